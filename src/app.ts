@@ -1,0 +1,138 @@
+/** The application: every operation mounted on one router, and what is answered where there is none. Never listens. */
+import { Elysia } from 'elysia';
+import type { AdjustableClock } from './core/clock.ts';
+import { AppError } from './core/error.ts';
+import type { Dependencies } from './dependencies.ts';
+import { authenticator } from './http/authenticate.ts';
+import { errorMapper } from './http/errors.ts';
+import type { Operation } from './http/operation.ts';
+import { logRequest, pipeline, type PipelineDependencies } from './http/pipeline.ts';
+import { contextFactory, type PeerAddress } from './http/request-context.ts';
+import { sessionCookie } from './http/session-cookie.ts';
+import { apiKeyRoutes } from './modules/api-keys/routes.ts';
+import { applicationRoutes } from './modules/applications/routes.ts';
+import { descriptionRoutes } from './modules/description/routes.ts';
+import { healthRoutes } from './modules/health/routes.ts';
+import { sessionRoutes } from './modules/sessions/routes.ts';
+import { setupRoutes } from './modules/setup/routes.ts';
+import { CONSOLE_CLIENT_ID } from './modules/sign-in/otp.ts';
+import { signInRoutes } from './modules/sign-in/routes.ts';
+import { testToolRoutes } from './modules/test-tools/routes.ts';
+import { pageRoutes, renderErrorPage } from './pages/routes.ts';
+import type { Services } from './services.ts';
+
+export interface AppOptions {
+  readonly peerAddress: PeerAddress;
+  readonly isStopping: () => boolean;
+  /** Given in an ephemeral instance only; its presence opens the test endpoints. */
+  readonly testClock: AdjustableClock | null;
+}
+
+export interface App {
+  readonly operations: readonly Operation[];
+  fetch(request: Request): Promise<Response>;
+}
+
+export function createApp(dependencies: Dependencies, services: Services, options: AppOptions): App {
+  const { config, clock, log, baseUrl } = dependencies;
+  const cookie = sessionCookie(baseUrl());
+  const operations: Operation[] = listOperations(dependencies, services, options, () => operations);
+  const createContext = contextFactory(config, { clock, log, peerAddress: options.peerAddress });
+  const respondToError = errorMapper({ log, renderPage: renderErrorPage });
+  const { limiter } = services;
+  const pipelineDependencies: PipelineDependencies = {
+    createContext,
+    authenticate: authenticator({
+      credentials: services.sessions.credentials,
+      limiter,
+      limits: config.limits,
+      cookie,
+      baseUrl: baseUrl(),
+    }),
+    findApplication: services.applications.find,
+    limiter,
+    limits: config.limits,
+    respondToError,
+    log,
+  };
+
+  const router = new Elysia().onError({ as: 'global' }, ({ request, error, code }) => {
+    const context = createContext(request);
+    const allowed = methodsAt(operations, new URL(request.url).pathname);
+    const isKnownPath = code === 'NOT_FOUND' && allowed.length > 0;
+    if (isKnownPath) context.headers['Allow'] = allowed.join(', ');
+    const refusal = isKnownPath ? new AppError('method_not_allowed') : new AppError('not_found');
+    const response = respondToError(
+      code === 'NOT_FOUND' ? refusal : error,
+      context,
+      wantsPage(request) ? 'page' : 'envelope',
+    );
+    logRequest(log, context, '(none)', response.status);
+    return response;
+  });
+  for (const operation of operations) {
+    const handle = pipeline(operation, pipelineDependencies);
+    router.route(operation.method, operation.path, ({ request, params }) =>
+      handle(request, params as Record<string, string>),
+    );
+  }
+  router.compile();
+
+  return {
+    operations,
+    async fetch(request) {
+      if (request.method !== 'HEAD') return router.handle(request);
+      // HEAD is GET without its body (RFC 9110 §9.3.2).
+      const response = await router.handle(new Request(request, { method: 'GET' }));
+      return new Response(null, response);
+    },
+  };
+}
+
+/** The whole API, in the order of its description. */
+function listOperations(
+  { config, db, baseUrl }: Dependencies,
+  { applications, apiKeys, sessions, otp, setup, workspaces, scheduler }: Services,
+  { isStopping, testClock }: AppOptions,
+  operations: () => readonly Operation[],
+): Operation[] {
+  const cookie = sessionCookie(baseUrl());
+  return [
+    ...signInRoutes({ otp, cookie, consoleId: workspaces.consoleId }),
+    ...sessionRoutes(sessions),
+    ...applicationRoutes(applications),
+    ...apiKeyRoutes(apiKeys),
+    ...setupRoutes({ setup, cookie }),
+    ...descriptionRoutes({ operations, baseUrl }),
+    ...healthRoutes({ db, isStopping }),
+    ...pageRoutes({
+      findApplicationByClientId: applications.findByClientId,
+      isSetupTokenValid: setup.isValid,
+      hasOwner: workspaces.hasOwner,
+      consoleClientId: CONSOLE_CLIENT_ID,
+      isLoopbackAllowed: config.mode !== 'normal',
+      isLoopbackOpen: config.mode === 'ephemeral',
+    }),
+    ...(testClock ? testToolRoutes({ db, clock: testClock, runJobs: () => scheduler.runAll() }) : []),
+  ];
+}
+
+/** The methods that some operation takes at this very path. */
+function methodsAt(operations: readonly Operation[], path: string): string[] {
+  const parts = path.split('/');
+  const methods = operations
+    .filter((operation) => {
+      const pattern = operation.path.split('/');
+      return (
+        pattern.length === parts.length && pattern.every((part, index) => part.startsWith(':') || part === parts[index])
+      );
+    })
+    .map(({ method }) => method as string);
+  if (methods.includes('GET')) methods.push('HEAD');
+  return [...new Set(methods)].sort();
+}
+
+/** A browser that opens an unknown address gets a page; programs get JSON. */
+function wantsPage(request: Request): boolean {
+  return request.method === 'GET' && (request.headers.get('accept') ?? '').startsWith('text/html');
+}

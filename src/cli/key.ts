@@ -1,0 +1,15 @@
+/** `gatehouse key`: a well-formed API key that no server knows yet, for GATEHOUSE_WORKSPACE_KEY. */
+import { systemRandom } from '../core/random.ts';
+import { mintSecret } from '../core/secret.ts';
+import type { Command } from './arguments.ts';
+
+export const key: Command = {
+  name: 'key',
+  summary: 'Print a new API key for GATEHOUSE_WORKSPACE_KEY',
+  flags: {},
+  flagHelp: {},
+  run() {
+    process.stdout.write(`${mintSecret('apiKey', systemRandom)}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,93 @@
+/** `gatehouse serve`: runs the product, in normal, dev or ephemeral mode. */
+import { type Config, loadConfig, type Mode } from '../config.ts';
+import { createLog, logDestination } from '../log.ts';
+import type { Mail } from '../mail/transport.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import { type Command, DATA_FLAG, DATA_HELP, UsageError } from './arguments.ts';
+import { startEphemeral } from './ephemeral.ts';
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Run the server',
+  flags: {
+    ...DATA_FLAG,
+    port: { type: 'string' },
+    host: { type: 'string' },
+    'base-url': { type: 'string' },
+    dev: { type: 'boolean' },
+    ephemeral: { type: 'boolean' },
+  },
+  flagHelp: {
+    ...DATA_HELP,
+    port: 'N     port (GATEHOUSE_PORT, default 8080; ephemeral: a free one)',
+    host: 'ADDR  address to listen on (GATEHOUSE_HOST, default 127.0.0.1)',
+    'base-url': 'URL   public address (GATEHOUSE_BASE_URL)',
+    dev: 'print every mail to the terminal; allow http return URLs on loopback',
+    ephemeral: 'a throw-away instance for tests: temporary folder, free port, one JSON line when ready',
+  },
+  async run(flags) {
+    const config = loadConfig(process.env, {
+      mode: modeOf(flags),
+      data: flags['data'] as string | undefined,
+      port: flags['port'] as string | undefined,
+      host: flags['host'] as string | undefined,
+      baseUrl: flags['base-url'] as string | undefined,
+    });
+    const destination = logDestination(config.mode === 'ephemeral' ? 2 : 1);
+    const log = createLog(config.logLevel, destination);
+    const flushLog = () => destination.flushSync();
+    if (config.mode === 'ephemeral') {
+      const { server, ready } = startEphemeral(config, { log });
+      stopOnSignals(server, flushLog);
+      process.stdout.write(`${JSON.stringify(ready)}\n`);
+      return;
+    }
+    const server = startServer(config, { log, ...(config.mode === 'dev' && { onCapture: printMail }) });
+    stopOnSignals(server, flushLog);
+    announce(server, config);
+  },
+};
+
+function modeOf(flags: Record<string, unknown>): Mode {
+  if (flags['dev'] && flags['ephemeral']) throw new UsageError('--dev and --ephemeral exclude each other; give one.');
+  if (flags['ephemeral'] && flags['data'])
+    throw new UsageError('--ephemeral uses a temporary folder of its own; leave --data out.');
+  return flags['ephemeral'] ? 'ephemeral' : flags['dev'] ? 'dev' : 'normal';
+}
+
+function announce({ url, services, upgradeCopy }: RunningServer, config: Config): void {
+  const lines = [`Gatehouse is running at ${url}`];
+  if (upgradeCopy) lines.push(`The database was upgraded; a copy from before is at ${upgradeCopy}`);
+  if (!services.workspaces.hasOwner())
+    lines.push(
+      '',
+      'Nobody owns it yet. Open this link to become its owner (24 hours, once):',
+      `  ${url}/setup?token=${services.setup.createLink()}`,
+    );
+  if (config.smtpUrl === null)
+    lines.push(
+      '',
+      config.mode === 'dev'
+        ? 'Mail is not sent: it is kept in the embedded outbox and printed here.'
+        : 'No mail server is set (GATEHOUSE_SMTP_URL): mail is kept in the embedded outbox and not sent.',
+    );
+  process.stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+function printMail({ recipient, subject, text }: Mail): void {
+  process.stdout.write(`── mail to ${recipient}: ${subject}\n${text}\n──\n`);
+}
+
+/** The first signal stops gracefully, the second at once. */
+function stopOnSignals(server: RunningServer, flushLog: () => void): void {
+  let isStopping = false;
+  const onSignal = async () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    await server.stop();
+    flushLog();
+    process.exit(0);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

@@ -1,0 +1,37 @@
+/** The one source of time: services ask a `Clock`, never `Date.now()`, so that tests and ephemeral instances can move it. */
+
+/** Milliseconds since the Unix epoch. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** A clock that runs with real time but can be moved forward; used by tests and `serve --ephemeral`. */
+export interface AdjustableClock extends Clock {
+  /** @param ms how far to move forward, in milliseconds; never negative. */
+  advance(ms: number): void;
+}
+
+export function adjustableClock(base: Clock = systemClock): AdjustableClock {
+  let offset = 0;
+  return {
+    now: () => base.now() + offset,
+    advance(ms) {
+      if (!(ms >= 0)) throw new RangeError('a clock only moves forward');
+      offset += ms;
+    },
+  };
+}
+
+/** An ISO 8601 UTC timestamp with milliseconds, the wire form of every time; `null` stays `null`. */
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;

@@ -1,0 +1,25 @@
+/** E-mail addresses: one normal form, so that an address is one account however it is typed. */
+import { domainToASCII } from 'node:url';
+
+const LOCAL_PART = /^[^\s"(),:;<>@[\\\]\u0000-\u001f\u007f]+$/u;
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
+
+/**
+ * The canonical form: trimmed, NFC, lower-cased, the domain in ASCII (RFC 5891). The local part is lower-cased although
+ * RFC 5321 §2.4 lets it be case-sensitive: no provider in use treats it so, and two accounts for one mailbox are worse.
+ *
+ * @returns `null` for what cannot be an address. Quoted local parts and bare hosts are refused on purpose.
+ */
+export function normalizeEmail(text: string): string | null {
+  if (text.length > 320) return null;
+  const trimmed = text.trim().normalize('NFC');
+  const at = trimmed.lastIndexOf('@');
+  if (at < 1) return null;
+  const local = trimmed.slice(0, at).toLowerCase();
+  const domain = domainToASCII(trimmed.slice(at + 1)).toLowerCase();
+  if (Buffer.byteLength(local) > 64 || local.startsWith('.') || local.endsWith('.') || local.includes('..'))
+    return null;
+  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain)) return null;
+  const address = `${local}@${domain}`;
+  return Buffer.byteLength(address) > 254 ? null : address;
+}

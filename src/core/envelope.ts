@@ -1,0 +1,33 @@
+/** What a verified token tells about its bearer: the contract's session envelope, without its `ok`. */
+export interface Envelope {
+  readonly userId: string;
+  readonly username: string | null;
+  readonly email: string;
+  /** Alias of `fullName`, kept for compatibility. */
+  readonly name: string | null;
+  readonly fullName: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly avatarUrl: string | null;
+  readonly locale: string | null;
+  readonly timezone: string | null;
+  readonly region: Region | null;
+  readonly applicationId: string;
+  readonly status: string;
+  readonly roles: string[];
+  readonly scopes: string[];
+  readonly memberships: string[];
+  readonly avatarSizes: number[] | null;
+  readonly avatarUpdatedAt: string | null;
+  readonly bannerSizes: number[] | null;
+  readonly bannerUpdatedAt: string | null;
+  readonly expiresAt: string | null;
+}
+
+export interface Region {
+  readonly country: string | null;
+  readonly uiLocale: string | null;
+  readonly timeZone: string | null;
+  readonly currency: string | null;
+  readonly measurementSystem: string | null;
+}

@@ -1,0 +1,79 @@
+/** The one error class and the one catalogue of error codes; status, text and API description all come from here. */
+
+interface ErrorEntry {
+  readonly status: number;
+  /** One sentence that says what to do. */
+  readonly message: string;
+}
+
+/** Every code that can stand in an error body, with its HTTP status and remedy. */
+export const ERROR_CATALOGUE = {
+  invalid_request: { status: 400, message: 'The request is not valid; mend the fields named and send it again.' },
+  invalid_cursor: { status: 400, message: 'The cursor is not valid; start again without it.' },
+  code_invalid: { status: 400, message: 'That code is not right; check it and try again.' },
+  code_expired: { status: 400, message: 'That code has expired; ask for a new one.' },
+  code_exhausted: { status: 400, message: 'Too many wrong codes; ask for a new one.' },
+  unauthenticated: { status: 401, message: 'Send a valid credential as "Authorization: Bearer …".' },
+  invalid_token: { status: 401, message: 'The session token is not valid; sign in again.' },
+  expired: { status: 401, message: 'The session has expired; sign in again.' },
+  revoked: { status: 401, message: 'The session has ended; sign in again.' },
+  invalid_api_key: { status: 401, message: 'Send a valid API key as "Authorization: Bearer eak_…".' },
+  admin_scope_required: { status: 403, message: 'This operation needs a key or member with full access.' },
+  forbidden: { status: 403, message: 'This credential may not do that.' },
+  membership_blocked: { status: 403, message: 'This account is blocked in this application.' },
+  user_deleted: { status: 403, message: 'This account was deleted; ask the application’s owner to restore it.' },
+  email_archived: { status: 403, message: 'This address belonged to an account before; use its current address.' },
+  gate_closed: { status: 403, message: 'Sign-in to this application is closed to this address.' },
+  waitlist: { status: 403, message: 'This application is in private beta and this address is not on its list yet.' },
+  application_archived: { status: 403, message: 'This application is no longer in service.' },
+  not_found: { status: 404, message: 'There is nothing here; check the path and the ids in it.' },
+  method_not_allowed: { status: 405, message: 'This path does not take that method; see the Allow header.' },
+  conflict: { status: 409, message: 'That is taken already; choose another value.' },
+  invalid_state: { status: 409, message: 'The current state does not allow this.' },
+  code_consumed: { status: 409, message: 'That code was used already; ask for a new one.' },
+  payload_too_large: { status: 413, message: 'The body is too large; send at most 1 MiB.' },
+  unsupported_media_type: { status: 415, message: 'Send the body as JSON with "Content-Type: application/json".' },
+  rate_limited: { status: 429, message: 'Too many requests; wait for the time in Retry-After.' },
+  internal: { status: 500, message: 'Something went wrong here; try again and quote the request id if it persists.' },
+  unavailable: { status: 503, message: 'The service is not ready; try again in a moment.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** One refused part of a request: where it stands (`emails.3`) and what is wrong, without the rejected value. */
+export interface FieldProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface AppErrorOptions {
+  /** Replaces the catalogue's sentence where a more exact remedy is known. Never holds a secret or a rejected value. */
+  readonly message?: string;
+  readonly fields?: readonly FieldProblem[];
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** A refusal that the caller is told about. Anything else that is thrown is answered `internal` and logged. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly fields: readonly FieldProblem[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    super(options.message ?? ERROR_CATALOGUE[code].message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.fields = options.fields;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return ERROR_CATALOGUE[this.code].status;
+  }
+}
+
+/** A refusal of one field. */
+export function invalidField(path: string, message: string): AppError {
+  return new AppError('invalid_request', { fields: [{ path, message }] });
+}

@@ -1,0 +1,26 @@
+/** The instance's own key: derives one key a purpose from it, so that no two uses ever share key material. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+export const INSTANCE_KEY_BYTES = 32;
+
+export interface InstanceKey {
+  /**
+   * HMAC-SHA256 of a short code, bound to the challenge it belongs to. A code has too little entropy for a bare hash:
+   * without this key a stolen database does not give the codes away.
+   */
+  codeDigest(challengeId: string, code: string): Uint8Array;
+}
+
+/** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
+export function instanceKey(secret: Uint8Array): InstanceKey {
+  if (secret.length !== INSTANCE_KEY_BYTES) throw new RangeError(`an instance key has ${INSTANCE_KEY_BYTES} bytes`);
+  const codeKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse code digest v1', 32));
+  return {
+    codeDigest: (challengeId, code) => createHmac('sha256', codeKey).update(`${challengeId}.${code}`).digest(),
+  };
+}
+
+/** Equality that takes the same time wherever the inputs differ. */
+export function equalDigests(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
+}

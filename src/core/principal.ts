@@ -1,0 +1,66 @@
+/** Who calls: what a credential has proved, before anything is decided about what it may do. */
+
+import type { Envelope } from './envelope.ts';
+
+export type Access = 'read' | 'full';
+export type ConsoleRole = 'owner' | 'admin' | 'member';
+
+/** An API key, acting as its synthetic principal or, when personal, as the person who approved it. */
+export interface KeyPrincipal {
+  readonly kind: 'key';
+  readonly keyId: string;
+  readonly userId: string;
+  readonly workspaceId: string;
+  /** Null for a workspace key. */
+  readonly applicationId: string | null;
+  /** The subset a workspace key is limited to; null for all of the workspace. */
+  readonly applicationIds: readonly string[] | null;
+  readonly access: Access;
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** A person signed in to an application by a live session. */
+export interface SessionPrincipal {
+  readonly kind: 'session';
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly applicationId: string;
+  readonly applicationUserId: string;
+  /** Signed in to the console, the system application; only such a session can manage anything. */
+  readonly isConsole: boolean;
+  /** The live identity, as verification reports it. */
+  readonly envelope: Envelope;
+  /** Where this person may manage what; empty for everyone but workspace members in the console. */
+  readonly workspaces: readonly { readonly workspaceId: string; readonly role: ConsoleRole }[];
+}
+
+export type Principal = KeyPrincipal | SessionPrincipal;
+
+/** An application as far as reach is concerned. */
+interface Reachable {
+  readonly id: string;
+  readonly workspaceId: string | null;
+}
+
+/**
+ * What a principal may do in an application: `null` where the application must look as if it did not exist. The console
+ * belongs to no workspace and is out of everyone's reach.
+ */
+export function accessTo(principal: Principal, application: Reachable): Access | null {
+  if (application.workspaceId === null) return null;
+  if (principal.kind === 'session') return workspaceAccess(principal, application.workspaceId);
+  if (principal.workspaceId !== application.workspaceId) return null;
+  if (principal.applicationId !== null && principal.applicationId !== application.id) return null;
+  if (principal.applicationIds !== null && !principal.applicationIds.includes(application.id)) return null;
+  return principal.access;
+}
+
+/** What a principal may do in the workspace as a whole; `null` for application keys and strangers to the workspace. */
+export function workspaceAccess(principal: Principal, workspaceId: string): Access | null {
+  if (principal.kind === 'key')
+    return principal.workspaceId === workspaceId && principal.applicationId === null ? principal.access : null;
+  const membership = principal.workspaces.find((entry) => entry.workspaceId === workspaceId);
+  if (!membership) return null;
+  return membership.role === 'member' ? 'read' : 'full';
+}

@@ -1,0 +1,16 @@
+/** The one source of randomness: everything unguessable comes from the operating system's generator through here. */
+import { randomInt } from 'node:crypto';
+
+export interface Random {
+  bytes(length: number): Uint8Array;
+  /** A uniformly distributed decimal code, leading zeros kept. */
+  digits(length: number): string;
+  /** A uniformly distributed number in [0, 1), for jitter only, never for secrets. */
+  fraction(): number;
+}
+
+export const systemRandom: Random = {
+  bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  digits: (length) => String(randomInt(10 ** length)).padStart(length, '0'),
+  fraction: () => Math.random(),
+};

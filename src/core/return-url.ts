@@ -1,0 +1,39 @@
+/** Return URLs: where a sign-in may send a person afterwards. Registered in advance, matched strictly (RFC 9700 §2.1). */
+
+const MAX_LENGTH = 2000;
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * @returns the URL when it is absolute, without user-info or fragment, and https (or http on loopback, where that is
+ * allowed); `null` otherwise. What browsers repair silently (tabs, backslashes, spaces) is refused, not repaired.
+ */
+export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | null {
+  if (text.length > MAX_LENGTH || /[\s\\\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
+    return null;
+  const url = URL.parse(text);
+  if (!url || url.username || url.password) return null;
+  const isLoopback = isLoopbackAllowed && LOOPBACK_HOSTS.includes(url.hostname);
+  return url.protocol === 'https:' || isLoopback ? url : null;
+}
+
+/**
+ * True when `returnTo` has the origin of a registered URL and a path at or below its path. In instances for tests any
+ * loopback address is a return URL.
+ */
+export function isReturnUrlRegistered(
+  returnTo: string,
+  registered: readonly string[],
+  { isLoopbackAllowed, isLoopbackOpen }: { isLoopbackAllowed: boolean; isLoopbackOpen: boolean },
+): boolean {
+  const url = parseReturnUrl(returnTo, isLoopbackAllowed);
+  if (!url) return false;
+  if (isLoopbackOpen && LOOPBACK_HOSTS.includes(url.hostname)) return true;
+  return registered.some((entry) => {
+    const allowed = parseReturnUrl(entry, isLoopbackAllowed);
+    return allowed !== null && allowed.origin === url.origin && isAtOrBelow(url.pathname, allowed.pathname);
+  });
+}
+
+function isAtOrBelow(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+}

@@ -1,0 +1,56 @@
+/**
+ * Bearer secrets: minting, recognising and hashing them. A secret is a kind prefix, 256 random bits in base62 and a
+ * CRC32 in base62, so that a mistyped or made-up one is refused before any look-up and scanners can recognise ours.
+ */
+import type { Random } from './random.ts';
+
+export const SECRET_PREFIXES = { apiKey: 'eak', session: 'est', clientSecret: 'ecs', setup: 'egs' } as const;
+
+export type SecretKind = keyof typeof SECRET_PREFIXES;
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 43; // ceil(256 bits / log2(62))
+const CHECKSUM_LENGTH = 6; // ceil(32 bits / log2(62))
+const SHAPE = /^[0-9A-Za-z]{49}$/;
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET[Number(rest % 62n)]! + text;
+  return text;
+}
+
+function checksum(text: string): string {
+  let rest = Bun.hash.crc32(text);
+  let encoded = '';
+  while (encoded.length < CHECKSUM_LENGTH) {
+    encoded = ALPHABET[rest % 62]! + encoded;
+    rest = Math.floor(rest / 62);
+  }
+  return encoded;
+}
+
+/** A new secret in plain text. The caller shows it once and stores only {@link hashSecret} and {@link secretPrefix}. */
+export function mintSecret(kind: SecretKind, random: Random): string {
+  const value = BigInt(`0x${random.bytes(32).toHex()}`);
+  const body = `${SECRET_PREFIXES[kind]}_${base62(value, RANDOM_LENGTH)}`;
+  return body + checksum(body);
+}
+
+/** True when the text has the shape and checksum of a secret of this kind; says nothing of whether it was issued. */
+export function isSecret(kind: SecretKind, text: string): boolean {
+  const prefix = SECRET_PREFIXES[kind];
+  if (text.length !== prefix.length + 1 + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
+  if (!text.startsWith(`${prefix}_`) || !SHAPE.test(text.slice(prefix.length + 1))) return false;
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return checksum(body) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** SHA-256 of a secret, the only form that is stored. High-entropy input, so no salt or stretching is needed. */
+export function hashSecret(text: string): Uint8Array {
+  return Bun.SHA256.hash(text) as Uint8Array;
+}
+
+/** What may be shown of a secret to tell it from others: the kind and its first eight characters. */
+export function secretPrefix(text: string): string {
+  return text.slice(0, text.indexOf('_') + 9);
+}

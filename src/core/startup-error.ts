@@ -1,0 +1,7 @@
+/** A reason not to start that the operator can mend: printed as it is, without a stack, exit code 1. */
+export class StartupError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StartupError';
+  }
+}

@@ -1,0 +1,83 @@
+/** The data folder: made with private permissions, held by one server at a time, home of the database and instance key. */
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StartupError } from '../core/startup-error.ts';
+import { INSTANCE_KEY_BYTES } from '../core/instance-key.ts';
+import type { Random } from '../core/random.ts';
+
+export interface DataFolder {
+  readonly path: string;
+  readonly databasePath: string;
+  readonly instanceKeyPath: string;
+}
+
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+
+/**
+ * Makes the folder where it does not exist and checks that it can be written. New files in it are private (0600).
+ *
+ * @throws {StartupError} when it cannot be made or written.
+ */
+export function openDataFolder(folder: string): DataFolder {
+  const path = resolve(folder);
+  process.umask(0o077);
+  try {
+    mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    const database = join(path, 'gatehouse.db');
+    if (existsSync(database)) accessSync(database, constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new StartupError(
+      `The data folder ${path} cannot be written (${code}). Give this user write access to it, or name another with --data.`,
+      { cause },
+    );
+  }
+  return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
+}
+
+/**
+ * Holds the folder for one server. The lock is an operating-system lock on a file, taken through SQLite, so a killed
+ * process never leaves it behind.
+ *
+ * @throws {StartupError} when another server holds it.
+ */
+export function lockDataFolder({ path }: DataFolder): { release(): void } {
+  const lockPath = join(path, 'gatehouse.lock');
+  const lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
+  try {
+    lock.run('PRAGMA journal_mode = MEMORY');
+    lock.run('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    lock.close();
+    throw new StartupError(
+      `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
+      { cause },
+    );
+  }
+  chmodSync(lockPath, PRIVATE_FILE);
+  return { release: () => lock.close() };
+}
+
+/**
+ * The instance key: read from the folder, or made there on the very first start.
+ *
+ * @throws {StartupError} when the file is damaged, or missing beside a database that needs it.
+ */
+export function loadInstanceKey(folder: DataFolder, random: Random): Uint8Array {
+  const { instanceKeyPath, databasePath } = folder;
+  if (existsSync(instanceKeyPath)) {
+    const key = Buffer.from(readFileSync(instanceKeyPath, 'utf8').trim(), 'base64url');
+    if (key.length === INSTANCE_KEY_BYTES) return key;
+    throw new StartupError(`${instanceKeyPath} is damaged; put back the one that belongs to this database.`);
+  }
+  if (existsSync(databasePath))
+    throw new StartupError(
+      `${instanceKeyPath} is missing beside an existing database; put back the one that belongs to it.`,
+    );
+  const key = random.bytes(INSTANCE_KEY_BYTES);
+  writeFileSync(instanceKeyPath, `${Buffer.from(key).toString('base64url')}\n`, { mode: PRIVATE_FILE, flush: true });
+  return key;
+}

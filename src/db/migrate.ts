@@ -1,0 +1,60 @@
+/** Brings a database to the schema this binary was built for: embedded migrations, one transaction, a copy taken first. */
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
+import { StartupError } from '../core/startup-error.ts';
+
+/** In order; a migration's number is its position, and it is never edited after a release. */
+const MIGRATIONS: readonly string[] = [foundation];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+const USER_VERSION_OFFSET = 60; // https://www.sqlite.org/fileformat2.html#user_version_number
+
+/**
+ * Refuses a database written by a newer binary, reading only the file's header so that nothing is touched.
+ *
+ * @throws {StartupError} when the schema is newer, or the file is no SQLite database.
+ */
+export function refuseForeignDatabase(path: string): void {
+  if (!existsSync(path)) return;
+  const header = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  const length = readSync(file, header, 0, header.length, 0);
+  closeSync(file);
+  if (length === 0) return;
+  if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
+    throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
+  refuseNewer(header.readUInt32BE(USER_VERSION_OFFSET), path);
+}
+
+function refuseNewer(version: number, path: string): void {
+  if (version > SCHEMA_VERSION)
+    throw new StartupError(
+      `${path} has schema ${version}, this binary knows ${SCHEMA_VERSION}. ` +
+        'Start the newer binary that wrote it, or restore the copy made before that upgrade. Nothing was changed.',
+    );
+}
+
+/**
+ * Runs what is pending, all or nothing.
+ *
+ * @returns the version found and, when an existing database was upgraded, the path of the copy made before.
+ * @throws {StartupError} when the database is newer than this binary.
+ */
+export function migrate(sqlite: SqliteDatabase, path: string): { from: number; copy: string | null } {
+  const from = schemaVersion(sqlite);
+  refuseNewer(from, path);
+  if (from === SCHEMA_VERSION) return { from, copy: null };
+  const copy = from > 0 ? `${path}.schema-${from}` : null;
+  if (copy && !existsSync(copy)) sqlite.prepare('VACUUM INTO ?').run(copy);
+  sqlite.transaction(() => {
+    for (const sql of MIGRATIONS.slice(from)) sqlite.run(sql);
+    sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  })();
+  return { from, copy };
+}
+
+export function schemaVersion(sqlite: SqliteDatabase): number {
+  return (sqlite.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+}

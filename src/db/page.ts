@@ -1,0 +1,44 @@
+/** Keyset paging: opaque cursors over an ordered list that neither skip nor repeat rows while rows are being added. */
+import { AppError } from '../core/error.ts';
+
+export interface Page<Item> {
+  readonly items: Item[];
+  readonly nextCursor: string | null;
+}
+
+/** A cursor holds the sort key of the last row seen, as base64url JSON. */
+export function encodeCursor(key: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/**
+ * @param shape the types the key must have, in order.
+ * @throws {AppError} invalid_cursor
+ */
+export function decodeCursor<const Shape extends readonly ('string' | 'number')[]>(
+  cursor: string,
+  shape: Shape,
+): { [Index in keyof Shape]: Shape[Index] extends 'number' ? number : string } {
+  let key: unknown;
+  try {
+    key = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch (cause) {
+    throw new AppError('invalid_cursor', { cause });
+  }
+  const fits =
+    Array.isArray(key) && key.length === shape.length && key.every((part, index) => typeof part === shape[index]);
+  if (!fits) throw new AppError('invalid_cursor');
+  return key as never;
+}
+
+/** Cuts a list that was read with one row too many into a page. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  key: (row: Row) => readonly (string | number)[],
+  present: (row: Row) => Item,
+): Page<Item> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items: items.map(present), nextCursor: rows.length > limit && last ? encodeCursor(key(last)) : null };
+}

@@ -1,0 +1,49 @@
+/** Applications, the tenants of the service, and their beta allowlists. */
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { workspaces } from './workspaces.ts';
+
+export const STAGES = ['draft', 'test', 'live'] as const;
+export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
+export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
+export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
+
+export const applications = sqliteTable('applications', {
+  id: text().primaryKey(),
+  /** Null for the console alone. */
+  workspaceId: text('workspace_id').references(() => workspaces.id),
+  clientId: text('client_id').notNull(),
+  slug: text().notNull(),
+  name: text().notNull(),
+  stage: text({ enum: STAGES }).notNull(),
+  signinGate: text('signin_gate', { enum: SIGNIN_GATES }).notNull(),
+  betaRequestPolicy: text('beta_request_policy', { enum: BETA_POLICIES }).notNull(),
+  sessionTtlSeconds: integer('session_ttl_seconds').notNull(),
+  returnUrls: text('return_urls', { mode: 'json' }).$type<string[]>().notNull(),
+  termsUrl: text('terms_url'),
+  privacyUrl: text('privacy_url'),
+  imprintUrl: text('imprint_url'),
+  logoUrl: text('logo_url'),
+  accentColor: text('accent_color'),
+  archivedAt: integer('archived_at'),
+  deletedAt: integer('deleted_at'),
+  purgeAfter: integer('purge_after'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export type Application = typeof applications.$inferSelect;
+
+export const betaInterests = sqliteTable('beta_interests', {
+  id: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  email: text().notNull(),
+  status: text({ enum: BETA_STATUSES }).notNull(),
+  source: text().notNull(),
+  decidedById: text('decided_by_id'),
+  decidedAt: integer('decided_at'),
+  notifiedAt: integer('notified_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});

@@ -1,0 +1,97 @@
+/** What a caller can prove themselves with: sessions, API keys, one-time codes and setup links. */
+import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { applications } from './applications.ts';
+import { applicationUsers, users } from './users.ts';
+import { workspaces } from './workspaces.ts';
+
+export const sessions = sqliteTable('sessions', {
+  id: text().primaryKey(),
+  tokenHash: blob('token_hash', { mode: 'buffer' }).notNull(),
+  applicationUserId: text('application_user_id')
+    .notNull()
+    .references(() => applicationUsers.id),
+  method: text().notNull(),
+  ip: text(),
+  userAgent: text('user_agent'),
+  lastSeenAt: integer('last_seen_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  revokedAt: integer('revoked_at'),
+  revokedReason: text('revoked_reason'),
+});
+
+export const KEY_ACCESS = ['read', 'full'] as const;
+export type KeyAccess = (typeof KEY_ACCESS)[number];
+
+export const apiKeys = sqliteTable('api_keys', {
+  id: text().primaryKey(),
+  tokenHash: blob('token_hash', { mode: 'buffer' }).notNull(),
+  prefix: text().notNull(),
+  name: text().notNull(),
+  access: text({ enum: KEY_ACCESS }).notNull(),
+  workspaceId: text('workspace_id')
+    .notNull()
+    .references(() => workspaces.id),
+  /** Null for a workspace key. */
+  applicationId: text('application_id').references(() => applications.id),
+  /** The subset a workspace key is limited to; null for the whole workspace. */
+  applicationIds: text('application_ids', { mode: 'json' }).$type<string[]>(),
+  /** The membership of the key's synthetic principal, or of the person a personal key belongs to. */
+  applicationUserId: text('application_user_id')
+    .notNull()
+    .references(() => applicationUsers.id),
+  source: text().notNull(),
+  perMinute: integer('per_minute').notNull(),
+  perDay: integer('per_day').notNull(),
+  expiresAt: integer('expires_at'),
+  revokedAt: integer('revoked_at'),
+  rotatedToId: text('rotated_to_id'),
+  gracePeriodEndsAt: integer('grace_period_ends_at'),
+  lastUsedAt: integer('last_used_at'),
+  createdByUserId: text('created_by_user_id').references(() => users.id),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export type ApiKey = typeof apiKeys.$inferSelect;
+
+export const codeChallenges = sqliteTable('code_challenges', {
+  id: text().primaryKey(),
+  purpose: text().notNull(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  email: text().notNull(),
+  codeDigest: blob('code_digest', { mode: 'buffer' }).notNull(),
+  wrongTries: integer('wrong_tries').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  consumedAt: integer('consumed_at'),
+  droppedAt: integer('dropped_at'),
+});
+
+export const codeFailures = sqliteTable('code_failures', {
+  id: integer().primaryKey(),
+  applicationId: text('application_id').notNull(),
+  email: text().notNull(),
+  purpose: text().notNull(),
+  failedAt: integer('failed_at').notNull(),
+});
+
+export const codePauses = sqliteTable(
+  'code_pauses',
+  {
+    applicationId: text('application_id').notNull(),
+    email: text().notNull(),
+    purpose: text().notNull(),
+    pausedUntil: integer('paused_until').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.email, table.purpose] })],
+);
+
+export const setupLinks = sqliteTable('setup_links', {
+  tokenHash: blob('token_hash', { mode: 'buffer' }).primaryKey(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  consumedAt: integer('consumed_at'),
+});

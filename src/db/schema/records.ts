@@ -1,0 +1,61 @@
+/** What a transaction leaves behind for others: audit records, the event outbox, queued mail, rate counters. */
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+
+export const auditRecords = sqliteTable('audit_records', {
+  id: text().primaryKey(),
+  applicationId: text('application_id'),
+  workspaceId: text('workspace_id'),
+  kind: text().notNull(),
+  ok: integer({ mode: 'boolean' }).notNull(),
+  /** The person it is about. */
+  userId: text('user_id'),
+  email: text(),
+  actorType: text('actor_type').notNull(),
+  actorUserId: text('actor_user_id'),
+  actorApiKeyId: text('actor_api_key_id'),
+  /** The thing it is about, when that is not a person. */
+  targetId: text('target_id'),
+  requestId: text('request_id'),
+  ip: text(),
+  ipCountry: text('ip_country'),
+  detail: text({ mode: 'json' }).$type<Record<string, unknown>>(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const events = sqliteTable('events', {
+  id: text().primaryKey(),
+  applicationId: text('application_id').notNull(),
+  type: text().notNull(),
+  data: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const mails = sqliteTable('mails', {
+  id: text().primaryKey(),
+  recipient: text().notNull(),
+  subject: text().notNull(),
+  /** Bodies are dropped once a mail server has taken the message: they hold codes. */
+  text: text(),
+  html: text(),
+  code: text(),
+  status: text({ enum: ['queued', 'sent', 'captured', 'failed'] }).notNull(),
+  attempts: integer().notNull(),
+  nextAttemptAt: integer('next_attempt_at').notNull(),
+  leasedUntil: integer('leased_until'),
+  expiresAt: integer('expires_at').notNull(),
+  lastError: text('last_error'),
+  createdAt: integer('created_at').notNull(),
+  sentAt: integer('sent_at'),
+});
+
+export const rateCounters = sqliteTable(
+  'rate_counters',
+  {
+    bucket: text().notNull(),
+    subject: text().notNull(),
+    windowStartedAt: integer('window_started_at').notNull(),
+    windowEndsAt: integer('window_ends_at').notNull(),
+    count: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bucket, table.subject] })],
+);

@@ -1,0 +1,112 @@
+/** People and synthetic key principals, and their memberships of applications with roles, scopes and groups. */
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { Region } from '../../core/envelope.ts';
+import { applications } from './applications.ts';
+
+export const MEMBERSHIP_STATUSES = ['active', 'banned', 'paused', 'inactivated', 'left', 'deleted'] as const;
+export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
+
+export const users = sqliteTable('users', {
+  id: text().primaryKey(),
+  kind: text({ enum: ['person', 'api_key'] }).notNull(),
+  email: text().notNull(),
+  emailVerifiedAt: integer('email_verified_at'),
+  name: text(),
+  fullName: text('full_name'),
+  givenName: text('given_name'),
+  familyName: text('family_name'),
+  locale: text(),
+  timezone: text(),
+  region: text({ mode: 'json' }).$type<Region>(),
+  providerAvatarUrl: text('provider_avatar_url'),
+  avatarSizes: text('avatar_sizes', { mode: 'json' }).$type<number[]>(),
+  avatarUpdatedAt: integer('avatar_updated_at'),
+  bannerSizes: text('banner_sizes', { mode: 'json' }).$type<number[]>(),
+  bannerUpdatedAt: integer('banner_updated_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  deletedAt: integer('deleted_at'),
+});
+
+export const emailAliases = sqliteTable('email_aliases', {
+  email: text().primaryKey(),
+  userId: text('user_id')
+    .notNull()
+    .references(() => users.id),
+  archivedAt: integer('archived_at').notNull(),
+});
+
+export const applicationUsers = sqliteTable('application_users', {
+  id: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  userId: text('user_id')
+    .notNull()
+    .references(() => users.id),
+  status: text({ enum: MEMBERSHIP_STATUSES }).notNull(),
+  statusReason: text('status_reason'),
+  username: text(),
+  lastSeenAt: integer('last_seen_at').notNull(),
+  rolesUpdatedAt: integer('roles_updated_at').notNull(),
+  scopesUpdatedAt: integer('scopes_updated_at').notNull(),
+  membershipsUpdatedAt: integer('memberships_updated_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+/** Roles, scopes and groups have the same columns; each is a table of its own. */
+const grantColumns = () => ({
+  id: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  slug: text().notNull(),
+  name: text().notNull(),
+  description: text(),
+  isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export const roles = sqliteTable('roles', grantColumns());
+export const scopes = sqliteTable('scopes', grantColumns());
+export const membershipGroups = sqliteTable('membership_groups', grantColumns());
+
+const holder = () =>
+  text('application_user_id')
+    .notNull()
+    .references(() => applicationUsers.id);
+
+export const applicationUserRoles = sqliteTable(
+  'application_user_roles',
+  {
+    applicationUserId: holder(),
+    roleId: text('role_id')
+      .notNull()
+      .references(() => roles.id),
+  },
+  (table) => [primaryKey({ columns: [table.applicationUserId, table.roleId] })],
+);
+
+export const applicationUserScopes = sqliteTable(
+  'application_user_scopes',
+  {
+    applicationUserId: holder(),
+    scopeId: text('scope_id')
+      .notNull()
+      .references(() => scopes.id),
+  },
+  (table) => [primaryKey({ columns: [table.applicationUserId, table.scopeId] })],
+);
+
+export const applicationUserGroups = sqliteTable(
+  'application_user_groups',
+  {
+    applicationUserId: holder(),
+    groupId: text('group_id')
+      .notNull()
+      .references(() => membershipGroups.id),
+  },
+  (table) => [primaryKey({ columns: [table.applicationUserId, table.groupId] })],
+);

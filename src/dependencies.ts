@@ -1,0 +1,84 @@
+/** The world the product runs in, handed in from outside so that tests can build another; and its production builder. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { type InstanceKey, instanceKey } from './core/instance-key.ts';
+import { type Random, systemRandom } from './core/random.ts';
+import { StartupError } from './core/startup-error.ts';
+import { type DataFolder, loadInstanceKey, lockDataFolder, openDataFolder } from './db/data-folder.ts';
+import { migrate, refuseForeignDatabase } from './db/migrate.ts';
+import { openSqlite } from './db/open.ts';
+import { createDatabase, type Database } from './db/unit-of-work.ts';
+import { outboxTransport } from './mail/outbox.ts';
+import { smtpTransport } from './mail/smtp.ts';
+import type { Mail, MailTransport } from './mail/transport.ts';
+
+export interface Dependencies {
+  readonly config: Config;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly instanceKey: InstanceKey;
+  readonly mail: MailTransport;
+  readonly log: Logger;
+  /** Where this server is reached, without a trailing slash. */
+  readonly baseUrl: () => string;
+}
+
+/** A data folder opened for one process: migrated, with its key loaded. */
+export interface OpenedData {
+  readonly db: Database;
+  readonly instanceKey: InstanceKey;
+  /** The copy made before an upgrade, if there was one. */
+  readonly upgradeCopy: string | null;
+  close(): void;
+}
+
+/**
+ * Opens a data folder. Everything that can refuse does so before anything is changed.
+ *
+ * @param isServer a server holds the folder alone; a command beside it does not.
+ * @throws {StartupError}
+ */
+export function openData(
+  path: string,
+  { clock = systemClock, random = systemRandom, isDurable = true, isServer = true } = {},
+): OpenedData {
+  if (!isServer) refuseMissing(path);
+  const folder: DataFolder = openDataFolder(path);
+  const lock = isServer ? lockDataFolder(folder) : null;
+  try {
+    refuseForeignDatabase(folder.databasePath);
+    const key = instanceKey(loadInstanceKey(folder, random));
+    const sqlite = openSqlite(folder.databasePath, { durable: isDurable });
+    const { copy } = migrate(sqlite, folder.databasePath);
+    const db = createDatabase(sqlite, clock);
+    return {
+      db,
+      instanceKey: key,
+      upgradeCopy: copy,
+      close() {
+        db.close();
+        lock?.release();
+      },
+    };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */
+function refuseMissing(path: string): void {
+  if (!existsSync(join(path, 'gatehouse.db')))
+    throw new StartupError(`There is no Gatehouse database in ${resolve(path)}; name its folder with --data.`);
+}
+
+/** SMTP where it is configured, else the embedded outbox. */
+export function mailTransport(config: Config, baseUrl: string, onCapture: (mail: Mail) => void): MailTransport {
+  if (config.smtpUrl === null) return outboxTransport(onCapture);
+  const from = config.mailFrom ?? `Gatehouse <no-reply@${new URL(baseUrl).hostname}>`;
+  return smtpTransport({ url: config.smtpUrl, from });
+}

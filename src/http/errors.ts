@@ -1,0 +1,68 @@
+/** The one mapper from a thrown error to a response, with a renderer for each body shape of the wire. */
+import type { Logger } from 'pino';
+import { AppError, type ErrorCode } from '../core/error.ts';
+import { pageHeaders } from './page-response.ts';
+import type { RequestContext } from './request-context.ts';
+
+/**
+ * The shape of an answer: `envelope` for management and account; `flat` the same, but success without its envelope;
+ * `session` and `verify` as the verification endpoints have it; `page` for people.
+ */
+export type Style = 'envelope' | 'flat' | 'session' | 'verify' | 'page';
+
+export type PageRenderer = (error: AppError, context: RequestContext) => string;
+
+export interface ErrorMapper {
+  (error: unknown, context: RequestContext, style: Style): Response;
+}
+
+export function errorMapper({ log, renderPage }: { log: Logger; renderPage: PageRenderer }): ErrorMapper {
+  return (thrown, context, style) => {
+    const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
+    if (error.retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(error.retryAfterSeconds);
+    if (error.status === 401 && style !== 'page') context.headers['WWW-Authenticate'] = 'Bearer';
+    if (style !== 'page')
+      return Response.json(bodies[style](error, context.requestId), { status: error.status, headers: context.headers });
+    return new Response(renderPage(error, context), { status: error.status, headers: pageHeaders(context) });
+  };
+}
+
+/** A fault of ours: the log gets the cause, the caller nothing but a request id. */
+function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logger): AppError {
+  log.error({ requestId, err: thrown }, 'request failed');
+  return new AppError('internal', { cause: thrown });
+}
+
+type Body = (error: AppError, requestId: string) => object;
+
+const envelope: Body = ({ code, message, fields }, requestId) => ({
+  success: false,
+  error: code,
+  message,
+  requestId,
+  ...(fields && { fields }),
+});
+
+const bodies: Record<Exclude<Style, 'page'>, Body> = {
+  envelope,
+  flat: envelope,
+  session: ({ code, message, fields }, requestId) => ({
+    ok: false,
+    error: sessionError(code),
+    message,
+    requestId,
+    ...(fields && { fields }),
+  }),
+  verify: ({ code, message, fields }, requestId) => ({
+    success: false,
+    errorMessage: code,
+    message,
+    requestId,
+    ...(fields && { fields }),
+  }),
+};
+
+/** The session endpoint speaks of tokens: "no credential" and "not a valid token" are the same thing there. */
+function sessionError(code: ErrorCode): ErrorCode {
+  return code === 'unauthenticated' ? 'invalid_token' : code;
+}

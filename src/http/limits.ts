@@ -1,0 +1,44 @@
+/** The limit classes an operation can declare; numbers come from the configuration, announced in the RateLimit headers. */
+import { DAY, MINUTE } from '../core/clock.ts';
+import type { Bucket } from './rate-limit.ts';
+
+/** What each class counts, for the descriptions. */
+export const LIMIT_CLASSES = {
+  none: 'not limited',
+  key: 'per API key, by the minute and by the UTC day, as set on the key; console sessions as in "session"',
+  session: '600 a minute per session; 120 failures a minute per address',
+  code_send: '5 per e-mail and 20 per address in 15 minutes; 30 s between two for one e-mail and application',
+  code_verify: '5 wrong tries per code; 20 wrong codes in 24 hours pause an e-mail in an application for an hour',
+  setup: '30 a minute per address',
+} as const;
+
+export type LimitClass = keyof typeof LIMIT_CLASSES;
+
+/** How many in each window; every number can be set by the environment. */
+export interface LimitSettings {
+  readonly sessionPerMinute: number;
+  readonly failuresPerAddressPerMinute: number;
+  readonly codesPerEmail: number;
+  /** Null switches the limit off, as an ephemeral instance does so that a test can sign in hundreds. */
+  readonly codesPerAddress: number | null;
+  readonly setupPerAddressPerMinute: number;
+}
+
+export const DEFAULT_LIMITS: LimitSettings = {
+  sessionPerMinute: 600,
+  failuresPerAddressPerMinute: 120,
+  codesPerEmail: 5,
+  codesPerAddress: 20,
+  setupPerAddressPerMinute: 30,
+};
+
+export const CODE_WINDOW_MS = 15 * MINUTE;
+
+export const BUCKETS = {
+  keyMinute: { name: 'key-minute', windowMs: MINUTE },
+  keyDay: { name: 'key-day', windowMs: DAY },
+  session: { name: 'session', windowMs: MINUTE },
+  failures: { name: 'failures', windowMs: MINUTE },
+  codeAddress: { name: 'code-address', windowMs: CODE_WINDOW_MS },
+  setup: { name: 'setup', windowMs: MINUTE },
+} as const satisfies Record<string, Bucket>;

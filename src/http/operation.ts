@@ -1,0 +1,94 @@
+/**
+ * What an operation of the API is: one declaration of path, access, limit and schemas, from which the guard, the
+ * OpenAPI description and the role manifest are derived. How a call is carried out stands in pipeline.ts.
+ */
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { Actor } from '../core/actor.ts';
+import type { ErrorCode } from '../core/error.ts';
+import type { KeyPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
+import type { Application } from '../db/schema/applications.ts';
+import type { Style } from './errors.ts';
+import type { LimitClass } from './limits.ts';
+import type { RequestContext } from './request-context.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * The credential an operation needs. `read` and `full` are management: an API key or a console member with that access.
+ * `key` takes any API key and nothing else. `session` is a person signed in to any application; `token` is the same as
+ * the verification endpoint judges it: a bearer token only, refused in the contract's own words.
+ */
+export type AccessRule = 'none' | 'session' | 'token' | 'key' | 'read' | 'full';
+
+/** What an operation acts on: it is resolved, and hidden from those it does not belong to, before the body is read. */
+export type Scope = 'instance' | 'workspace' | 'application';
+
+type PrincipalOf<Rule extends AccessRule> = {
+  none: null;
+  session: SessionPrincipal;
+  token: SessionPrincipal;
+  key: KeyPrincipal;
+  read: Principal;
+  full: Principal;
+}[Rule];
+
+type InputOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+
+/** What a handler is given: everything in it has been authenticated, authorised and validated. */
+export interface Call<Rule extends AccessRule, On extends Scope, Query, Body> {
+  readonly principal: PrincipalOf<Rule>;
+  readonly actor: Actor;
+  readonly application: On extends 'application' ? Application : null;
+  readonly workspaceId: On extends 'workspace' ? string : null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly context: RequestContext;
+}
+
+interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Data> {
+  readonly id: string;
+  readonly method: Method;
+  /** In Elysia's form: `/api/applications/:id`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Rule;
+  readonly scope: On;
+  readonly limit: LimitClass;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The contract's "object (optional)": no body, an empty one and `{}` are the same. */
+  readonly isBodyOptional?: boolean;
+  /** The success body: the `data` of an envelope, or the whole of a flat answer. */
+  readonly data?: Data;
+  /** Refusals of its own, beyond those that follow from access, limit and schemas. */
+  readonly errors?: readonly ErrorCode[];
+  /** `envelope` unless said otherwise. */
+  readonly style?: Style;
+  /** Pages and test endpoints are no part of the described API. */
+  readonly isUndocumented?: boolean;
+}
+
+/** An operation with its handler's types erased, as the pipeline and the descriptions see it. */
+export interface Operation extends Declaration<AccessRule, Scope, TObject, TSchema, TSchema> {
+  handle(call: Call<AccessRule, Scope, unknown, unknown>): unknown;
+}
+
+/** Declares an operation. A handler returns its data, or a `Response` where it needs the whole answer. */
+export function operation<
+  const Rule extends AccessRule,
+  const On extends Scope,
+  Query extends TObject | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  Data extends TSchema | undefined = undefined,
+>(
+  declaration: Declaration<Rule, On, Query, Body, Data> & {
+    handle(
+      call: Call<Rule, On, InputOf<Query>, InputOf<Body>>,
+    ): InputOf<Data> | Response | Promise<InputOf<Data> | Response>;
+  },
+): Operation {
+  return declaration as unknown as Operation;
+}

@@ -1,0 +1,50 @@
+/** The atoms that schemas are made of, so that an id, a time or a page looks the same in every operation. */
+import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+
+/** An ISO 8601 UTC time with milliseconds. */
+export const Timestamp = (options: SchemaOptions = {}) =>
+  Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'], ...options });
+
+export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+export const Id = (prefix: string) => Type.String({ examples: [`${prefix}_01kat1h5ppe3bv2d9g3wq5r1xm`] });
+
+export const Email = (options: SchemaOptions = {}) =>
+  Type.String({
+    minLength: 3,
+    maxLength: 320,
+    remedy: 'Give an e-mail address.',
+    examples: ['ada@example.com'],
+    ...options,
+  });
+
+export const Slug = () => Type.String({ examples: ['user'] });
+
+export const Choice = <const Values extends readonly string[]>(values: Values, options: SchemaOptions = {}) =>
+  Type.Unsafe<Values[number]>(
+    Type.String({
+      enum: [...values],
+      pattern: `^(?:${values.join('|')})$`,
+      remedy: `Give one of: ${values.join(', ')}.`,
+      ...options,
+    }),
+  );
+
+/** An object of a request: fields that are not named are refused. */
+export const Input = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.' });
+
+/** A page of a list. */
+export const PageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({ items: Type.Array(item), nextCursor: Nullable(Type.String()) });
+
+/** What every list takes: how many, and where the last page ended. */
+export const PageQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, remedy: 'Give a whole number from 1 to 200.' }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before.' })),
+});
+export type PageQuery = Static<typeof PageQuery>;
+
+export const DEFAULT_PAGE_SIZE = 50;

@@ -1,0 +1,42 @@
+/** The cookie of the pages this server hosts: its name, its attributes, and the same-origin proof that writes need. */
+import { AppError } from '../core/error.ts';
+
+export interface SessionCookie {
+  /** The session token in the request's cookie, or null. */
+  read(request: Request): string | null;
+  /** A `Set-Cookie` value. */
+  write(token: string, expiresAtMs: number): string;
+  clear(): string;
+}
+
+/** On https the `__Host-` prefix binds the cookie to this very host (RFC 6265bis §4.1.3.2). */
+export function sessionCookie(baseUrl: string): SessionCookie {
+  const isSecure = baseUrl.startsWith('https:');
+  const name = isSecure ? '__Host-gatehouse' : 'gatehouse';
+  const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
+  return {
+    read(request) {
+      const header = request.headers.get('cookie');
+      return header?.includes(`${name}=`) ? new Bun.CookieMap(header).get(name) : null;
+    },
+    write: (token, expiresAtMs) =>
+      new Bun.Cookie(name, token, { ...attributes, expires: new Date(expiresAtMs) }).serialize(),
+    clear: () => new Bun.Cookie(name, '', { ...attributes, maxAge: 0 }).serialize(),
+  };
+}
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * A write that is authenticated by cookie must come from a page of this server.
+ *
+ * @throws {AppError} forbidden
+ */
+export function requireSameOrigin(request: Request, baseUrl: string): void {
+  if (SAFE_METHODS.includes(request.method)) return;
+  const site = request.headers.get('sec-fetch-site');
+  const origin = request.headers.get('origin');
+  const isSameOrigin = origin !== null ? origin === new URL(baseUrl).origin : site === 'same-origin';
+  if (!isSameOrigin || (site !== null && site !== 'same-origin'))
+    throw new AppError('forbidden', { message: 'A cookie is accepted for changes from this server’s own pages only.' });
+}

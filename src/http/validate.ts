@@ -1,0 +1,43 @@
+/** Checks input against its schema and turns what is wrong into named fields, never echoing the value. */
+import type { Static, TSchema } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
+import { Value } from '@sinclair/typebox/value';
+import { AppError, type FieldProblem } from '../core/error.ts';
+
+export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
+
+const MAX_PROBLEMS = 20;
+
+/** A validator that is compiled at its first use, so that start-up does not pay for every schema. */
+export function validator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
+  let check: TypeCheck<Schema> | undefined;
+  return (value) => {
+    check ??= TypeCompiler.Compile(schema);
+    if (check.Check(value)) return value;
+    throw new AppError('invalid_request', { fields: problems(check.Errors(value)) });
+  };
+}
+
+/** As {@link validator}, for the text values of a query string: numbers and booleans are converted first. */
+export function queryValidator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
+  const validate = validator(schema);
+  return (value) => validate(Value.Convert(schema, value));
+}
+
+function problems(errors: Iterable<ValueError>): FieldProblem[] {
+  const found = new Map<string, FieldProblem>();
+  for (const error of errors) {
+    const path = error.path.slice(1).replaceAll('/', '.') || 'body';
+    // The first complaint about a field is the plainest; a missing one is reported as such, not as a wrong type too.
+    if (!found.has(path)) found.set(path, { path, message: remedy(error) });
+    if (found.size === MAX_PROBLEMS) break;
+  }
+  return [...found.values()];
+}
+
+/** A schema may carry the sentence that mends it as `remedy`; otherwise the compiler's own words serve. */
+function remedy({ message, schema }: ValueError): string {
+  if (message === 'Unexpected property') return 'This field is not known here; remove it.';
+  if (message === 'Expected required property') return 'This field is required.';
+  return typeof schema['remedy'] === 'string' ? schema['remedy'] : `${message}.`;
+}

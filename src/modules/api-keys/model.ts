@@ -1,0 +1,84 @@
+/** Schemas of API keys. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { Choice, Id, Input, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
+import { KEY_ACCESS } from '../../db/schema/credentials.ts';
+
+export const DEFAULT_RATE_LIMITS = { perMinute: 60, perDay: 10_000 };
+
+const RateLimits = {
+  perMinute: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    remedy: 'Give a whole number from 1 to 1000000.',
+    examples: [60],
+  }),
+  perDay: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000_000,
+    remedy: 'Give a whole number from 1 to 1000000000.',
+    examples: [10_000],
+  }),
+};
+
+const Slugs = () => Type.Optional(Type.Array(Slug(), { maxItems: 100, remedy: 'Give a list of slugs.' }));
+
+const input = {
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', remedy: 'Give a name of 1 to 100 characters.' }),
+  access: Choice(KEY_ACCESS),
+  expiresAt: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+        remedy: 'Give an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z, or null.',
+        examples: ['2027-01-31T00:00:00.000Z'],
+      }),
+    ),
+  ),
+  rateLimits: Type.Optional(Input(RateLimits)),
+} satisfies TProperties;
+
+export const ApplicationKeyInput = Input({ ...input, roles: Slugs(), scopes: Slugs(), memberships: Slugs() });
+export type ApplicationKeyInput = Static<typeof ApplicationKeyInput>;
+
+export const WorkspaceKeyInput = Input({
+  ...input,
+  applicationIds: Type.Optional(
+    Nullable(
+      Type.Array(Id('app'), { minItems: 1, maxItems: 200, remedy: 'Give 1 to 200 application ids, or null for all.' }),
+    ),
+  ),
+});
+export type WorkspaceKeyInput = Static<typeof WorkspaceKeyInput>;
+
+const record = {
+  id: Id('key'),
+  name: Type.String(),
+  prefix: Type.String({ description: 'To tell keys apart; not a secret.', examples: ['eak_4fJq0aXz'] }),
+  access: Choice(KEY_ACCESS),
+  applicationId: Nullable(Id('app')),
+  applicationIds: Nullable(Type.Array(Id('app'))),
+  userId: Type.String({ description: 'The synthetic principal.', examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+  source: Type.String({ examples: ['api'] }),
+  roles: Type.Array(Slug()),
+  scopes: Type.Array(Slug()),
+  memberships: Type.Array(Slug()),
+  rateLimits: Type.Object(RateLimits),
+  expiresAt: Nullable(Timestamp()),
+  revokedAt: Nullable(Timestamp()),
+  rotatedToId: Nullable(Id('key')),
+  gracePeriodEndsAt: Nullable(Timestamp()),
+  lastUsedAt: Nullable(Timestamp()),
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
+} satisfies TProperties;
+
+export const ApiKey = Type.Object(record);
+export type ApiKeyRecord = Static<typeof ApiKey>;
+
+export const ApiKeyPage = PageOf(ApiKey);
+
+export const NewApiKey = Type.Object({
+  ...record,
+  token: Type.String({ description: 'In plain text, this once.', examples: ['eak_…'] }),
+});
+export type NewApiKeyRecord = Static<typeof NewApiKey>;

@@ -1,0 +1,223 @@
+/** API keys: minted with a synthetic principal, listed without their secret. */
+import { and, desc, eq, isNull, lt } from 'drizzle-orm';
+import type { Actor } from '../../core/actor.ts';
+import { type Clock, isoTime } from '../../core/clock.ts';
+import { invalidField } from '../../core/error.ts';
+import { newId } from '../../core/id.ts';
+import { accessTo, type Principal } from '../../core/principal.ts';
+import type { Random } from '../../core/random.ts';
+import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
+import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import type { Application } from '../../db/schema/applications.ts';
+import { type ApiKey, apiKeys } from '../../db/schema/credentials.ts';
+import { applicationUsers } from '../../db/schema/users.ts';
+import type { Database, Unit } from '../../db/unit-of-work.ts';
+import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { type Grants, grantsOf, insertKeyPrincipal, insertMember } from '../users/members.ts';
+import {
+  type ApiKeyRecord,
+  type ApplicationKeyInput,
+  DEFAULT_RATE_LIMITS,
+  type NewApiKeyRecord,
+  type WorkspaceKeyInput,
+} from './model.ts';
+
+export interface ApiKeyDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly findApplication: (id: string) => Application | undefined;
+  /** The console, which the principals of workspace keys are members of. */
+  readonly consoleId: () => string;
+}
+
+/** Everything of a new key but its secret. */
+interface NewKey {
+  readonly name: string;
+  readonly access: 'read' | 'full';
+  readonly workspaceId: string;
+  readonly applicationId: string | null;
+  readonly applicationIds: string[] | null;
+  /** The application the synthetic principal joins. */
+  readonly homeId: string;
+  readonly grants: Grants;
+  readonly rateLimits: { perMinute: number; perDay: number };
+  readonly expiresAt: number | null;
+  readonly source: string;
+}
+
+const NO_GRANTS: Grants = { roles: [], scopes: [], memberships: [] };
+
+export type ApiKeys = ReturnType<typeof apiKeyService>;
+
+export function apiKeyService({ db, clock, random, findApplication, consoleId }: ApiKeyDependencies) {
+  /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
+  function insert(unit: Unit, token: string, key: NewKey): ApiKey {
+    const id = newId('apiKey', unit.now);
+    const principal = insertKeyPrincipal(unit, id, key.name);
+    const member = insertMember(unit, key.homeId, principal.id, key.grants);
+    const [row] = unit.tx
+      .insert(apiKeys)
+      .values({
+        id,
+        tokenHash: Buffer.from(hashSecret(token)),
+        prefix: secretPrefix(token),
+        name: key.name,
+        access: key.access,
+        workspaceId: key.workspaceId,
+        applicationId: key.applicationId,
+        applicationIds: key.applicationIds,
+        applicationUserId: member.id,
+        source: key.source,
+        ...key.rateLimits,
+        expiresAt: key.expiresAt,
+        createdByUserId: unit.actor.userId,
+        createdAt: unit.now,
+        updatedAt: unit.now,
+      })
+      .returning()
+      .all();
+    unit.audit({
+      kind: 'apikey.created',
+      applicationId: key.applicationId,
+      workspaceId: key.workspaceId,
+      targetId: id,
+      detail: { name: key.name, access: key.access },
+    });
+    return row!;
+  }
+
+  function create(actor: Actor, key: Omit<NewKey, 'source'>): NewApiKeyRecord {
+    const token = mintSecret('apiKey', random);
+    return db.write(actor, (unit) => {
+      const row = insert(unit, token, { ...key, source: actor.type === 'user' ? 'console' : 'api' });
+      return { ...present(row), token };
+    });
+  }
+
+  function expiry(text: string | null | undefined): number | null {
+    if (text == null) return null;
+    const at = Date.parse(text);
+    if (Number.isNaN(at)) throw invalidField('expiresAt', 'Give an ISO 8601 time with a zone, or null.');
+    if (at <= clock.now()) throw invalidField('expiresAt', 'Give a time in the future, or null.');
+    return at;
+  }
+
+  function present(row: ApiKey): ApiKeyRecord {
+    const member = db.orm
+      .select({ userId: applicationUsers.userId })
+      .from(applicationUsers)
+      .where(eq(applicationUsers.id, row.applicationUserId))
+      .get();
+    return {
+      id: row.id,
+      name: row.name,
+      prefix: row.prefix,
+      access: row.access,
+      applicationId: row.applicationId,
+      applicationIds: row.applicationIds,
+      userId: member!.userId,
+      source: row.source,
+      ...grantsOf(db.orm, row.applicationUserId),
+      rateLimits: { perMinute: row.perMinute, perDay: row.perDay },
+      expiresAt: isoTime(row.expiresAt),
+      revokedAt: isoTime(row.revokedAt),
+      rotatedToId: row.rotatedToId,
+      gracePeriodEndsAt: isoTime(row.gracePeriodEndsAt),
+      lastUsedAt: isoTime(row.lastUsedAt),
+      createdAt: isoTime(row.createdAt),
+      updatedAt: isoTime(row.updatedAt),
+    };
+  }
+
+  /** Newest first. */
+  function list(owner: { workspaceId: string; applicationId: string | null }, query: PageQuery): Page<ApiKeyRecord> {
+    const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
+    const { workspaceId, applicationId } = owner;
+    const rows = db.orm
+      .select()
+      .from(apiKeys)
+      .where(
+        and(
+          eq(apiKeys.workspaceId, workspaceId),
+          applicationId === null ? isNull(apiKeys.applicationId) : eq(apiKeys.applicationId, applicationId),
+          cursor === undefined ? undefined : lt(apiKeys.id, decodeCursor(cursor, ['string'])[0]),
+        ),
+      )
+      .orderBy(desc(apiKeys.id))
+      .limit(limit + 1)
+      .all();
+    return pageOf(rows, limit, (row) => [row.id], present);
+  }
+
+  return {
+    createForApplication(actor: Actor, application: Application, input: ApplicationKeyInput): NewApiKeyRecord {
+      const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
+      return create(actor, {
+        name: name.trim(),
+        access,
+        workspaceId: application.workspaceId!,
+        applicationId: application.id,
+        applicationIds: null,
+        homeId: application.id,
+        grants: { roles, scopes, memberships },
+        rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
+        expiresAt: expiry(expiresAt),
+      });
+    },
+
+    /** @throws {AppError} invalid_request where a listed application is not within the caller's own reach. */
+    createForWorkspace(
+      actor: Actor,
+      principal: Principal,
+      workspaceId: string,
+      { name, access, applicationIds = null, rateLimits, expiresAt }: WorkspaceKeyInput,
+    ): NewApiKeyRecord {
+      if (principal.kind === 'key' && principal.applicationIds !== null && applicationIds === null)
+        throw invalidField('applicationIds', 'This key is limited to some applications; list those of the new key.');
+      applicationIds?.forEach((id, index) => {
+        const application = findApplication(id);
+        if (!application || application.workspaceId !== workspaceId || !accessTo(principal, application))
+          throw invalidField(`applicationIds.${index}`, 'There is no such application in this workspace.');
+      });
+      return create(actor, {
+        name: name.trim(),
+        access,
+        workspaceId,
+        applicationId: null,
+        applicationIds: applicationIds && [...new Set(applicationIds)],
+        homeId: consoleId(),
+        grants: NO_GRANTS,
+        rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
+        expiresAt: expiry(expiresAt),
+      });
+    },
+
+    /** Takes a key made outside (`gatehouse key`) as a full workspace key. Idempotent: a known one is left alone. */
+    adopt(unit: Unit, workspaceId: string, token: string): void {
+      const known = unit.tx
+        .select({ id: apiKeys.id })
+        .from(apiKeys)
+        .where(eq(apiKeys.tokenHash, Buffer.from(hashSecret(token))))
+        .get();
+      if (known) return;
+      insert(unit, token, {
+        name: 'GATEHOUSE_WORKSPACE_KEY',
+        access: 'full',
+        workspaceId,
+        applicationId: null,
+        applicationIds: null,
+        homeId: consoleId(),
+        grants: NO_GRANTS,
+        rateLimits: { perMinute: 6000, perDay: 10_000_000 },
+        expiresAt: null,
+        source: 'environment',
+      });
+    },
+
+    listOfApplication: (application: Application, query: PageQuery) =>
+      list({ workspaceId: application.workspaceId!, applicationId: application.id }, query),
+
+    listOfWorkspace: (workspaceId: string, query: PageQuery) => list({ workspaceId, applicationId: null }, query),
+  };
+}

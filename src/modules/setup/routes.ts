@@ -1,0 +1,28 @@
+/** First setup and recovery by a one-time link. */
+import { type Operation, operation } from '../../http/operation.ts';
+import type { SessionCookie } from '../../http/session-cookie.ts';
+import { SetupDone, SetupInput } from './model.ts';
+import type { Setup } from './service.ts';
+
+export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCookie }): Operation[] {
+  return [
+    operation({
+      id: 'completeSetup',
+      method: 'POST',
+      path: '/api/setup',
+      summary: 'Make the first owner, or let one back in, by a one-time setup link',
+      tag: 'Setup',
+      access: 'none',
+      scope: 'instance',
+      limit: 'setup',
+      body: SetupInput,
+      data: SetupDone,
+      errors: ['not_found', 'user_deleted', 'membership_blocked'],
+      handle({ actor, body, context }) {
+        const done = setup.complete(actor, body, context.request.headers.get('user-agent'));
+        context.headers['Set-Cookie'] = cookie.write(done.token, Date.parse(done.expiresAt));
+        return done;
+      },
+    }),
+  ];
+}

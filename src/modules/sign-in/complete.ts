@@ -1,0 +1,149 @@
+/**
+ * The one door to a session: turns "this identity is proven" into a session, in the caller's transaction. Every sign-in
+ * method ends here, so lifecycle, gate, deleted users and archived addresses are judged in one place.
+ */
+import { and, eq } from 'drizzle-orm';
+import type { SignInMethod } from '../../core/event.ts';
+import { type Application, betaInterests } from '../../db/schema/applications.ts';
+import { applicationUsers, emailAliases, users } from '../../db/schema/users.ts';
+import { workspaceMembers } from '../../db/schema/workspaces.ts';
+import type { Unit } from '../../db/unit-of-work.ts';
+import type { MintedSession, Sessions } from '../sessions/service.ts';
+import {
+  type ApplicationUser,
+  defaultGrants,
+  findMember,
+  findUserByEmail,
+  insertMember,
+  insertPerson,
+  type User,
+} from '../users/members.ts';
+
+/** A proven identity: whoever calls this has made sure that the caller may act as the holder of this address. */
+export interface ProvenIdentity {
+  /** Normalised. */
+  readonly email: string;
+  /** Whether the mailbox itself was proved; a setup link proves control of the server, not of a mailbox. */
+  readonly isEmailProven: boolean;
+  readonly method: SignInMethod;
+  readonly userAgent: string | null;
+}
+
+export type SignInRefusal =
+  'application_archived' | 'email_archived' | 'user_deleted' | 'membership_blocked' | 'gate_closed' | 'waitlist';
+
+export type SignInOutcome =
+  | ({ readonly ok: true; readonly userId: string; readonly applicationId: string } & MintedSession)
+  | { readonly ok: false; readonly refusal: SignInRefusal };
+
+/**
+ * A refusal is an outcome, not an exception: the transaction goes on, so that the code that proved the identity stays
+ * used up and the refusal is on record.
+ */
+export function completeSignIn(
+  unit: Unit,
+  sessions: Sessions,
+  application: Application,
+  identity: ProvenIdentity,
+): SignInOutcome {
+  const user = findUserByEmail(unit, identity.email);
+  const member = user && findMember(unit, application.id, user.id);
+  const refusal = refusalOf(unit, application, identity.email, user, member);
+  if (refusal !== null) {
+    unit.audit({
+      kind: 'signin.refused',
+      ok: false,
+      applicationId: application.id,
+      workspaceId: application.workspaceId,
+      userId: user?.id,
+      email: identity.email,
+      detail: { method: identity.method, reason: refusal },
+    });
+    return { ok: false, refusal };
+  }
+  const person = user ?? insertPerson(unit, identity.email, identity.isEmailProven);
+  const joined = member ?? insertMember(unit, application.id, person.id, defaultGrants(unit, application.id));
+  if (identity.isEmailProven && person.emailVerifiedAt === null)
+    unit.tx.update(users).set({ emailVerifiedAt: unit.now, updatedAt: unit.now }).where(eq(users.id, person.id)).run();
+  welcomeBack(unit, joined);
+  const session = sessions.mint(unit, {
+    application,
+    applicationUserId: joined.id,
+    userId: person.id,
+    method: identity.method,
+    userAgent: identity.userAgent,
+  });
+  unit.audit({
+    kind: 'signin.succeeded',
+    applicationId: application.id,
+    workspaceId: application.workspaceId,
+    userId: person.id,
+    email: identity.email,
+    targetId: session.sessionId,
+    detail: { method: identity.method },
+  });
+  return { ok: true, userId: person.id, applicationId: application.id, ...session };
+}
+
+function refusalOf(
+  unit: Unit,
+  application: Application,
+  email: string,
+  user: User | undefined,
+  member: ApplicationUser | undefined,
+): SignInRefusal | null {
+  if (application.archivedAt !== null || application.deletedAt !== null) return 'application_archived';
+  if (!user && isArchivedAlias(unit, email)) return 'email_archived';
+  if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';
+  const isInsider = user !== undefined && isWorkspaceMember(unit, application, user.id);
+  if (application.stage === 'draft' && !isInsider) return 'gate_closed';
+  if (application.signinGate === 'closed' && !member) return 'gate_closed';
+  if (application.signinGate === 'private_beta' && !isInsider && !isOnAllowlist(unit, application.id, email))
+    return 'waitlist';
+  if (member?.status === 'banned' || member?.status === 'paused') return 'membership_blocked';
+  return null;
+}
+
+/** Who inactivated their account or left comes back by signing in. */
+function welcomeBack(unit: Unit, member: ApplicationUser): void {
+  if (member.status !== 'inactivated' && member.status !== 'left') return;
+  const { id, applicationId, userId } = member;
+  unit.tx
+    .update(applicationUsers)
+    .set({ status: 'active', statusReason: null, updatedAt: unit.now })
+    .where(eq(applicationUsers.id, id))
+    .run();
+  unit.emit({ type: 'user.reactivated', applicationId, data: { userId } });
+}
+
+function isArchivedAlias({ tx }: Unit, email: string): boolean {
+  return tx.select().from(emailAliases).where(eq(emailAliases.email, email)).get() !== undefined;
+}
+
+function isWorkspaceMember({ tx }: Unit, { workspaceId }: Application, userId: string): boolean {
+  // The console belongs to every workspace alike; its closed gate and its memberships guard it.
+  const inWorkspace = workspaceId === null ? undefined : eq(workspaceMembers.workspaceId, workspaceId);
+  return (
+    tx
+      .select({ id: workspaceMembers.id })
+      .from(workspaceMembers)
+      .where(and(eq(workspaceMembers.userId, userId), inWorkspace))
+      .get() !== undefined
+  );
+}
+
+function isOnAllowlist({ tx }: Unit, applicationId: string, email: string): boolean {
+  return (
+    tx
+      .select({ id: betaInterests.id })
+      .from(betaInterests)
+      .where(
+        and(
+          eq(betaInterests.applicationId, applicationId),
+          eq(betaInterests.email, email),
+          eq(betaInterests.status, 'approved'),
+        ),
+      )
+      .get() !== undefined
+  );
+}

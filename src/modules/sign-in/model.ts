@@ -1,0 +1,45 @@
+/** Schemas of signing in. */
+import { type Static, Type } from '@sinclair/typebox';
+import { Email, Id, Input, Timestamp } from '../../http/schemas.ts';
+
+export const SendCodeInput = Input({
+  email: Email(),
+  clientId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'The application to sign in to; the console when left out.',
+      remedy: 'Give the clientId of an application.',
+    }),
+  ),
+  locale: Type.Optional(
+    Type.String({ maxLength: 35, description: 'BCP 47; the language of the mail.', remedy: 'Give a language tag.' }),
+  ),
+});
+export type SendCodeInput = Static<typeof SendCodeInput>;
+
+export const CodeSent = Type.Object({
+  challengeId: Id('chl'),
+  expiresAt: Timestamp(),
+  resendAfter: Timestamp({ description: 'Another code may be asked for from then on.' }),
+});
+export type CodeSent = Static<typeof CodeSent>;
+
+export const VerifyCodeInput = Input({
+  challengeId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that otp/send answered.' }),
+  code: Type.String({
+    maxLength: 32,
+    pattern: '^(?:[\\s-]*[0-9]){6}[\\s-]*$',
+    remedy: 'Give the six digits of the code.',
+    examples: ['042917'],
+  }),
+});
+export type VerifyCodeInput = Static<typeof VerifyCodeInput>;
+
+export const SignedIn = Type.Object({
+  token: Type.String({ description: 'The session token, in plain text, this once.', examples: ['est_…'] }),
+  expiresAt: Timestamp(),
+  userId: Id('usr'),
+  applicationId: Id('app'),
+});
+export type SignedIn = Static<typeof SignedIn>;

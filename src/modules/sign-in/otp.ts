@@ -1,0 +1,131 @@
+/** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
+import type { Actor } from '../../core/actor.ts';
+import { isoTime, MINUTE } from '../../core/clock.ts';
+import { normalizeEmail } from '../../core/email.ts';
+import { AppError, invalidField } from '../../core/error.ts';
+import { negotiateLocale } from '../../core/locale.ts';
+import type { Application } from '../../db/schema/applications.ts';
+import type { Database } from '../../db/unit-of-work.ts';
+import { CODE_WINDOW_MS, type LimitSettings } from '../../http/limits.ts';
+import type { LimitState } from '../../http/rate-limit.ts';
+import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
+import type { Sessions } from '../sessions/service.ts';
+import { CODE_LIFETIME_MS, type CodeChallenges } from './code-challenge.ts';
+import { completeSignIn } from './complete.ts';
+import type { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
+
+export interface OtpDependencies {
+  readonly db: Database;
+  readonly challenges: CodeChallenges;
+  readonly sessions: Sessions;
+  readonly findApplication: (id: string) => Application | undefined;
+  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
+  readonly limits: LimitSettings;
+  readonly baseUrl: () => string;
+}
+
+export const CONSOLE_CLIENT_ID = 'console';
+
+export interface SendResult {
+  readonly data: CodeSent;
+  /** Where the e-mail stands in its limit. */
+  readonly limit: LimitState;
+}
+
+export type Otp = ReturnType<typeof otpService>;
+
+export function otpService(dependencies: OtpDependencies) {
+  const { db, challenges, sessions, findApplication, findApplicationByClientId, limits, baseUrl } = dependencies;
+
+  /** @throws {AppError} not_found, application_archived */
+  function openApplication(clientId: string): Application {
+    const application = findApplicationByClientId(clientId);
+    if (!application)
+      throw new AppError('not_found', { message: 'There is no application with this clientId; check its settings.' });
+    if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+    return application;
+  }
+
+  return {
+    /**
+     * Queues a code. The answer is the same for a known and an unknown address, and "sent" is only said when the mail has
+     * been queued in the same transaction.
+     */
+    send(actor: Actor, { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput): SendResult {
+      const email = normalizeEmail(text);
+      if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
+      const application = openApplication(clientId);
+      const outcome = db.write(actor, (unit) => {
+        const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
+        const issued = challenges.issue(unit, subject, limits.codesPerEmail);
+        if (!issued.ok) return { ...issued, now: unit.now };
+        const mail = signInCodeMail({
+          locale: negotiateLocale(locale, null),
+          applicationName: application.name,
+          code: issued.code,
+          lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
+          host: new URL(baseUrl()).hostname,
+        });
+        unit.mail({ to: email, ...mail, code: issued.code, expiresAt: issued.expiresAt });
+        unit.audit({
+          kind: 'signin.code_sent',
+          applicationId: application.id,
+          workspaceId: application.workspaceId,
+          email,
+        });
+        return issued;
+      });
+      if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);
+      return {
+        data: {
+          challengeId: outcome.challengeId,
+          expiresAt: isoTime(outcome.expiresAt),
+          resendAfter: isoTime(outcome.resendAfter),
+        },
+        limit: {
+          isAllowed: true,
+          limit: limits.codesPerEmail,
+          remaining: outcome.remaining,
+          resetSeconds: CODE_WINDOW_MS / 1000,
+        },
+      };
+    },
+
+    /**
+     * Exchanges a right code for a session, exactly once however many try at the same time.
+     *
+     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or why the person may
+     * not come in.
+     */
+    verify(actor: Actor, { challengeId, code }: VerifyCodeInput, userAgent: string | null): SignedIn {
+      const digits = code.replace(/[\s-]/g, '');
+      const outcome = db.write(actor, (unit) => {
+        const redeemed = challenges.redeem(unit, 'sign_in', challengeId, digits);
+        if (!redeemed.ok) return { redeemed, now: unit.now };
+        const application = findApplication(redeemed.subject.applicationId)!;
+        const identity = { email: redeemed.subject.email, isEmailProven: true, method: 'otp', userAgent } as const;
+        return { signIn: completeSignIn(unit, sessions, application, identity) };
+      });
+      if (outcome.redeemed) {
+        if (outcome.redeemed.error !== 'rate_limited') throw new AppError(outcome.redeemed.error);
+        throw tooSoon('paused', outcome.redeemed.retryAt - outcome.now);
+      }
+      if (!outcome.signIn.ok) throw new AppError(outcome.signIn.refusal);
+      const { token, expiresAt, userId, applicationId } = outcome.signIn;
+      return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
+    },
+  };
+}
+
+const TOO_SOON = {
+  paused: 'Too many wrong codes for this address; sign-in by code is paused for up to an hour.',
+  cooling_down: 'A code was sent a moment ago; look for it, or wait and ask again.',
+  too_many: 'Too many codes were sent to this address; wait and ask again.',
+};
+
+function tooSoon(reason: keyof typeof TOO_SOON, waitMs: number): AppError {
+  return new AppError('rate_limited', {
+    message: TOO_SOON[reason],
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
+}

@@ -1,0 +1,69 @@
+/** Signing in: asking for a code and exchanging it for a session. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
+import type { SessionCookie } from '../../http/session-cookie.ts';
+import { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
+import type { Otp } from './otp.ts';
+
+const tag = 'Sign-in';
+
+export interface SignInRouteDependencies {
+  readonly otp: Otp;
+  readonly cookie: SessionCookie;
+  readonly consoleId: () => string;
+}
+
+export function signInRoutes({ otp, cookie, consoleId }: SignInRouteDependencies): Operation[] {
+  return [
+    operation({
+      id: 'sendSignInCode',
+      method: 'POST',
+      path: '/api/v1/auth/otp/send',
+      summary: 'Send a one-time sign-in code by e-mail',
+      description: 'The answer is the same for a known and an unknown address. Earlier unexpired codes stay valid.',
+      tag,
+      access: 'none',
+      scope: 'instance',
+      limit: 'code_send',
+      body: SendCodeInput,
+      data: CodeSent,
+      errors: ['not_found', 'application_archived'],
+      handle({ actor, body, context }) {
+        const { data, limit } = otp.send(actor, body);
+        announceLimit(context.headers, limit);
+        return data;
+      },
+    }),
+    operation({
+      id: 'verifySignInCode',
+      method: 'POST',
+      path: '/api/v1/auth/otp/verify',
+      summary: 'Exchange a code for a session',
+      tag,
+      access: 'none',
+      scope: 'instance',
+      limit: 'code_verify',
+      body: VerifyCodeInput,
+      data: SignedIn,
+      errors: [
+        'code_invalid',
+        'code_expired',
+        'code_exhausted',
+        'code_consumed',
+        'gate_closed',
+        'waitlist',
+        'user_deleted',
+        'email_archived',
+        'membership_blocked',
+        'application_archived',
+      ],
+      handle({ actor, body, context }) {
+        const signedIn = otp.verify(actor, body, context.request.headers.get('user-agent'));
+        // Pages of this server manage the console by cookie; every other application gets its token and nothing else.
+        if (signedIn.applicationId === consoleId())
+          context.headers['Set-Cookie'] = cookie.write(signedIn.token, Date.parse(signedIn.expiresAt));
+        return signedIn;
+      },
+    }),
+  ];
+}

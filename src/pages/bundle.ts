@@ -1,0 +1,88 @@
+/** Build time only: bundles the hosted pages' scripts and style, names them by content, and writes them as a module. */
+
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const CLIENT_FOLDER = join(import.meta.dir, 'client');
+const GENERATED_FILE = join(import.meta.dir, 'generated', 'assets.ts');
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const SOURCES = [
+  { name: 'favicon.svg', source: 'favicon.svg', contentType: 'image/svg+xml' },
+  { name: 'setup.js', source: 'setup.ts', contentType: JAVASCRIPT },
+  { name: 'sign-in.js', source: 'sign-in.ts', contentType: JAVASCRIPT },
+  { name: 'style.css', source: 'style.css', contentType: 'text/css; charset=utf-8' },
+];
+
+const HEADER = `/** Written by src/pages/bundle.ts from src/pages/client; do not edit. */
+
+export interface GeneratedAsset {
+  path: string;
+  contentType: string;
+  identity: string;
+  gzip: string;
+  brotli: string;
+  etag: string;
+}
+
+`;
+
+/**
+ * Writes `generated/assets.ts`. The same sources give the same file, and a file that would not change is not touched.
+ * `bytes` counts what is served without compression.
+ */
+export async function bundlePages(): Promise<{ files: number; bytes: number }> {
+  const assets: Record<string, Record<string, string>> = {};
+  let bytes = 0;
+  for (const { name, source, contentType } of SOURCES) {
+    const content = await bundle(join(CLIENT_FOLDER, source));
+    assets[name] = describe(name, contentType, content);
+    bytes += content.byteLength;
+  }
+  const type = 'Record<string, GeneratedAsset>';
+  await writeIfChanged(`${HEADER}export const generatedAssets: ${type} = ${JSON.stringify(assets, null, 2)};\n`);
+  return { files: SOURCES.length, bytes };
+}
+
+async function bundle(path: string): Promise<Uint8Array> {
+  if (path.endsWith('.svg')) return new TextEncoder().encode((await Bun.file(path).text()).trim());
+  const result = await Bun.build({
+    entrypoints: [path],
+    target: 'browser',
+    format: 'esm',
+    minify: true,
+    sourcemap: 'none',
+    env: 'disable',
+  });
+  const [output, ...more] = result.outputs;
+  if (!output || more.length > 0) throw new Error(`${path} must bundle into one file`);
+  return new Uint8Array(await output.arrayBuffer());
+}
+
+function describe(name: string, contentType: string, content: Uint8Array): Record<string, string> {
+  const hash = createHash('sha256').update(content).digest('hex');
+  const dot = name.lastIndexOf('.');
+  const brotli = brotliCompressSync(content, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
+    },
+  });
+  return {
+    path: `/assets/${name.slice(0, dot)}.${hash.slice(0, 8)}${name.slice(dot)}`,
+    contentType,
+    identity: Buffer.from(content).toString('base64'),
+    gzip: gzipSync(content, { level: 9 }).toString('base64'),
+    brotli: brotli.toString('base64'),
+    etag: `"${hash.slice(0, 16)}"`,
+  };
+}
+
+async function writeIfChanged(text: string): Promise<void> {
+  const file = Bun.file(GENERATED_FILE);
+  if ((await file.exists()) && (await file.text()) === text) return;
+  await mkdir(join(GENERATED_FILE, '..'), { recursive: true });
+  await Bun.write(file, text);
+}

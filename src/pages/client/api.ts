@@ -1,0 +1,72 @@
+/** Calls this server's JSON API, and turns every way it can fail into one kind of answer. */
+
+export interface Failure {
+  ok: false;
+  /** The API's error code, or `network` when no answer came. */
+  code: string;
+  requestId: string | null;
+  retryAfterSeconds: number | null;
+}
+
+export interface Success<T> {
+  ok: true;
+  data: T;
+  /** The server's own time of answering, so that its timestamps can be read whatever this device's clock says. */
+  answeredAt: string | null;
+}
+
+export type Outcome<T> = Success<T> | Failure;
+
+export interface SignedIn {
+  token: string;
+  expiresAt: string;
+  userId: string;
+  applicationId: string;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** Posts JSON. Never throws: a timeout, a lost connection and a proxy's error page are failures like any other. */
+export async function post<T>(path: string, body: unknown, bearer?: string): Promise<Outcome<T>> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(bearer && { authorization: `Bearer ${bearer}` }) },
+      body: JSON.stringify(body),
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+  } catch {
+    return { ok: false, code: 'network', requestId: null, retryAfterSeconds: null };
+  }
+  const answer = await readAnswer(response);
+  if (response.ok && answer.success === true) {
+    return { ok: true, data: answer.data as T, answeredAt: response.headers.get('date') };
+  }
+  return failureOf(response, answer);
+}
+
+async function readAnswer(response: Response): Promise<Record<string, unknown>> {
+  try {
+    const answer: unknown = await response.json();
+    return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function failureOf(response: Response, answer: Record<string, unknown>): Failure {
+  const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10);
+  return {
+    ok: false,
+    code: typeof answer['error'] === 'string' ? answer['error'] : codeOfStatus(response.status),
+    requestId: typeof answer['requestId'] === 'string' ? answer['requestId'] : response.headers.get('x-request-id'),
+    retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : null,
+  };
+}
+
+function codeOfStatus(status: number): string {
+  if (status === 429) return 'rate_limited';
+  return status >= 502 && status <= 504 ? 'unavailable' : 'internal';
+}

@@ -1,0 +1,20 @@
+/** Says a failure in the reader's words. */
+
+import { format } from '../../i18n/format.ts';
+import type { SignInPageData } from '../page-data.ts';
+import type { Failure } from './api.ts';
+
+/** The sentence for a failure; one that only an operator can explain carries its reference. */
+export function failureText(errors: SignInPageData['errors'], failure: Failure): string {
+  const { code, retryAfterSeconds, requestId } = failure;
+  if (code === 'rate_limited') return waitText(errors, retryAfterSeconds ?? 60);
+  const known = Object.hasOwn(errors, code) ? errors[code as keyof typeof errors] : undefined;
+  if (known && code !== 'internal') return known;
+  return requestId ? `${errors.internal} ${format(errors.reference, { requestId })}` : errors.internal;
+}
+
+/** Never says "1 seconds": a plural of at least two suits every language better. */
+function waitText(errors: SignInPageData['errors'], seconds: number): string {
+  if (seconds > 90) return format(errors.rate_limited_minutes, { minutes: Math.ceil(seconds / 60) });
+  return format(errors.rate_limited, { seconds: Math.max(2, seconds) });
+}

@@ -1,0 +1,43 @@
+/** What the page says to its reader: errors at once, good news when there is a pause, both in one place on screen. */
+
+import { element } from './dom.ts';
+
+export interface Messages {
+  /** Shows an error, marks the field it is about and puts the cursor there. */
+  error(text: string, field?: HTMLInputElement): void;
+  /** Shows good news. */
+  note(text: string): void;
+  /** Tells a screen reader what the eye sees anyway. */
+  announce(text: string): void;
+  clear(): void;
+}
+
+export function createMessages(fields: HTMLInputElement[], messageId = 'message'): Messages {
+  const message = element(messageId, HTMLElement);
+  const note = document.getElementById('note');
+  const announcer = element('announcer', HTMLElement);
+
+  function clear(): void {
+    message.textContent = '';
+    announcer.textContent = '';
+    if (note) note.textContent = '';
+    for (const field of fields) field.removeAttribute('aria-invalid');
+  }
+
+  return {
+    clear,
+    error(text, field) {
+      clear();
+      message.textContent = text;
+      field?.setAttribute('aria-invalid', 'true');
+      field?.focus();
+    },
+    note(text) {
+      clear();
+      if (note) note.textContent = text;
+    },
+    announce(text) {
+      announcer.textContent = text;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** The hosted pages and their assets. */
+import { AppError } from '../core/error.ts';
+import { negotiateLocale } from '../core/locale.ts';
+import { isReturnUrlRegistered } from '../core/return-url.ts';
+import type { Application } from '../db/schema/applications.ts';
+import { type Operation, operation } from '../http/operation.ts';
+import { pageResponse } from '../http/page-response.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { assetResponse, findAsset } from './assets.ts';
+import { renderProblemPage } from './problem.ts';
+import { renderSetupPage } from './setup.ts';
+import { renderSignInPage } from './sign-in.ts';
+
+export interface PageDependencies {
+  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
+  readonly isSetupTokenValid: (token: string) => boolean;
+  readonly hasOwner: () => boolean;
+  readonly consoleClientId: string;
+  /** Dev and ephemeral instances take http addresses on loopback as return URLs… */
+  readonly isLoopbackAllowed: boolean;
+  /** …and an ephemeral one takes any of them, registered or not. */
+  readonly isLoopbackOpen: boolean;
+}
+
+const page = {
+  tag: 'Pages',
+  method: 'GET',
+  access: 'none',
+  scope: 'instance',
+  style: 'page',
+  isUndocumented: true,
+} as const;
+
+export function pageRoutes(dependencies: PageDependencies): Operation[] {
+  const { findApplicationByClientId, isSetupTokenValid, hasOwner, consoleClientId } = dependencies;
+
+  /** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
+  function signIn(context: RequestContext): Response {
+    const query = new URL(context.request.url).searchParams;
+    const application = findApplicationByClientId(query.get('clientId') ?? consoleClientId);
+    if (!application)
+      throw new AppError('not_found', { message: 'No application has this address. Go back and start again.' });
+    if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+    const returnTo = query.get('returnTo');
+    if (returnTo !== null && !isReturnUrlRegistered(returnTo, application.returnUrls, dependencies))
+      throw new AppError('invalid_request', {
+        message: 'The address to return to is not registered for this application. Its owner can add it.',
+      });
+    const { name, clientId, logoUrl, accentColor } = application;
+    return pageResponse(
+      context,
+      renderSignInPage({
+        locale: localeOf(context, query),
+        application: { name, clientId, logoUrl, accentColor },
+        returnTo,
+        email: query.get('email'),
+      }),
+    );
+  }
+
+  return [
+    operation({
+      ...page,
+      id: 'signInPage',
+      path: '/sign-in',
+      summary: 'The hosted sign-in page',
+      limit: 'none',
+      handle: ({ context }) => signIn(context),
+    }),
+    operation({
+      ...page,
+      id: 'setupPage',
+      path: '/setup',
+      summary: 'The page behind a setup link; 404 without a valid token',
+      limit: 'setup',
+      handle({ context }) {
+        const query = new URL(context.request.url).searchParams;
+        const token = query.get('token') ?? '';
+        if (!isSetupTokenValid(token)) throw new AppError('not_found');
+        return pageResponse(
+          context,
+          renderSetupPage({ locale: localeOf(context, query), token, hasOwner: hasOwner() }),
+        );
+      },
+    }),
+    operation({
+      ...page,
+      id: 'homePage',
+      path: '/',
+      summary: 'Sends people to the sign-in page',
+      limit: 'none',
+      handle: ({ context }) =>
+        new Response(null, { status: 302, headers: { ...context.headers, Location: '/sign-in' } }),
+    }),
+    operation({
+      ...page,
+      id: 'asset',
+      path: '/assets/:name',
+      summary: 'A script or style of the pages, by hashed name',
+      limit: 'none',
+      handle({ context, params }) {
+        const asset = findAsset(`/assets/${params['name']}`);
+        if (!asset) throw new AppError('not_found');
+        return assetResponse(context.request, asset);
+      },
+    }),
+  ];
+}
+
+function localeOf({ request }: RequestContext, query: URLSearchParams) {
+  return negotiateLocale(query.get('locale'), request.headers.get('accept-language'));
+}
+
+const PROBLEM_TITLES: Record<number, string> = {
+  400: 'That link does not work',
+  403: 'Not available',
+  404: 'Nothing here',
+  429: 'One moment',
+};
+
+/** What a person sees of an error. */
+export function renderErrorPage(error: AppError, context: RequestContext): string {
+  return renderProblemPage({
+    locale: negotiateLocale(null, context.request.headers.get('accept-language')),
+    status: error.status,
+    title: PROBLEM_TITLES[error.status] ?? 'Something went wrong',
+    message: error.message,
+    requestId: context.requestId,
+  });
+}

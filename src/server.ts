@@ -1,0 +1,113 @@
+/** A running instance: opens the data folder, listens, runs the jobs, and stops without losing what was accepted. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { adjustableClock, systemClock } from './core/clock.ts';
+import { systemRandom } from './core/random.ts';
+import { StartupError } from './core/startup-error.ts';
+import { type Dependencies, mailTransport, openData } from './dependencies.ts';
+import type { Mail } from './mail/transport.ts';
+import { createServices, type Services } from './services.ts';
+
+export interface RunningServer {
+  readonly url: string;
+  readonly services: Services;
+  readonly upgradeCopy: string | null;
+  /** Takes no new work, finishes what is in flight, flushes, closes. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly log: Logger;
+  /** Sees each mail that the embedded outbox captures. */
+  readonly onCapture?: (mail: Mail) => void;
+}
+
+/** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
+const DRAIN_MS = 8000;
+
+/** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
+const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
+
+/** @throws {StartupError} when the folder or the port cannot be had. */
+export function startServer(config: Config, { log, onCapture = () => {} }: ServerOptions): RunningServer {
+  const isEphemeral = config.mode === 'ephemeral';
+  const folder = isEphemeral ? mkdtempSync(join(tmpdir(), 'gatehouse-')) : config.dataFolder;
+  const removeFolder = () => isEphemeral && rmSync(folder, { recursive: true, force: true });
+  const testClock = isEphemeral ? adjustableClock() : null;
+  const clock = testClock ?? systemClock;
+
+  let data;
+  try {
+    data = openData(folder, { clock, isDurable: !isEphemeral });
+  } catch (error) {
+    removeFolder();
+    throw error;
+  }
+  const { db, instanceKey, upgradeCopy } = data;
+  let isStopping = false;
+  // Requests that come before the app is up wait for it: the port must be known before links can be built.
+  const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
+  let handle = async (request: Request) => (await ready.promise)(request);
+
+  let listener: Bun.Server<undefined>;
+  try {
+    listener = Bun.serve({
+      hostname: config.host,
+      port: config.port,
+      maxRequestBodySize: LARGEST_BODY,
+      fetch: (request) => handle(request),
+      error(error) {
+        log.error({ err: error }, 'the server failed outside a request');
+        return Response.json({ success: false, error: 'internal' }, { status: 500 });
+      },
+    });
+  } catch (cause) {
+    data.close();
+    removeFolder();
+    const { code } = cause as { code?: string };
+    const reason = code === 'EADDRINUSE' ? 'is in use already' : `cannot be had (${code ?? 'unknown reason'})`;
+    throw new StartupError(`Port ${config.port} on ${config.host} ${reason}; choose another with --port or --host.`, {
+      cause,
+    });
+  }
+
+  const localHost = isEphemeral ? '127.0.0.1' : 'localhost';
+  const url = config.baseUrl ?? `http://${localHost}:${listener.port}`;
+  const mail = mailTransport(config, url, onCapture);
+  const dependencies: Dependencies = {
+    config,
+    db,
+    clock,
+    random: systemRandom,
+    instanceKey,
+    mail,
+    log,
+    baseUrl: () => url,
+  };
+  const services = createServices(dependencies);
+  const app = createApp(dependencies, services, {
+    peerAddress: (request) => listener.requestIP(request)?.address ?? null,
+    isStopping: () => isStopping,
+    testClock,
+  });
+  handle = app.fetch;
+  ready.resolve(app.fetch);
+  services.scheduler.start();
+
+  let stopping: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    isStopping = true;
+    await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
+    await listener.stop(true);
+    await services.scheduler.stop();
+    services.flushCounters();
+    services.mail.close();
+    data!.close();
+    removeFolder();
+  }
+  return { url, services, upgradeCopy, stop: () => (stopping ??= stop()) };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { assetResponse, assetUrl, chooseEncoding, findAsset } from '@/pages/assets.ts';
+import { bundlePages } from '@/pages/bundle.ts';
+
+const asset = findAsset(assetUrl('style.css'))!;
+
+function get(headers: Record<string, string> = {}, method = 'GET'): Response {
+  return assetResponse(new Request(`http://localhost${asset.path}`, { method, headers }), asset);
+}
+
+test('an asset has its content in its name, and only that name', () => {
+  expect(assetUrl('style.css')).toMatch(/^\/assets\/style\.[0-9a-f]{8}\.css$/);
+  expect(findAsset('/assets/style.css')).toBeUndefined();
+  expect(findAsset('/assets/__proto__')).toBeUndefined();
+});
+
+test('asking for the address of an asset that does not exist throws', () => {
+  expect(() => assetUrl('missing.js')).toThrow('missing.js');
+  expect(() => assetUrl('constructor')).toThrow('constructor');
+});
+
+describe('chooseEncoding', () => {
+  test.each([
+    [null, 'identity'],
+    ['', 'identity'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip, deflate', 'gzip'],
+    ['GZIP;Q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0.000, gzip;q=0', 'identity'],
+    ['br;q=0.001', 'br'],
+    ['*', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['*;q=0', 'identity'],
+    ['deflate, zstd', 'identity'],
+  ] as const)('%p is answered with %s', (header, encoding) => {
+    expect(chooseEncoding(header)).toBe(encoding);
+  });
+});
+
+describe('assetResponse', () => {
+  test('every encoding holds the same bytes', async () => {
+    const identity = Buffer.from(await get().arrayBuffer());
+    expect(identity.byteLength).toBeGreaterThan(1_000);
+    const gzip = get({ 'accept-encoding': 'gzip' });
+    const brotli = get({ 'accept-encoding': 'br' });
+    expect(gzip.headers.get('content-encoding')).toBe('gzip');
+    expect(brotli.headers.get('content-encoding')).toBe('br');
+    expect(gunzipSync(await gzip.arrayBuffer()).equals(identity)).toBe(true);
+    expect(brotliDecompressSync(await brotli.arrayBuffer()).equals(identity)).toBe(true);
+  });
+
+  test('is cached for good, apart by encoding, and never sniffed', () => {
+    const { status, headers } = get({ 'accept-encoding': 'br' });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/css; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('vary')).toBe('Accept-Encoding');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('etag')).not.toBe(get().headers.get('etag'));
+  });
+
+  test('a known ETag is answered 304 without a body', async () => {
+    const etag = get().headers.get('etag')!;
+    for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const response = get({ 'if-none-match': value });
+      expect(response.status).toBe(304);
+      expect(response.headers.get('etag')).toBe(etag);
+      expect(await response.text()).toBe('');
+    }
+    expect(get({ 'if-none-match': '"other"' }).status).toBe(200);
+  });
+
+  test('HEAD tells the length and sends no body', async () => {
+    const response = get({}, 'HEAD');
+    expect(Number(response.headers.get('content-length'))).toBe(asset.body('identity').byteLength);
+    expect(await response.text()).toBe('');
+  });
+});
+
+test('bundling the same sources again does not touch the file', async () => {
+  await bundlePages();
+  const file = () => Bun.file(new URL('../../src/pages/generated/assets.ts', import.meta.url));
+  const before = file().lastModified;
+  const { files, bytes } = await bundlePages();
+  expect(files).toBe(4);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(file().lastModified).toBe(before);
+});
+
+test('no script of the pages evaluates text or writes markup', async () => {
+  for (const name of ['sign-in.js', 'setup.js']) {
+    const source = new TextDecoder().decode(findAsset(assetUrl(name))!.body('identity'));
+    expect(source).not.toMatch(/\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
+    expect(source).not.toMatch(/https?:\/\/[a-z]/);
+  }
+});

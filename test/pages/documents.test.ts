@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test';
+import { assetUrl, findAsset } from '@/pages/assets.ts';
+import { renderProblemPage } from '@/pages/problem.ts';
+import { renderSetupPage } from '@/pages/setup.ts';
+import { renderSignInPage } from '@/pages/sign-in.ts';
+
+const HOSTILE = `"'></script><script>alert(1)</script><img src=x onerror=alert(1)>`;
+
+const application = { name: 'Acme', clientId: 'acme', logoUrl: null, accentColor: null };
+const documents = {
+  'sign-in': renderSignInPage({ locale: 'en', application, returnTo: 'https://acme.test/back' }),
+  'sign-in with hostile values': renderSignInPage({
+    locale: 'en',
+    application: { name: HOSTILE, clientId: HOSTILE, logoUrl: `https://x.test/${HOSTILE}`, accentColor: HOSTILE },
+    returnTo: HOSTILE,
+    email: HOSTILE,
+  }),
+  setup: renderSetupPage({ locale: 'en', token: HOSTILE, hasOwner: false }),
+  recovery: renderSetupPage({ locale: 'de', token: 't', hasOwner: true }),
+  problem: renderProblemPage({ locale: 'en', status: 404, title: HOSTILE, message: HOSTILE, requestId: HOSTILE }),
+};
+
+/** What a parser finds, as opposed to what a pattern would. */
+async function parse(document: string) {
+  const scripts: { type: string | null; src: string | null }[] = [];
+  const addresses: string[] = [];
+  const attributes: string[] = [];
+  const ids: string[] = [];
+  let labelled = 0;
+  await new HTMLRewriter()
+    .on('*', {
+      element(element) {
+        for (const [name, value] of element.attributes) {
+          attributes.push(name);
+          if (name === 'src' || name === 'href') addresses.push(value);
+          if (name === 'id') ids.push(value);
+        }
+        if (element.tagName === 'script') {
+          scripts.push({ type: element.getAttribute('type'), src: element.getAttribute('src') });
+        }
+        if (element.tagName === 'style') attributes.push('style');
+        if (element.tagName === 'label') labelled += 1;
+      },
+    })
+    .transform(new Response(document))
+    .text();
+  return { scripts, addresses, attributes, ids, labelled };
+}
+
+describe.each(Object.entries(documents))('%s', (_name, document) => {
+  test('has no inline script, style or event handler', async () => {
+    const { scripts, attributes } = await parse(document);
+    expect(scripts.filter(({ src, type }) => !src && type !== 'application/json')).toEqual([]);
+    expect(attributes.filter((name) => name === 'style' || name.startsWith('on'))).toEqual([]);
+  });
+
+  test('loads nothing from another host, and only assets that exist', async () => {
+    const { addresses } = await parse(document);
+    const own = addresses.filter((address) => !address.startsWith('https://x.test/'));
+    expect(own.length).toBeGreaterThan(1);
+    for (const address of own) expect(findAsset(address)?.path).toBe(address);
+  });
+
+  test('is kept out of search engines and sends no referrer', () => {
+    expect(document).toContain('<meta name="referrer" content="no-referrer">');
+    expect(document).toContain('<meta name="robots" content="noindex, nofollow">');
+    expect(document).toMatch(/<html lang="(en|de)"/);
+  });
+
+  test('has every id once', async () => {
+    const { ids } = await parse(document);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+test('the sign-in page has the ids that browser tests rely on, and a label for each field', async () => {
+  const { ids, labelled } = await parse(documents['sign-in']);
+  const stable = [
+    'email',
+    'email-form',
+    'code',
+    'code-form',
+    'resend',
+    'change-email',
+    'message',
+    'signed-in',
+    'refused',
+  ];
+  expect(ids).toEqual(expect.arrayContaining(stable));
+  expect(labelled).toBe(2);
+});
+
+test('the setup page has the ids that browser tests rely on', async () => {
+  const { ids } = await parse(documents.setup);
+  expect(ids).toEqual(
+    expect.arrayContaining(['email', 'setup-form', 'done', 'create-key', 'key', 'copy-key', 'message']),
+  );
+});
+
+test('the scripts read their data from the page, without a loss', () => {
+  const json = /<script type="application\/json" id="page-data">(.*)<\/script>/.exec(
+    documents['sign-in with hostile values'],
+  );
+  const data = JSON.parse(json?.[1] ?? '');
+  expect(data).toMatchObject({ locale: 'en', clientId: HOSTILE, appName: HOSTILE, returnTo: HOSTILE });
+  expect(data.text.title).toBe('Sign in to {app}');
+  expect(data.errors.code_invalid).toBeString();
+});
+
+test('an accent colour is passed on only when it is a hex colour', () => {
+  const withAccent = (accentColor: string) =>
+    renderSignInPage({ locale: 'en', application: { ...application, accentColor }, returnTo: null });
+  expect(withAccent('#0a7')).toContain('<html lang="en" data-accent="#0a7">');
+  expect(withAccent('red;}')).toContain('<html lang="en">');
+});
+
+test('a logo is shown only from where the image policy allows it', () => {
+  const withLogo = (logoUrl: string) =>
+    renderSignInPage({ locale: 'en', application: { ...application, logoUrl }, returnTo: null });
+  expect(withLogo('https://cdn.test/l.png')).toContain('src="https://cdn.test/l.png"');
+  expect(withLogo('/cdn/l.webp')).toContain('src="/cdn/l.webp"');
+  for (const refused of ['http://cdn.test/l.png', 'javascript:alert(1)', '//cdn.test/l.png', 'data:text/html,x']) {
+    expect(withLogo(refused)).not.toContain('<img');
+  }
+});
+
+test('the problem page needs no script', async () => {
+  const { scripts } = await parse(documents.problem);
+  expect(scripts).toEqual([]);
+  expect(documents.problem).not.toContain(assetUrl('sign-in.js'));
+});
