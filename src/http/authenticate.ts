@@ -60,6 +60,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
   function management(bearer: string | null, context: RequestContext): Principal {
     if (bearer?.startsWith('eak_')) return key(bearer, 'unauthenticated', context);
+    if (bearer === null && cookie.read(context.request) === null) throw new AppError('unauthenticated');
     const principal = personal(bearer, context);
     if (!principal.isConsole)
       throw new AppError('forbidden', { message: 'Only an API key or a console session can manage applications.' });

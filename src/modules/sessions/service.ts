@@ -18,7 +18,7 @@ import type { Database, Unit } from '../../db/unit-of-work.ts';
 import type { Credentials } from '../../http/authenticate.ts';
 import { lastSeen } from './last-seen.ts';
 import type { TokenRefusal } from './model.ts';
-import { envelope, type KeyRow, type SessionRow, slugList, subjects } from './subject.ts';
+import { envelope, type KeyCredentialRow, type SessionRow, slugList, subjects } from './subject.ts';
 
 export interface SessionDependencies {
   readonly db: Database;
@@ -67,7 +67,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
   );
 
   /** Null when the token is good for use now, which is then noted. */
-  function refusalOf(row: SessionRow | KeyRow | null): TokenRefusal | null {
+  function refusalOf(row: SessionRow | KeyCredentialRow | null): TokenRefusal | null {
     if (!row) return 'invalid_token';
     const now = clock.now();
     const refusal = judge(row, now);
@@ -80,7 +80,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
 
   const credentials: Credentials = {
     findKey(token) {
-      const row = find.key(token);
+      const row = find.keyCredential(token);
       if (refusalOf(row) !== null || !row) return null;
       return {
         kind: 'key',
@@ -178,7 +178,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
 }
 
 /** The contract's precedence: membership, then revoked, then expired. A revoked key's principal is banned. */
-function judge(row: SessionRow | KeyRow, now: number): TokenRefusal | null {
+function judge(row: SessionRow | KeyCredentialRow, now: number): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
   if (row.revokedAt !== null) return 'revoked';
   if (row.expiresAt !== null && row.expiresAt <= now) return 'expired';

@@ -79,10 +79,31 @@ const MEMBERSHIP_JOINS = `
   JOIN users u ON u.id = m.user_id
   JOIN applications a ON a.id = m.application_id`;
 
+/** What authenticating a key needs, without the identity behind it. */
+export type KeyCredentialRow = Pick<
+  KeyRow,
+  | 'kind'
+  | 'keyId'
+  | 'keyWorkspaceId'
+  | 'keyApplicationId'
+  | 'keyApplicationIds'
+  | 'access'
+  | 'perMinute'
+  | 'perDay'
+  | 'expiresAt'
+  | 'revokedAt'
+  | 'gracePeriodEndsAt'
+  | 'lastUsedAt'
+  | 'membershipStatus'
+  | 'userDeletedAt'
+  | 'userId'
+>;
+
 export interface Subjects {
   /** A malformed or made-up token is refused by its checksum, before any look-up. */
   session(token: string): SessionRow | null;
   key(token: string): KeyRow | null;
+  keyCredential(token: string): KeyCredentialRow | null;
 }
 
 export function subjects({ sqlite }: Database): Subjects {
@@ -92,17 +113,24 @@ export function subjects({ sqlite }: Database): Subjects {
      FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBERSHIP_JOINS}
      WHERE s.token_hash = +?`,
   );
+  const keyColumns = `'key' AS kind, k.id AS keyId, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
+    k.application_ids AS keyApplicationIds, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
+    k.expires_at AS expiresAt, k.revoked_at AS revokedAt, k.grace_period_ends_at AS gracePeriodEndsAt,
+    k.last_used_at AS lastUsedAt`;
   const key = sqlite.prepare<KeyRow, [Uint8Array]>(
-    `SELECT 'key' AS kind, k.id AS keyId, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
-       k.application_ids AS keyApplicationIds, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
-       k.expires_at AS expiresAt, k.revoked_at AS revokedAt, k.grace_period_ends_at AS gracePeriodEndsAt,
-       k.last_used_at AS lastUsedAt, ${MEMBERSHIP_COLUMNS}
+    `SELECT ${keyColumns}, ${MEMBERSHIP_COLUMNS}
      FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBERSHIP_JOINS}
+     WHERE k.token_hash = +?`,
+  );
+  const keyCredential = sqlite.prepare<KeyCredentialRow, [Uint8Array]>(
+    `SELECT ${keyColumns}, m.status AS membershipStatus, u.deleted_at AS userDeletedAt, u.id AS userId
+     FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
      WHERE k.token_hash = +?`,
   );
   return {
     session: (token) => (isSecret('session', token) ? session.get(hashSecret(token)) : null),
     key: (token) => (isSecret('apiKey', token) ? key.get(hashSecret(token)) : null),
+    keyCredential: (token) => (isSecret('apiKey', token) ? keyCredential.get(hashSecret(token)) : null),
   };
 }
 

@@ -1,0 +1,332 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE, SECOND } from '../../../src/core/clock.ts';
+import { createInstance, type Instance } from '../../support/instance.ts';
+
+const send = (instance: Instance, body: unknown) => instance.call('POST', '/api/v1/auth/otp/send', { body });
+const verify = (instance: Instance, challengeId: string, code: string) =>
+  instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
+const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
+
+function setUp(options?: Parameters<typeof createInstance>[0]) {
+  const instance = createInstance(options);
+  return { instance, application: instance.createApplication() };
+}
+
+describe('a sign-in by code', () => {
+  test('gives a session, a user with the default role, an audit trail and exactly one event', async () => {
+    const { instance, application } = setUp();
+    const { clientId } = application;
+    const sent = await send(instance, { email: '  Ada@Example.COM ', clientId });
+    expect(sent.status).toBe(200);
+    expect(Object.keys(sent.json.data).sort()).toEqual(['challengeId', 'expiresAt', 'resendAfter']);
+    const signedIn = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
+    expect(signedIn.status).toBe(200);
+    const { token, userId, applicationId } = signedIn.json.data;
+    expect(applicationId).toBe(application.id);
+    const session = await instance.call('POST', '/api/v1/session', { token });
+    expect(session.json).toMatchObject({ ok: true, userId, email: 'ada@example.com', roles: ['user'] });
+    expect(instance.events(application.id)).toEqual([
+      { type: 'user.signed_in', data: { userId, sessionId: expect.any(String), method: 'otp' } },
+    ]);
+    expect(instance.auditKinds(application.id).slice(-2)).toEqual(['signin.code_sent', 'signin.succeeded']);
+  });
+
+  test('answers the same for a known and an unknown address', async () => {
+    const { instance, application } = setUp();
+    const { clientId } = application;
+    await instance.signIn(clientId, 'known@example.com');
+    instance.clock.advance(MINUTE);
+    const known = await send(instance, { email: 'known@example.com', clientId });
+    const unknown = await send(instance, { email: 'unknown@example.com', clientId });
+    const shape = ({ json, status }: typeof known) => ({
+      status,
+      expiresAt: json.data.expiresAt,
+      resendAfter: json.data.resendAfter,
+      keys: Object.keys(json.data),
+    });
+    expect(shape(known)).toEqual(shape(unknown));
+  });
+
+  test('takes a code typed with spaces or hyphens', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    const code = instance.codeFor('ada@example.com');
+    const answer = await verify(instance, sent.json.data.challengeId, ` ${code.slice(0, 3)}-${code.slice(3)} `);
+    expect(answer.status).toBe(200);
+  });
+
+  test('keeps the code out of the database’s challenge rows and out of the log', async () => {
+    const { instance, application } = setUp();
+    await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    const code = instance.codeFor('ada@example.com');
+    const rows = instance.db.sqlite.query('SELECT * FROM code_challenges').all();
+    expect(JSON.stringify(rows)).not.toContain(code);
+    expect(instance.logLines.join('')).not.toContain(code);
+    expect(instance.logLines.join('')).not.toContain('ada@example.com');
+  });
+});
+
+describe('a code', () => {
+  test('works once; the second use is told so', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    const code = instance.codeFor('ada@example.com');
+    expect((await verify(instance, sent.json.data.challengeId, code)).status).toBe(200);
+    const again = await verify(instance, sent.json.data.challengeId, code);
+    expect([again.status, again.json.error]).toEqual([409, 'code_consumed']);
+  });
+
+  test('expires after ten minutes', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    instance.clock.advance(10 * MINUTE);
+    const late = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
+    expect([late.status, late.json.error]).toEqual([400, 'code_expired']);
+  });
+
+  test('is dead after five wrong tries, even for the right code', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    const code = instance.codeFor('ada@example.com');
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const answer = await verify(instance, sent.json.data.challengeId, wrong(code));
+      expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
+    }
+    const answer = await verify(instance, sent.json.data.challengeId, code);
+    expect([answer.status, answer.json.error]).toEqual([400, 'code_exhausted']);
+  });
+
+  test('of an earlier mail still works after a resend, with either challenge', async () => {
+    const { instance, application } = setUp();
+    const { clientId } = application;
+    const email = 'ada@example.com';
+    await send(instance, { email, clientId });
+    const early = instance.codeFor(email);
+    instance.clock.advance(30 * SECOND);
+    const second = await send(instance, { email, clientId });
+    expect((await verify(instance, second.json.data.challengeId, early)).status).toBe(200);
+  });
+
+  test('older than the three newest is dropped', async () => {
+    const { instance, application } = setUp();
+    const { clientId } = application;
+    const email = 'ada@example.com';
+    const first = await send(instance, { email, clientId });
+    const firstCode = instance.codeFor(email);
+    for (let resend = 0; resend < 3; resend += 1) {
+      instance.clock.advance(30 * SECOND);
+      await send(instance, { email, clientId });
+    }
+    const answer = await verify(instance, first.json.data.challengeId, firstCode);
+    expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
+  });
+
+  test('of one application does not serve for another', async () => {
+    const { instance, application } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const email = 'ada@example.com';
+    await send(instance, { email, clientId: application.clientId });
+    const code = instance.codeFor(email);
+    const sent = await send(instance, { email, clientId: other.clientId });
+    if (instance.codeFor(email) === code) return;
+    const answer = await verify(instance, sent.json.data.challengeId, code);
+    expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
+  });
+
+  test('tried fifty times at once gives exactly one session', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    const code = instance.codeFor('ada@example.com');
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => verify(instance, sent.json.data.challengeId, code)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ json }) => json.error === 'code_consumed')).toHaveLength(49);
+    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
+  });
+});
+
+describe('limits of codes', () => {
+  test('a second code within thirty seconds is refused with the time to wait', async () => {
+    const { instance, application } = setUp();
+    const body = { email: 'ada@example.com', clientId: application.clientId };
+    await send(instance, body);
+    instance.clock.advance(10 * SECOND);
+    const answer = await send(instance, body);
+    expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([429, 'rate_limited', '20']);
+    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual({ n: 1 });
+  });
+
+  test('five codes go to one e-mail in fifteen minutes, whatever the application', async () => {
+    const { instance, application } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    for (let sent = 0; sent < 5; sent += 1) {
+      const { clientId } = sent % 2 ? application : other;
+      expect((await send(instance, { email: 'ada@example.com', clientId })).status).toBe(200);
+      instance.clock.advance(30 * SECOND);
+    }
+    const answer = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, String(15 * 60 - 150)]);
+    instance.clock.advance(15 * MINUTE - 150 * SECOND);
+    expect((await send(instance, { email: 'ada@example.com', clientId: application.clientId })).status).toBe(200);
+  });
+
+  test('twenty codes are asked for by one address, and a restart does not forget them', async () => {
+    const { instance, application } = setUp();
+    const { clientId } = application;
+    for (let sent = 0; sent < 20; sent += 1)
+      expect((await send(instance, { email: `person${sent}@example.com`, clientId })).status).toBe(200);
+    expect((await send(instance, { email: 'late@example.com', clientId })).status).toBe(429);
+    const restarted = instance.restart();
+    expect((await send(restarted, { email: 'late@example.com', clientId })).status).toBe(429);
+    restarted.peer = '203.0.113.8';
+    expect((await send(restarted, { email: 'late@example.com', clientId })).status).toBe(200);
+  });
+
+  test('twenty wrong codes within a day pause the address for an hour, from wherever they came', async () => {
+    const { instance, application } = setUp({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
+    const { clientId } = application;
+    const email = 'ada@example.com';
+    for (let round = 0; round < 4; round += 1) {
+      instance.peer = `203.0.113.${round + 1}`;
+      const sent = await send(instance, { email, clientId });
+      for (let attempt = 0; attempt < 5; attempt += 1)
+        await verify(instance, sent.json.data.challengeId, wrong(instance.codeFor(email)));
+      instance.clock.advance(MINUTE);
+    }
+    const paused = await send(instance, { email, clientId });
+    expect([paused.status, paused.headers.get('retry-after')]).toEqual([429, String(59 * 60)]);
+    expect((await send(instance, { email: 'grace@example.com', clientId })).status).toBe(200);
+    instance.clock.advance(59 * MINUTE);
+    expect((await send(instance, { email, clientId })).status).toBe(200);
+  });
+});
+
+describe('who may not come in', () => {
+  const attempt = async (instance: Instance, clientId: string, email: string) => {
+    const sent = await send(instance, { email, clientId });
+    expect(sent.status).toBe(200);
+    return verify(instance, sent.json.data.challengeId, instance.codeFor(email));
+  };
+  const set = (instance: Instance, sql: string, ...values: string[]) => instance.db.sqlite.prepare(sql).run(...values);
+
+  test('an unknown clientId is not found', async () => {
+    const answer = await send(createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
+    expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
+  });
+
+  test('a draft application admits workspace members only', async () => {
+    const { instance, application } = setUp();
+    set(instance, "UPDATE applications SET stage = 'draft' WHERE id = ?", application.id);
+    const stranger = await attempt(instance, application.clientId, 'ada@example.com');
+    expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
+    expect((await attempt(instance, application.clientId, 'owner@example.com')).status).toBe(200);
+  });
+
+  test('an archived application admits nobody, not even with a code sent before', async () => {
+    const { instance, application } = setUp();
+    const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
+    set(instance, 'UPDATE applications SET archived_at = 1 WHERE id = ?', application.id);
+    const answer = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
+    expect([answer.status, answer.json.error]).toEqual([403, 'application_archived']);
+    const later = await send(instance, { email: 'bob@example.com', clientId: application.clientId });
+    expect([later.status, later.json.error]).toEqual([403, 'application_archived']);
+  });
+
+  test('a closed gate admits members and makes no user of a stranger', async () => {
+    const { instance, application } = setUp();
+    await instance.signIn(application.clientId, 'member@example.com');
+    set(instance, "UPDATE applications SET signin_gate = 'closed' WHERE id = ?", application.id);
+    const stranger = await attempt(instance, application.clientId, 'ada@example.com');
+    expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
+    expect(instance.db.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
+      n: 0,
+    });
+    instance.clock.advance(MINUTE);
+    expect((await attempt(instance, application.clientId, 'member@example.com')).status).toBe(200);
+  });
+
+  test('a private beta admits the approved and workspace members, and shows others the waitlist', async () => {
+    const { instance, application } = setUp();
+    set(instance, "UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", application.id);
+    set(
+      instance,
+      `INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at)
+       VALUES ('bet_1', ?, 'ada@example.com', 'approved', 'admin_add', 1, 1)`,
+      application.id,
+    );
+    expect((await attempt(instance, application.clientId, 'ada@example.com')).status).toBe(200);
+    expect((await attempt(instance, application.clientId, 'owner@example.com')).status).toBe(200);
+    const other = await attempt(instance, application.clientId, 'bob@example.com');
+    expect([other.status, other.json.error]).toEqual([403, 'waitlist']);
+  });
+
+  test('a deleted member and an archived address stay out, and the refusal is on record', async () => {
+    const { instance, application } = setUp();
+    const { userId } = await instance.signIn(application.clientId, 'gone@example.com');
+    set(instance, "UPDATE application_users SET status = 'deleted' WHERE user_id = ?", userId);
+    instance.clock.advance(MINUTE);
+    const gone = await attempt(instance, application.clientId, 'gone@example.com');
+    expect([gone.status, gone.json.error]).toEqual([403, 'user_deleted']);
+    set(instance, "INSERT INTO email_aliases VALUES ('old@example.com', ?, 1)", userId);
+    const alias = await attempt(instance, application.clientId, 'old@example.com');
+    expect([alias.status, alias.json.error]).toEqual([403, 'email_archived']);
+    expect(instance.auditKinds(application.id).filter((kind) => kind === 'signin.refused')).toHaveLength(2);
+  });
+
+  test('a banned member is blocked; one who left is welcomed back with an event', async () => {
+    const { instance, application } = setUp();
+    const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    set(instance, "UPDATE application_users SET status = 'banned' WHERE user_id = ?", userId);
+    instance.clock.advance(MINUTE);
+    const banned = await attempt(instance, application.clientId, 'ada@example.com');
+    expect([banned.status, banned.json.error]).toEqual([403, 'membership_blocked']);
+    set(instance, "UPDATE application_users SET status = 'left' WHERE user_id = ?", userId);
+    instance.clock.advance(MINUTE);
+    expect((await attempt(instance, application.clientId, 'ada@example.com')).status).toBe(200);
+    expect(instance.events(application.id).map(({ type }) => type)).toEqual([
+      'user.signed_in',
+      'user.reactivated',
+      'user.signed_in',
+    ]);
+  });
+
+  test('the console admits nobody but workspace members', async () => {
+    const instance = createInstance();
+    const stranger = await attempt(instance, 'console', 'ada@example.com');
+    expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
+    const owner = await attempt(instance, 'console', 'owner@example.com');
+    expect(owner.status).toBe(200);
+    expect(owner.headers.get('set-cookie')).toMatch(/^gatehouse=est_.*HttpOnly.*SameSite=Lax/i);
+  });
+});
+
+describe('bad input', () => {
+  test.each([
+    [{ email: 'no-address' }, 'email'],
+    [{ email: 5 }, 'email'],
+    [{}, 'email'],
+    [{ email: 'ada@example.com', colour: 'red' }, 'colour'],
+    [{ email: 'ada@example.com', clientId: '' }, 'clientId'],
+  ])('of otp/send names the field: %j', async (body, path) => {
+    const { instance } = setUp();
+    const answer = await send(instance, body);
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
+    expect(answer.json.fields[0].path).toBe(path);
+    expect(answer.text).not.toContain('no-address');
+  });
+
+  test.each([
+    [{ challengeId: 'chl_x', code: '12345' }, 'code'],
+    [{ challengeId: 'chl_x', code: 'abcdef' }, 'code'],
+    [{ code: '123456' }, 'challengeId'],
+  ])('of otp/verify names the field: %j', async (body, path) => {
+    const answer = await createInstance().call('POST', '/api/v1/auth/otp/verify', { body });
+    expect([answer.status, answer.json.fields[0].path]).toEqual([400, path]);
+  });
+
+  test('an unknown challenge is an invalid code', async () => {
+    const answer = await verify(createInstance(), 'chl_01h455vb4pex5vsknk084sn02q', '123456');
+    expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
+  });
+});

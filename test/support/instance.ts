@@ -1,0 +1,181 @@
+/** An instance inside the test process: real services over a real SQLite, a clock the test moves, captured mail. */
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import pino from 'pino';
+import { type App, createApp } from '../../src/app.ts';
+import { type Config, loadConfig, type Mode } from '../../src/config.ts';
+import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
+import { type AdjustableClock, adjustableClock } from '../../src/core/clock.ts';
+import { instanceKey } from '../../src/core/instance-key.ts';
+import { systemRandom } from '../../src/core/random.ts';
+import { mintSecret } from '../../src/core/secret.ts';
+import type { Application } from '../../src/db/schema/applications.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { createDatabase, type Database } from '../../src/db/unit-of-work.ts';
+import { outboxTransport } from '../../src/mail/outbox.ts';
+import type { MailTransport } from '../../src/mail/transport.ts';
+import { createServices, type Services } from '../../src/services.ts';
+
+/** A Monday noon, on a minute's edge, so that windows of the clock are predictable. */
+export const START = Date.parse('2026-03-02T12:00:00.000Z');
+
+export interface Instance {
+  readonly app: App;
+  readonly services: Services;
+  readonly db: Database;
+  readonly clock: AdjustableClock;
+  readonly config: Config;
+  readonly workspaceId: string;
+  /** A full workspace key with high limits. */
+  readonly workspaceKey: string;
+  /** Everything that was logged. */
+  readonly logLines: string[];
+  /** The address requests seem to come from. */
+  peer: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A live application of the workspace. */
+  createApplication(input?: Record<string, unknown>): Application;
+  createKey(applicationId: string, input?: Record<string, unknown>): Promise<{ id: string; token: string }>;
+  /** Signs a person in through the API, as a page would. */
+  signIn(clientId: string, email: string): Promise<{ token: string; userId: string; applicationId: string }>;
+  /** The code of the newest mail to an address. */
+  codeFor(email: string): string;
+  /** Types and data of the events emitted for an application, oldest first. */
+  events(applicationId: string): { type: string; data: unknown }[];
+  /** Kinds of the audit records, oldest first. */
+  auditKinds(applicationId?: string): string[];
+  restart(): Instance;
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined;
+  /** An object is sent as JSON; a string as it is. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint: answers are checked by the test that asked for them.
+  readonly json: any;
+}
+
+export interface InstanceOptions {
+  readonly mode?: Mode;
+  readonly environment?: Record<string, string>;
+  readonly mail?: MailTransport;
+}
+
+export function createInstance(options: InstanceOptions = {}): Instance {
+  return openInstance(options, freshDatabase(), adjustableClock({ now: () => START }), systemRandom.bytes(32));
+}
+
+function freshDatabase(): SqliteDatabase {
+  const sqlite = new SqliteDatabase(':memory:', { strict: true });
+  sqlite.run('PRAGMA foreign_keys = ON');
+  migrate(sqlite, ':memory:');
+  return sqlite;
+}
+
+function openInstance(
+  options: InstanceOptions,
+  sqlite: SqliteDatabase,
+  clock: AdjustableClock,
+  secret: Uint8Array,
+  workspaceKey = mintSecret('apiKey', systemRandom),
+): Instance {
+  const config = loadConfig(
+    { GATEHOUSE_OWNER_EMAIL: 'owner@example.com', GATEHOUSE_WORKSPACE_KEY: workspaceKey, ...options.environment },
+    { mode: options.mode ?? 'normal' },
+  );
+  const logLines: string[] = [];
+  const db = createDatabase(sqlite, clock);
+  const baseUrl = config.baseUrl ?? 'http://localhost:8080';
+  const dependencies = {
+    config,
+    db,
+    clock,
+    random: systemRandom,
+    instanceKey: instanceKey(secret),
+    mail: options.mail ?? outboxTransport(() => {}),
+    log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
+    baseUrl: () => baseUrl,
+  };
+  const services = createServices(dependencies);
+  const app = createApp(dependencies, services, {
+    peerAddress: () => instance.peer,
+    isStopping: () => false,
+    testClock: config.mode === 'ephemeral' ? clock : null,
+  });
+
+  const instance: Instance = {
+    app,
+    services,
+    db,
+    clock,
+    config,
+    workspaceId: services.workspaceId,
+    workspaceKey,
+    logLines,
+    peer: '203.0.113.7',
+    async call(method, path, { token, body, headers = {} } = {}) {
+      const hasBody = body !== undefined;
+      const response = await app.fetch(
+        new Request(`http://localhost${path}`, {
+          method,
+          headers: {
+            ...(hasBody && { 'content-type': 'application/json' }),
+            ...(token !== undefined && { authorization: `Bearer ${token}` }),
+            ...headers,
+          },
+          ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        }),
+      );
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
+      return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+    },
+    createApplication(input = {}) {
+      const { id } = services.applications.create(SYSTEM_ACTOR, services.workspaceId, { name: 'Shop', ...input });
+      services.applications.publish(SYSTEM_ACTOR, services.applications.find(id)!);
+      services.applications.goLive(SYSTEM_ACTOR, services.applications.find(id)!);
+      return services.applications.find(id)!;
+    },
+    async createKey(applicationId, input = {}) {
+      const { json } = await instance.call('POST', `/api/applications/${applicationId}/api-keys`, {
+        token: workspaceKey,
+        body: { name: 'backend', access: 'full', rateLimits: { perMinute: 10_000, perDay: 1_000_000 }, ...input },
+      });
+      return json.data;
+    },
+    async signIn(clientId, email) {
+      const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+      const { json } = await instance.call('POST', '/api/v1/auth/otp/verify', {
+        body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
+      });
+      return json.data;
+    },
+    codeFor(email) {
+      const row = sqlite.query('SELECT code FROM mails WHERE recipient = ? ORDER BY rowid DESC LIMIT 1').get(email);
+      return (row as { code: string }).code;
+    },
+    events(applicationId) {
+      const rows = sqlite
+        .query('SELECT type, data FROM events WHERE application_id = ? ORDER BY rowid')
+        .all(applicationId);
+      return (rows as { type: string; data: string }[]).map(({ type, data }) => ({ type, data: JSON.parse(data) }));
+    },
+    auditKinds(applicationId) {
+      const rows = sqlite
+        .query('SELECT kind FROM audit_records WHERE ?1 IS NULL OR application_id = ?1 ORDER BY rowid')
+        .all(applicationId ?? null);
+      return (rows as { kind: string }[]).map(({ kind }) => kind);
+    },
+    restart() {
+      services.flushCounters();
+      return openInstance(options, sqlite, clock, secret, workspaceKey);
+    },
+  };
+  return instance;
+}
