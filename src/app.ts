@@ -15,7 +15,7 @@ import { descriptionRoutes } from './modules/description/routes.ts';
 import { healthRoutes } from './modules/health/routes.ts';
 import { sessionRoutes } from './modules/sessions/routes.ts';
 import { setupRoutes } from './modules/setup/routes.ts';
-import { CONSOLE_CLIENT_ID } from './modules/sign-in/otp.ts';
+import { CONSOLE_CLIENT_ID } from './core/console.ts';
 import { signInRoutes } from './modules/sign-in/routes.ts';
 import { testToolRoutes } from './modules/test-tools/routes.ts';
 import { pageRoutes, renderErrorPage } from './pages/routes.ts';

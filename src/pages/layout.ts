@@ -2,7 +2,7 @@
 
 import type { Locale } from '../core/locale.ts';
 import { assetUrl } from './assets.ts';
-import { html, jsonBlock, renderDocument, type Html } from './html.ts';
+import { html, jsonBlock, renderDocument, type Html } from '../core/html.ts';
 
 export interface PageShell {
   locale: Locale;

@@ -2,7 +2,7 @@
 
 import type { Locale } from '../core/locale.ts';
 import { catalogueFor } from '../i18n/catalogue.ts';
-import { html } from './html.ts';
+import { html } from '../core/html.ts';
 import { gateMark, renderPage } from './layout.ts';
 import type { SetupPageData } from './page-data.ts';
 

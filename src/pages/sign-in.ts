@@ -2,7 +2,7 @@
 
 import type { Locale } from '../core/locale.ts';
 import { catalogueFor, format } from '../i18n/catalogue.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../core/html.ts';
 import { renderPage } from './layout.ts';
 import type { SignInPageData } from './page-data.ts';
 

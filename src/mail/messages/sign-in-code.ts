@@ -1,7 +1,7 @@
 /** The mail that carries a sign-in code: readable at a glance, autofillable, plain text and HTML. */
 import type { Locale } from '../../core/locale.ts';
 import { catalogueFor, format } from '../../i18n/catalogue.ts';
-import { html } from '../../pages/html.ts';
+import { html } from '../../core/html.ts';
 
 export interface SignInCodeMail {
   readonly locale: Locale;

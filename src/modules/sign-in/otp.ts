@@ -1,6 +1,7 @@
 /** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { negotiateLocale } from '../../core/locale.ts';
@@ -23,8 +24,6 @@ export interface OtpDependencies {
   readonly limits: LimitSettings;
   readonly baseUrl: () => string;
 }
-
-export const CONSOLE_CLIENT_ID = 'console';
 
 export interface SendResult {
   readonly data: CodeSent;

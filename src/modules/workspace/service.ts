@@ -7,7 +7,7 @@ import { workspaceMembers, workspaces } from '../../db/schema/workspaces.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
-import { CONSOLE_CLIENT_ID } from '../sign-in/otp.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { defaultGrants, findMember, findUserByEmail, insertMember, insertPerson } from '../users/members.ts';
 
 export interface WorkspaceDependencies {

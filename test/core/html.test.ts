@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { html, jsonBlock, renderDocument } from '@/pages/html.ts';
+import { html, jsonBlock, renderDocument } from '@/core/html.ts';
 
 const HOSTILE = `"><script>alert('x')</script>&amp;`;
 
