@@ -48,8 +48,9 @@ export function openData(
 ): OpenedData {
   if (!isServer) refuseMissing(path);
   const folder: DataFolder = openDataFolder(path);
-  const lock = isServer ? lockDataFolder(folder) : null;
+  let lock: { release(): void } | null = null;
   try {
+    lock = isServer ? lockDataFolder(folder) : null;
     refuseForeignDatabase(folder.databasePath);
     const key = instanceKey(loadInstanceKey(folder, random));
     const sqlite = openSqlite(folder.databasePath, { durable: isDurable });
@@ -66,8 +67,21 @@ export function openData(
     };
   } catch (error) {
     lock?.release();
-    throw error;
+    throw asStartupError(error, folder);
   }
+}
+
+/** What SQLite or the file system says while a folder is opened is for the operator to mend, not a fault of ours. */
+function asStartupError(error: unknown, { path, databasePath }: DataFolder): unknown {
+  const { code } = error as { code?: string };
+  if (error instanceof StartupError || code === undefined) return error;
+  const isDamaged = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
+  return new StartupError(
+    isDamaged
+      ? `${databasePath} is damaged (${code}). Put a good copy in its place.`
+      : `The data folder ${path} cannot be opened: ${(error as Error).message} (${code}).`,
+    { cause: error },
+  );
 }
 
 /** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */

@@ -31,6 +31,12 @@ async function main(argv: readonly string[]): Promise<number | void> {
   return command.run(parseFlags(command, rest));
 }
 
+// A reader that goes away, as in "gatehouse openapi | head", is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 try {
   const exitCode = await main(process.argv.slice(2));
   if (exitCode !== undefined) process.exitCode = exitCode;

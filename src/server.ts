@@ -29,6 +29,9 @@ export interface ServerOptions {
 /** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
 const DRAIN_MS = 8000;
 
+/** Longest wait for jobs under way. */
+const JOBS_MS = 1000;
+
 /** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
 const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 
@@ -103,9 +106,10 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
     isStopping = true;
     await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
     await listener.stop(true);
-    await services.scheduler.stop();
-    services.flushCounters();
+    // A mail server that hangs must not keep the process: what it has not taken stays queued.
     services.mail.close();
+    await Promise.race([services.scheduler.stop(), Bun.sleep(JOBS_MS)]);
+    services.flushCounters();
     data!.close();
     removeFolder();
   }

@@ -1,5 +1,5 @@
 /** Runs every suite and closes with the line `N passed, N failed`. */
-const child = Bun.spawn([process.execPath, 'test', '--parallel', ...process.argv.slice(2)], {
+const child = Bun.spawn([process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)], {
   stdout: 'pipe',
   stderr: 'pipe',
 });

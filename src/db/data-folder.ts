@@ -46,19 +46,22 @@ export function openDataFolder(folder: string): DataFolder {
  */
 export function lockDataFolder({ path }: DataFolder): { release(): void } {
   const lockPath = join(path, 'gatehouse.lock');
-  const lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
+  let lock: SqliteDatabase | undefined;
   try {
+    lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
     lock.run('PRAGMA journal_mode = MEMORY');
     lock.run('BEGIN EXCLUSIVE');
   } catch (cause) {
-    lock.close();
+    lock?.close();
+    if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
     throw new StartupError(
       `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
       { cause },
     );
   }
   chmodSync(lockPath, PRIVATE_FILE);
-  return { release: () => lock.close() };
+  const held = lock;
+  return { release: () => held.close() };
 }
 
 /**

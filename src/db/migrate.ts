@@ -1,6 +1,6 @@
 /** Brings a database to the schema this binary was built for: embedded migrations, one transaction, a copy taken first. */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 
@@ -12,7 +12,8 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 const USER_VERSION_OFFSET = 60; // https://www.sqlite.org/fileformat2.html#user_version_number
 
 /**
- * Refuses a database written by a newer binary, reading only the file's header so that nothing is touched.
+ * Refuses a database written by a newer binary, without changing it: from the file's header, or, where a write-ahead log
+ * was left by a crash, through a connection that cannot write.
  *
  * @throws {StartupError} when the schema is newer, or the file is no SQLite database.
  */
@@ -25,7 +26,21 @@ export function refuseForeignDatabase(path: string): void {
   if (length === 0) return;
   if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
     throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
-  refuseNewer(header.readUInt32BE(USER_VERSION_OFFSET), path);
+  const isLogLeft = existsSync(`${path}-wal`);
+  refuseNewer(isLogLeft ? versionWithLog(path) : header.readUInt32BE(USER_VERSION_OFFSET), path);
+}
+
+/** The log may hold a later version than the file; reading it makes an index beside it, which is taken away again. */
+function versionWithLog(path: string): number {
+  const index = `${path}-shm`;
+  const hadIndex = existsSync(index);
+  const sqlite = new SqliteDatabase(path, { readonly: true });
+  try {
+    return schemaVersion(sqlite);
+  } finally {
+    sqlite.close();
+    if (!hadIndex) rmSync(index, { force: true });
+  }
 }
 
 function refuseNewer(version: number, path: string): void {

@@ -15,6 +15,7 @@ const LONGEST_RETRY_MS = HOUR;
 export interface MailQueue {
   /** Sends everything that is due, and returns when it has. Calls while it runs join the run. */
   runOnce(): Promise<void>;
+  /** Sends no more. What is under way is left to the next start: sent twice rather than lost. */
   close(): void;
 }
 
@@ -49,6 +50,11 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
      WHERE id = ?`,
   );
 
+  let isClosed = false;
+
+  // The folder's lock says that nobody else sends: a lease left by a stop or a crash need not be waited for.
+  db.sqlite.run("UPDATE mails SET leased_until = NULL WHERE status = 'queued' AND leased_until IS NOT NULL");
+
   async function deliver(mail: Mail): Promise<void> {
     if (mail.expiresAt <= clock.now()) {
       recordFailed.run('expired before it could be sent', mail.id);
@@ -57,8 +63,10 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     }
     try {
       const { status } = await transport.send(mail);
+      if (isClosed) return;
       (status === 'sent' ? recordSent : recordCaptured).run(clock.now(), mail.id);
     } catch (error) {
+      if (isClosed) return;
       const reason = describe(error);
       if (error instanceof PermanentMailError) {
         recordFailed.run(reason, mail.id);
@@ -72,7 +80,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   }
 
   async function drain(): Promise<void> {
-    for (;;) {
+    while (!isClosed) {
       const now = clock.now();
       const claimed = claim.all(now + LEASE_MS, now, now);
       if (claimed.length === 0) return;
@@ -99,7 +107,10 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
       })();
       await running;
     },
-    close: () => transport.close(),
+    close() {
+      isClosed = true;
+      transport.close();
+    },
   };
 }
 

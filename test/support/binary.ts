@@ -1,9 +1,14 @@
 /** The compiled binary as a child process, in an empty folder of its own. */
+import { Database } from 'bun:sqlite';
+import { afterAll } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-export const BINARY = resolve(import.meta.dir, '../../dist/gatehouse');
+/** Another build, such as a downloaded release, can be put to the same tests. */
+export const BINARY = process.env['GATEHOUSE_TEST_BINARY'] ?? resolve(import.meta.dir, '../../dist/gatehouse');
+
+export type ServerProcess = Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
 
 /** The environment without any setting of the product, so that a developer's own does not leak into a test. */
 export function cleanEnvironment(extra: Record<string, string> = {}): Record<string, string> {
@@ -11,9 +16,26 @@ export function cleanEnvironment(extra: Record<string, string> = {}): Record<str
   return { ...(Object.fromEntries(inherited) as Record<string, string>), ...extra };
 }
 
+const folders = new Set<string>();
+const servers = new Set<ServerProcess>();
+
+// A test that fails before its end leaves neither servers nor folders behind.
+if (process.env['NODE_ENV'] === 'test')
+  afterAll(async () => {
+    await Promise.all([...servers].map((server) => (server.kill('SIGKILL'), server.exited)));
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
 export function emptyFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  folders.add(path);
+  return {
+    path,
+    remove() {
+      rmSync(path, { recursive: true, force: true });
+      folders.delete(path);
+    },
+  };
 }
 
 /** Runs a command to its end. */
@@ -34,67 +56,198 @@ export interface EphemeralServer {
   readonly workspaceKey: string;
   readonly applicationId: string;
   readonly clientId: string;
-  readonly process: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
-  stop(): Promise<number>;
+  readonly process: ServerProcess;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  stop(signal?: NodeJS.Signals): Promise<number>;
 }
 
 /** `gatehouse serve --ephemeral`, ready. */
-export async function startEphemeral(args: string[] = [], env: Record<string, string> = {}): Promise<EphemeralServer> {
-  const process = Bun.spawn([BINARY, 'serve', '--ephemeral', ...args], {
+export async function startEphemeral(
+  args: string[] = [],
+  env: Record<string, string> = {},
+  cwd = tmpdir(),
+): Promise<EphemeralServer> {
+  const { stop, ...server } = spawnServer(['--ephemeral', ...args], env, cwd);
+  const line = await server.stdout.until(/^.*\n/);
+  const ready = JSON.parse(line) as Pick<EphemeralServer, 'url'>;
+  return { ...(ready as EphemeralServer), ...server, stop };
+}
+
+export interface RunningServer {
+  /** As announced; links are built from it. */
+  readonly url: string;
+  readonly folder: string;
+  readonly process: ServerProcess;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** The setup link of a server that nobody owns yet. */
+  readonly setupUrl: string | null;
+  stop(signal?: NodeJS.Signals): Promise<number>;
+}
+
+/** A server on a folder and a free port, ready to answer. */
+export async function startServer(
+  folder: string,
+  env: Record<string, string> = {},
+  args: string[] = [],
+): Promise<RunningServer> {
+  const { stop, ...server } = spawnServer(['--data', folder, '--port', '0', ...args], env, tmpdir());
+  // The announcement ends with an empty line; its last part says where mail goes.
+  const announcement = await server.stdout.until(/^Gatehouse is running at [^]*\n\n$/);
+  const url = /^Gatehouse is running at (\S+)$/m.exec(announcement)![1]!;
+  const setupUrl = /^ +(\S+\/setup\?token=\S+)$/m.exec(announcement)?.[1] ?? null;
+  return { url, folder, setupUrl, ...server, stop };
+}
+
+function spawnServer(args: string[], env: Record<string, string>, cwd: string) {
+  const child: ServerProcess = Bun.spawn([BINARY, 'serve', ...args], {
+    cwd,
     env: cleanEnvironment({ GATEHOUSE_LOG_LEVEL: 'warn', ...env }),
+    stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const line = await firstLine(process.stdout);
-  const ready = JSON.parse(line) as Omit<EphemeralServer, 'process' | 'stop'>;
+  servers.add(child);
+  void child.exited.then(() => servers.delete(child));
+  const stderr = collect(child.stderr);
   return {
-    ...ready,
-    process,
-    async stop() {
-      process.kill('SIGTERM');
-      return process.exited;
+    process: child,
+    stdout: collect(child.stdout, stderr),
+    stderr,
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal);
+      return child.exited;
     },
   };
 }
 
-/** The first line a stream gives; what comes after is left unread. */
-export async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  while (!text.includes('\n')) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`the process ended before its first line: ${text}`);
-    text += decoder.decode(value, { stream: true });
-  }
-  reader.releaseLock();
-  return text.slice(0, text.indexOf('\n'));
+/** What a process has written so far. */
+export interface Output {
+  text(): string;
+  /** Waits until all of it so far matches, and gives it. */
+  until(pattern: RegExp): Promise<string>;
+  /** All of it, once the process has closed it. */
+  readonly whole: Promise<string>;
 }
 
-/** A running server on a folder, ready to answer. */
-export async function startServer(folder: string, env: Record<string, string> = {}, args: string[] = []) {
-  const port = freePort();
-  const process = Bun.spawn([BINARY, 'serve', '--data', folder, '--port', String(port), ...args], {
-    env: cleanEnvironment({ GATEHOUSE_LOG_LEVEL: 'warn', ...env }),
-    stdout: 'pipe',
-    stderr: 'pipe',
+function collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>, errors?: Output): Output {
+  let text = '';
+  let wake = Promise.withResolvers<void>();
+  let isEnded = false;
+  const whole = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      wake.resolve();
+      wake = Promise.withResolvers();
+    }
+    isEnded = true;
+    wake.resolve();
+    return text;
+  })();
+  return {
+    whole,
+    text: () => text,
+    async until(pattern) {
+      while (!pattern.test(text)) {
+        if (isEnded) throw new Error(`the process ended: ${text}${await errors?.whole}`);
+        await wake.promise;
+      }
+      return text;
+    },
+  };
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint: answers are checked by the test that asked for them.
+  readonly json: any;
+}
+
+/** One request to a server; an object as body is sent as JSON, a string as it is. */
+export async function request(
+  { url }: { url: string },
+  method: string,
+  path: string,
+  { token, body, headers = {} }: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<HttpAnswer> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const url = `http://127.0.0.1:${port}`;
-  const output = textOf(process.stdout);
-  while (!(await fetch(`${url}/readyz`).catch(() => null))?.ok) {
-    if (process.exitCode !== null) throw new Error(`the server ended: ${await textOf(process.stderr)}`);
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+/** Asks for a code; throws unless it was sent. */
+export async function sendCode(server: { url: string }, email: string, clientId?: string): Promise<string> {
+  const sent = await request(server, 'POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+  if (sent.status !== 200) throw new Error(`otp/send answered ${sent.status}: ${sent.text}`);
+  return sent.json.data.challengeId;
+}
+
+export const verifyCode = (server: { url: string }, challengeId: string, code: string) =>
+  request(server, 'POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
+
+/** Signs a person in to an ephemeral instance (codes from its outbox) or a normal one (codes from its database). */
+export async function signIn(
+  server: { url: string; folder?: string },
+  email: string,
+  clientId?: string,
+): Promise<{ token: string; userId: string; expiresAt: string; applicationId: string }> {
+  const challengeId = await sendCode(server, email, clientId);
+  const code = server.folder === undefined ? await outboxCode(server, email) : databaseCode(server.folder, email);
+  const answer = await verifyCode(server, challengeId, code);
+  if (answer.status !== 200) throw new Error(`otp/verify answered ${answer.status}: ${answer.text}`);
+  return answer.json.data;
+}
+
+/** The newest code that an ephemeral instance mailed to an address. */
+export async function outboxCode(server: { url: string }, email: string): Promise<string> {
+  const { json } = await request(server, 'GET', `/test/outbox?to=${encodeURIComponent(email)}`);
+  return json.data.items[0].code;
+}
+
+/** The newest code that the server on a folder mailed to an address. */
+export function databaseCode(folder: string, email: string): string {
+  const query = 'SELECT code FROM mails WHERE recipient = ? ORDER BY rowid DESC LIMIT 1';
+  return readDatabase(folder, (sqlite) => (sqlite.query(query).get(email) as { code: string }).code);
+}
+
+/** Looks into a folder's database, beside its server or after it, without changing anything. */
+export function readDatabase<Result>(folder: string, read: (sqlite: Database) => Result): Result {
+  const sqlite = new Database(join(folder, 'gatehouse.db'), { readonly: true });
+  try {
+    sqlite.run('PRAGMA busy_timeout = 5000');
+    return read(sqlite);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Polls until the condition gives something; fails loudly rather than hang. */
+export async function eventually<Result>(
+  what: string,
+  condition: () => Result | Promise<Result>,
+  withinMs = 10_000,
+): Promise<NonNullable<Result>> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const result = await condition();
+    if (result) return result;
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
     await Bun.sleep(5);
   }
-  return {
-    url,
-    process,
-    /** All of standard output, once the process has ended. */
-    output,
-    async stop() {
-      process.kill('SIGTERM');
-      return process.exited;
-    },
-  };
 }
 
 export function freePort(): number {

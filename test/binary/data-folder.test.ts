@@ -1,0 +1,200 @@
+/** The data folder: private, held by one server, and never harmed by a binary that cannot serve it. */
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServer } from '../support/binary.ts';
+
+// Processes start here; a busy machine takes its time.
+setDefaultTimeout(30_000);
+
+let scratch: ReturnType<typeof emptyFolder>;
+let folder: string;
+beforeEach(() => {
+  scratch = emptyFolder();
+  folder = join(scratch.path, 'data');
+});
+afterEach(() => scratch.remove());
+
+/** A start that is expected to be refused. */
+async function refusal(command = 'serve', env: Record<string, string> = {}) {
+  const port = command === 'serve' ? ['--port', '0'] : [];
+  const { stdout, stderr, exitCode } = await run([command, '--data', folder, ...port], { cwd: scratch.path, env });
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^gatehouse: [^\n]+\n$/);
+  return stderr;
+}
+
+async function makeFolder(env: Record<string, string> = {}): Promise<void> {
+  const server = await startServer(folder, env);
+  await server.stop();
+}
+
+function change(sql: string): void {
+  const sqlite = new Database(join(folder, 'gatehouse.db'));
+  sqlite.run('PRAGMA journal_mode = DELETE');
+  sqlite.run(sql);
+  sqlite.close();
+}
+
+/** Name → hash of every file; the lock file is held, not written. */
+function fingerprints(): Record<string, string> {
+  const names = readdirSync(folder).filter((name) => name !== 'gatehouse.lock');
+  return Object.fromEntries(
+    names.sort().map((name) => [name, Bun.SHA256.hash(readFileSync(join(folder, name)), 'hex') as string]),
+  );
+}
+
+function modes(path: string): Record<string, string> {
+  const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
+  return {
+    '.': mode(path),
+    ...Object.fromEntries(readdirSync(path).map((name) => [name, mode(join(path, name))])),
+  };
+}
+
+describe('a new data folder', () => {
+  test('is 0700 and its files are 0600, while it is served and after, whatever the umask', async () => {
+    const server = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', BINARY, 'serve', '--data', folder, '--port=0'], {
+      cwd: scratch.path,
+      env: cleanEnvironment({ GATEHOUSE_LOG_LEVEL: 'warn' }),
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    const { value } = await server.stdout.getReader().read();
+    expect(new TextDecoder().decode(value)).toContain('Gatehouse is running');
+    const link = Bun.spawn(['sh', '-c', 'umask 000; exec "$0" "$@"', BINARY, 'setup-link', '--data', folder], {
+      env: cleanEnvironment(),
+      stdout: 'ignore',
+      stderr: 'ignore',
+    });
+    expect(await link.exited).toBe(0);
+    const served = modes(folder);
+    expect(Object.keys(served)).toEqual(
+      expect.arrayContaining(['gatehouse.db', 'gatehouse.db-wal', 'gatehouse.lock', 'instance.key']),
+    );
+    server.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
+    for (const { '.': own, ...files } of [served, modes(folder)]) {
+      expect(own).toBe('700');
+      expect([...new Set(Object.values(files))]).toEqual(['600']);
+    }
+  });
+
+  test('is made with its parents, and nothing is written anywhere else', async () => {
+    folder = join(scratch.path, 'deep', 'er', 'data');
+    await makeFolder({ TMPDIR: scratch.path });
+    expect(existsSync(join(folder, 'gatehouse.db'))).toBe(true);
+    expect(readdirSync(scratch.path)).toEqual(['deep']);
+  });
+
+  test('is one database file after a clean stop, its log folded in', async () => {
+    await makeFolder();
+    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.lock', 'instance.key']);
+  });
+});
+
+describe('a folder that cannot be had', () => {
+  test('because a file stands in its place is refused', async () => {
+    writeFileSync(folder, 'mine');
+    expect(await refusal()).toContain(`The data folder ${folder} cannot be written`);
+    expect(readFileSync(folder, 'utf8')).toBe('mine');
+  });
+
+  test('because its parent takes no folders is refused', async () => {
+    folder = '/proc/gatehouse/data';
+    expect(await refusal()).toContain(`The data folder ${folder} cannot be written`);
+  });
+
+  test('because another instance runs on it is refused, and that one goes on undisturbed', async () => {
+    const server = await startServer(folder, { GATEHOUSE_OWNER_EMAIL: 'owner@example.com' });
+    const { token } = await signIn(server, 'owner@example.com');
+    expect(await refusal()).toContain('in use by another running instance');
+    expect((await request(server, 'POST', '/api/v1/session', { token })).status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('by four that start at once is had by exactly one', async () => {
+    const attempts = await Promise.allSettled(Array.from({ length: 4 }, () => startServer(folder)));
+    const running = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+    const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason as Error] : []));
+    await Promise.all(running.map((server) => server.stop()));
+    expect(running).toHaveLength(1);
+    for (const { message } of refused) expect(message).toContain('in use by another running instance');
+  });
+});
+
+describe('a database this binary cannot serve', () => {
+  test.each(['serve', 'setup-link'])(
+    'because it is newer is refused by %s, byte for byte untouched',
+    async (command) => {
+      await makeFolder();
+      change(`PRAGMA user_version = ${SCHEMA_VERSION + 7}`);
+      const before = fingerprints();
+      const message = await refusal(command);
+      expect(message).toContain(`has schema ${SCHEMA_VERSION + 7}, this binary knows ${SCHEMA_VERSION}`);
+      expect(fingerprints()).toEqual(before);
+    },
+  );
+
+  test('because it is newer, by a write-ahead log left by a crash, is refused untouched', async () => {
+    await makeFolder();
+    const script = `
+      const sqlite = new (require('bun:sqlite').Database)(${JSON.stringify(join(folder, 'gatehouse.db'))});
+      sqlite.run('PRAGMA user_version = ${SCHEMA_VERSION + 7}');
+      process.kill(process.pid, 'SIGKILL');`;
+    await Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'ignore' }).exited;
+    const { 'gatehouse.db-shm': _, ...before } = fingerprints();
+    expect(Object.keys(before)).toContain('gatehouse.db-wal');
+    expect(await refusal()).toContain(`has schema ${SCHEMA_VERSION + 7}`);
+    expect(fingerprints()).toMatchObject(before);
+  });
+
+  test.each([
+    ['a text', 'This is not a database, however long the text in the file may be. '.repeat(10)],
+    ['a stub', 'SQLite'],
+  ])('because it is %s and not SQLite is refused untouched', async (_, content) => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'gatehouse.db'), content);
+    const before = fingerprints();
+    expect(await refusal()).toContain('is not a SQLite database');
+    expect(fingerprints()).toEqual(before);
+  });
+
+  test.each([
+    ['cut short', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
+    ['overwritten in the middle', (whole: Buffer) => whole.fill(0xa5, 100, 20_000)],
+  ])('because it is %s is refused with a message, not a stack trace', async (_, damage) => {
+    await makeFolder();
+    const path = join(folder, 'gatehouse.db');
+    writeFileSync(path, damage(readFileSync(path)));
+    expect(await refusal()).toContain(path);
+  });
+
+  test('because its instance key is missing is refused, and no new key is made', async () => {
+    await makeFolder();
+    rmSync(join(folder, 'instance.key'));
+    expect(await refusal()).toContain('instance.key is missing');
+    expect(existsSync(join(folder, 'instance.key'))).toBe(false);
+  });
+
+  test('because its instance key is damaged is refused', async () => {
+    await makeFolder();
+    writeFileSync(join(folder, 'instance.key'), 'short');
+    expect(await refusal()).toContain('is damaged');
+  });
+});
+
+describe('a port in use', () => {
+  test('is told with its number, exit code 1, and the folder is free again', async () => {
+    const squatter = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+    const { stderr, exitCode } = await run(['serve', '--data', folder, '--port', String(squatter.port)], {
+      cwd: scratch.path,
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`Port ${squatter.port} on 127.0.0.1 is in use already`);
+    await squatter.stop(true);
+    await makeFolder();
+  });
+});

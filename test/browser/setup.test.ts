@@ -1,0 +1,99 @@
+/** First setup in a real browser, at the width of a small phone, against the compiled binary on an empty folder. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+
+setDefaultTimeout(60_000);
+
+const folder = emptyFolder();
+let server: RunningServer;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startServer(folder.path);
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+  folder.remove();
+});
+beforeEach(async () => {
+  page = await openBrowserPage();
+});
+afterEach(() => page.close());
+
+async function expectSoundPage(): Promise<void> {
+  expect(page.problems).toEqual([]);
+  expect(page.requested.filter((url) => !url.startsWith(`${server.url}/`))).toEqual([]);
+  expect(await page.sidewaysScroll()).toBe(0);
+}
+
+test('without a link there is no setup page', async () => {
+  await page.open(`${server.url}/setup`);
+  expect(await page.text('h1')).toBe('Nothing here');
+  expect(await page.isVisible('#email')).toBe(false);
+  await expectSoundPage();
+});
+
+test('the printed link makes the first owner, and then a key that works', async () => {
+  await page.open(server.setupUrl!);
+  expect(await page.text('h1')).toBe('Set up Gatehouse');
+  expect(await page.evaluate<string>('document.activeElement.id')).toBe('email');
+  await expectSoundPage();
+
+  await page.fill('#email', 'no address');
+  await page.view.click('#setup-submit');
+  await page.untilText('#message', /does not look like an e-mail address/);
+
+  await page.fill('#email', 'owner@example.com');
+  await page.view.click('#setup-submit');
+  await page.untilVisible('#done');
+  expect(await page.text('#done-lead')).toContain('owner@example.com');
+  expect((await page.address()).search).toBe('');
+  await expectSoundPage();
+
+  await page.view.click('#create-key');
+  await page.untilVisible('#key');
+  const key = await page.text('#key');
+  expect(key).toMatch(/^eak_\w{49}$/);
+  expect(await page.isVisible('#create-key')).toBe(false);
+  await expectSoundPage();
+
+  const made = await request(server, 'POST', '/api/applications', { token: key, body: { name: 'Shop' } });
+  expect(made.status).toBe(200);
+  expect(await page.text('#example')).toContain(`curl ${server.url}/api/applications`);
+
+  await page.view.click('#copy-key');
+  await page.untilText('#copy-key', /^Copied$/);
+  await expectSoundPage();
+});
+
+test('the used link is dead, and its page does not come back', async () => {
+  await page.open(server.setupUrl!);
+  expect(await page.text('h1')).toBe('Nothing here');
+  await expectSoundPage();
+});
+
+test('the owner signs in at the console’s sign-in page from then on', async () => {
+  const { token } = await signIn(server, 'owner@example.com');
+  const list = await request(server, 'GET', '/api/applications', { token });
+  expect(list.json.data.items.map(({ name }: { name: string }) => name)).toEqual(['Shop']);
+  await page.open(`${server.url}/`);
+  expect((await page.address()).pathname).toBe('/sign-in');
+  expect(await page.text('#title')).toBe('Sign in to Gatehouse console');
+  await expectSoundPage();
+});
+
+test('a link that dies while its page is open is told as such', async () => {
+  const print = async () => {
+    const port = new URL(server.url).port;
+    return (await run(['setup-link', '--data', folder.path, '--port', port], { cwd: folder.path })).stdout.trim();
+  };
+  await page.open(await print());
+  expect(await page.text('h1')).toBe('Recover access');
+  await print();
+  await page.fill('#email', 'late@example.com');
+  await page.view.press('Enter');
+  await page.untilText('#message', /has been used or has expired/);
+  await expectSoundPage();
+});

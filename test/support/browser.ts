@@ -1,0 +1,224 @@
+/**
+ * A real headless Chromium: the one installed on this machine, or else the one in the dev dependency
+ * `@sparticuz/chromium`. `GATEHOUSE_TEST_BROWSER=bundled` takes the latter even where one is installed.
+ */
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+import { eventually } from './binary.ts';
+
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--disable-gpu',
+  '--disable-quic',
+  // Containers often have a /dev/shm of 64 MB, which a renderer outgrows.
+  '--disable-dev-shm-usage',
+];
+
+const INSTALLED = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const PHONE = { width: 360, height: 740 };
+
+export interface Page {
+  readonly view: Bun.WebView;
+  /**
+   * What went wrong on the page: uncaught errors, errors and warnings on the console, violations of its policy, and
+   * resources that did not load. The refusals of the API and of the document itself, which tests provoke, are not in it.
+   */
+  readonly problems: string[];
+  /** Every address the page asked for. */
+  readonly requested: string[];
+  open(url: string): Promise<void>;
+  /** Evaluates one expression in the page. */
+  evaluate<Result>(expression: string): Promise<Result>;
+  address(): Promise<URL>;
+  isVisible(selector: string): Promise<boolean>;
+  /** Text as a reader sees it. */
+  text(selector: string): Promise<string>;
+  untilVisible(selector: string): Promise<void>;
+  untilText(selector: string, pattern: RegExp): Promise<string>;
+  untilAddress(pattern: RegExp): Promise<URL>;
+  /** Clicks into the field, replaces what is in it, and leaves the cursor there. */
+  fill(selector: string, text: string): Promise<void>;
+  /** Presses the keys of a text one by one. */
+  pressKeys(text: string): Promise<void>;
+  /** Pastes a text into the field that has the cursor, as from the clipboard. */
+  paste(text: string): Promise<void>;
+  /** How far the page can be scrolled sideways, in pixels; 0 where it fits. */
+  sidewaysScroll(): Promise<number>;
+  close(): void;
+}
+
+/** A new tab at the width of a small phone. */
+export async function openBrowserPage(size = PHONE): Promise<Page> {
+  const problems: string[] = [];
+  const requested: string[] = [];
+  let documentUrl = '';
+  const view = new Bun.WebView({
+    ...size,
+    backend: { type: 'chrome', url: false, path: await browserPath(), argv: ARGUMENTS },
+    console: (type, ...values) => {
+      if (type === 'error' || type === 'warn' || type === 'warning')
+        problems.push(`console.${type}: ${values.join(' ')}`);
+    },
+  });
+  await view.navigate('about:blank');
+  const listen = <Data>(type: string, listener: (data: Data) => void) =>
+    view.addEventListener(type, (event: Event) => listener((event as Event & { data: Data }).data));
+  listen<LogEntryAdded>('Log.entryAdded', ({ entry }) => {
+    const { source, level, text, url = '' } = entry;
+    const isProvoked = source === 'network' && (url === documentUrl || new URL(url).pathname.startsWith('/api/'));
+    if (level !== 'verbose' && level !== 'info' && !isProvoked) problems.push(`${source}: ${text} ${url}`);
+  });
+  listen<ExceptionThrown>('Runtime.exceptionThrown', ({ exceptionDetails }) => {
+    problems.push(`uncaught: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+  });
+  listen<RequestWillBeSent>('Network.requestWillBeSent', ({ request, type }) => {
+    requested.push(request.url);
+    if (type === 'Document') documentUrl = request.url;
+  });
+  for (const domain of ['Log', 'Runtime', 'Network']) await view.cdp(`${domain}.enable`);
+
+  const evaluate = <Result>(expression: string) => view.evaluate<Result>(expression);
+  const call = <Result>(body: string, ...values: unknown[]) =>
+    evaluate<Result>(`((...values) => { ${body} })(${values.map((value) => JSON.stringify(value)).join(', ')})`);
+  const page: Page = {
+    view,
+    problems,
+    requested,
+    evaluate,
+    async open(url) {
+      await view.navigate(url);
+    },
+    address: async () => new URL(await evaluate<string>('location.href')),
+    isVisible: (selector) =>
+      call(
+        'const found = document.querySelector(values[0]); return found !== null && found.checkVisibility();',
+        selector,
+      ),
+    text: (selector) => call('return document.querySelector(values[0])?.innerText.trim() ?? "";', selector),
+    async untilVisible(selector) {
+      await eventually(`${selector} is visible`, () => page.isVisible(selector));
+    },
+    untilText(selector, pattern) {
+      return eventually(`${selector} says ${pattern}`, async () => {
+        const text = await page.text(selector);
+        return pattern.test(text) ? text : null;
+      });
+    },
+    untilAddress(pattern) {
+      return eventually(`the address is ${pattern}`, async () => {
+        // A navigation under way takes the old page's answers with it.
+        const address = await page.address().catch(() => null);
+        return address && pattern.test(address.href) ? address : null;
+      });
+    },
+    async fill(selector, text) {
+      await view.click(selector);
+      await call('document.querySelector(values[0]).select();', selector);
+      await view.type(text);
+    },
+    async pressKeys(text) {
+      for (const key of text) await view.press(key);
+    },
+    async paste(text) {
+      await call(
+        `const clipboardData = new DataTransfer();
+         clipboardData.setData('text/plain', values[0]);
+         const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+         document.activeElement.dispatchEvent(event);`,
+        text,
+      );
+    },
+    sidewaysScroll: () => evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    close: () => view.close(),
+  };
+  return page;
+}
+
+/** Ends the browser; the next page starts another. */
+export function closeBrowser(): void {
+  Bun.WebView.closeAll();
+}
+
+let path: Promise<string> | undefined;
+
+/** The browser's executable; found, or unpacked, once a process. */
+export function browserPath(): Promise<string> {
+  return (path ??= (async () => {
+    const installed = process.env['GATEHOUSE_TEST_BROWSER'] === 'bundled' ? null : installedBrowser();
+    return installed ?? bundledBrowser();
+  })());
+}
+
+function installedBrowser(): string | null {
+  const given = process.env['BUN_CHROME_PATH'];
+  if (given) return given;
+  return INSTALLED.map((name) => Bun.which(name)).find((found) => found !== null) ?? null;
+}
+
+/**
+ * Unpacks the browser from the package's archive, once a machine. Two test files may want it at the same time: each
+ * unpacks into a folder of its own, and the first to finish gives it the name that both use.
+ */
+async function bundledBrowser(): Promise<string> {
+  const home = join(tmpdir(), `gatehouse-chromium-${manifest.devDependencies['@sparticuz/chromium']}`);
+  const launcher = join(home, 'launch');
+  if (existsSync(launcher)) return launcher;
+  const unpacked = mkdtempSync(`${home}-`);
+  // Taken for that environment, the package unpacks the libraries that a bare machine lacks as well.
+  const child = Bun.spawn(
+    [process.execPath, '-e', "await (await import('@sparticuz/chromium')).default.executablePath()"],
+    {
+      cwd: import.meta.dir,
+      env: { ...process.env, TMPDIR: unpacked, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' },
+      stdout: 'ignore',
+      stderr: 'inherit',
+    },
+  );
+  if ((await child.exited) !== 0) throw new Error('the bundled Chromium could not be unpacked');
+  await Bun.write(join(unpacked, 'fonts', 'fonts.conf'), FONTS);
+  await Bun.write(join(unpacked, 'launch'), LAUNCHER);
+  await Bun.$`chmod +x ${join(unpacked, 'launch')}`;
+  try {
+    renameSync(unpacked, home);
+  } catch (error) {
+    rmSync(unpacked, { recursive: true, force: true });
+    if (!existsSync(launcher)) throw error;
+  }
+  return launcher;
+}
+
+/** Libraries and fonts of its own only where this machine has none. */
+const LAUNCHER = `#!/bin/sh
+home=$(dirname "$0")
+ldd "$home/chromium" 2>&1 | grep -q -e 'not found' -e 'error while loading' &&
+  export LD_LIBRARY_PATH="$home/al2023/lib\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_FILE="$home/fonts/fonts.conf"
+exec "$home/chromium" "$@"
+`;
+
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
+
+interface LogEntryAdded {
+  readonly entry: { readonly source: string; readonly level: string; readonly text: string; readonly url?: string };
+}
+
+interface ExceptionThrown {
+  readonly exceptionDetails: { readonly text: string; readonly exception?: { readonly description?: string } };
+}
+
+interface RequestWillBeSent {
+  readonly request: { readonly url: string };
+  readonly type?: string;
+}

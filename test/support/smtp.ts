@@ -1,0 +1,110 @@
+/** A real mail server for tests, on a free port of loopback: keeps what it is given, or answers as it is told. */
+import { SMTPServer } from 'smtp-server';
+
+export interface ReceivedMail {
+  readonly envelopeFrom: string;
+  readonly envelopeTo: readonly string[];
+  /** By lower-case name, unfolded and decoded. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly html: string;
+  readonly raw: string;
+}
+
+export interface TestMailServer {
+  readonly url: string;
+  /** What it took. */
+  readonly received: readonly ReceivedMail[];
+  /** What it was offered, taken or not. */
+  readonly offered: readonly ReceivedMail[];
+  /** The next messages are refused with this reply code; null takes them again. */
+  refuseWith(code: number | null): void;
+  close(): Promise<void>;
+}
+
+export async function startMailServer(port = 0): Promise<TestMailServer> {
+  const received: ReceivedMail[] = [];
+  const offered: ReceivedMail[] = [];
+  let refusal: number | null = null;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    closeTimeout: 100,
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const mail = {
+          envelopeFrom: envelope.mailFrom ? envelope.mailFrom.address : '',
+          envelopeTo: envelope.rcptTo.map(({ address }) => address),
+          ...parseMessage(Buffer.concat(chunks).toString('latin1')),
+        };
+        offered.push(mail);
+        if (refusal !== null) return done(Object.assign(new Error('refused by the test'), { responseCode: refusal }));
+        received.push(mail);
+        done();
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: actual } = server.server.address() as { port: number };
+  return {
+    url: `smtp://127.0.0.1:${actual}`,
+    received,
+    offered,
+    refuseWith: (code) => void (refusal = code),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** As much of MIME (RFC 2045 to 2047) as our own mails use: one multipart/alternative of two parts. */
+export function parseMessage(raw: string): Omit<ReceivedMail, 'envelopeFrom' | 'envelopeTo'> {
+  const { headers, body } = splitHead(raw);
+  const boundary = /boundary="?([^";]+)"?/.exec(headers['content-type'] ?? '')?.[1];
+  if (!boundary) throw new Error('not a multipart message');
+  const parts = body
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .map((part) => splitHead(part.replace(/^\r\n/, '').replace(/\r\n$/, '')));
+  const partOf = (type: string) => {
+    const part = parts.find((candidate) => candidate.headers['content-type']?.startsWith(type));
+    if (!part) throw new Error(`no ${type} part`);
+    return decodeBody(part.body, part.headers['content-transfer-encoding'] ?? '7bit').replaceAll('\r\n', '\n');
+  };
+  return { headers, raw, text: partOf('text/plain'), html: partOf('text/html') };
+}
+
+function splitHead(message: string): { headers: Record<string, string>; body: string } {
+  const end = message.indexOf('\r\n\r\n');
+  const lines = message
+    .slice(0, end)
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), decodeWords(line.slice(colon + 1).trim())];
+    }),
+  );
+  return { headers, body: message.slice(end + 4) };
+}
+
+function decodeBody(body: string, encoding: string): string {
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString('utf8');
+  const bytes = encoding === 'quoted-printable' ? decodeQuoted(body.replace(/=\r\n/g, '')) : body;
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+const decodeQuoted = (text: string) =>
+  text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+function decodeWords(text: string): string {
+  return text
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
+      kind.toLowerCase() === 'b'
+        ? Buffer.from(word, 'base64').toString('utf8')
+        : Buffer.from(decodeQuoted(word.replaceAll('_', ' ')), 'latin1').toString('utf8'),
+    );
+}
