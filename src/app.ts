@@ -56,35 +56,38 @@ export function createApp(dependencies: Dependencies, services: Services, option
     log,
   };
 
-  const router = new Elysia().onError({ as: 'global' }, ({ request, error, code }) => {
-    const context = createContext(request);
-    const allowed = methodsAt(operations, new URL(request.url).pathname);
-    const isKnownPath = code === 'NOT_FOUND' && allowed.length > 0;
-    if (isKnownPath) context.headers['Allow'] = allowed.join(', ');
-    const refusal = isKnownPath ? new AppError('method_not_allowed') : new AppError('not_found');
-    const response = respondToError(
-      code === 'NOT_FOUND' ? refusal : error,
-      context,
-      wantsPage(request) ? 'page' : 'envelope',
-    );
-    logRequest(log, context, '(none)', response.status);
-    return response;
-  });
+  // Elysia would look for the path from the eleventh character on and miss it behind a short host name.
+  const router = new Elysia({ handler: { standardHostname: false } }).onError(
+    { as: 'global' },
+    ({ request, error, code }) => {
+      const context = createContext(request);
+      const allowed = methodsAt(operations, new URL(request.url).pathname);
+      const isKnownPath = code === 'NOT_FOUND' && allowed.length > 0;
+      if (isKnownPath) context.headers['Allow'] = allowed.join(', ');
+      const refusal = isKnownPath ? new AppError('method_not_allowed') : new AppError('not_found');
+      const response = respondToError(
+        code === 'NOT_FOUND' ? refusal : error,
+        context,
+        wantsPage(request) ? 'page' : 'envelope',
+      );
+      logRequest(log, context, '(none)', response.status);
+      return response;
+    },
+  );
   for (const operation of operations) {
     const handle = pipeline(operation, pipelineDependencies);
-    router.route(operation.method, operation.path, ({ request, params }) =>
-      handle(request, params as Record<string, string>),
-    );
+    // HEAD is GET without its body (RFC 9110 §9.3.2).
+    const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
+    for (const method of methods)
+      router.route(method, operation.path, ({ request, params }) => handle(request, params as Record<string, string>));
   }
   router.compile();
 
   return {
     operations,
     async fetch(request) {
-      if (request.method !== 'HEAD') return router.handle(request);
-      // HEAD is GET without its body (RFC 9110 §9.3.2).
-      const response = await router.handle(new Request(request, { method: 'GET' }));
-      return new Response(null, response);
+      const response = await router.handle(request);
+      return request.method === 'HEAD' ? new Response(null, response) : response;
     },
   };
 }

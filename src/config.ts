@@ -125,7 +125,7 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
   const cdnUrl = check(
     'GATEHOUSE_CDN_URL',
     read('GATEHOUSE_CDN_URL'),
-    (text) => (URL.parse(text)?.protocol.startsWith('http') ? text.replace(/\/+$/, '') : null),
+    (text) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
     'give an http or https address.',
   );
   const ownerEmail = check(
@@ -221,13 +221,14 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
 function parseBaseUrl(text: string): string | null {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return null;
-  return url.pathname === '/' && !url.search && !url.hash && !url.username ? url.origin : null;
+  return url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password ? url.origin : null;
 }
 
 function parseCidrs(text: string): BlockList | null {
   const list = new BlockList();
   for (const entry of text.split(',')) {
-    const [address = '', bits] = entry.trim().split('/');
+    const [address = '', bits, ...rest] = entry.trim().split('/');
+    if (rest.length > 0) return null;
     const version = isIP(address);
     if (version === 0) return null;
     const family = version === 6 ? 'ipv6' : 'ipv4';

@@ -2,20 +2,23 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 const SECRETS = /\b(eak|est|ecs|egs|whsec)_[0-9A-Za-z]{8,}/g;
-const ADDRESSES = /[^\s"'<>()[\]:;,@]+@[^\s"'<>()[\]:;,@]+/g;
+const ADDRESSES = /[^\s"'<>()[\]:;,@]{1,64}@[^\s"'<>()[\]:;,@]{1,255}/g;
+
+const MAX_CAUSES = 5;
 
 /** Takes secrets and addresses out of a text that we did not write ourselves, such as a library's error message. */
 export function scrub(text: string): string {
   return text.replace(SECRETS, '$1_[redacted]').replace(ADDRESSES, '[redacted]');
 }
 
-function describeError(error: unknown): unknown {
+/** Causes are followed a few steps: a chain may be long, or a circle. */
+function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return scrub(String(error));
   return {
     type: error.name,
     message: scrub(error.message),
     stack: scrub(error.stack ?? ''),
-    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   };
 }
 
@@ -27,7 +30,7 @@ export function createLog(level: string, destination: DestinationStream): Logger
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: describeError },
+      serializers: { err: (error: unknown) => describeError(error) },
       redact: { paths: ['email', 'token', 'code', 'authorization', 'cookie', '*.email', '*.token', '*.code'] },
     },
     destination,

@@ -2,6 +2,10 @@
 import { domainToASCII } from 'node:url';
 
 const LOCAL_PART = /^[^\s"(),:;<>@[\\\]\u0000-\u001f\u007f]+$/u;
+/** What may be typed of a domain; checked first, because the conversion repairs what looks like a URL. */
+const TYPED_DOMAIN = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
+/** Never deliverable (RFC 2606 §2); our own synthetic principals are named in it. Nor is a bare IPv4 address a domain. */
+const NO_MAILBOX = /\.(?:invalid|\d+)$/;
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 
 /**
@@ -16,10 +20,12 @@ export function normalizeEmail(text: string): string | null {
   const at = trimmed.lastIndexOf('@');
   if (at < 1) return null;
   const local = trimmed.slice(0, at).toLowerCase();
-  const domain = domainToASCII(trimmed.slice(at + 1)).toLowerCase();
+  const typed = trimmed.slice(at + 1);
+  if (!TYPED_DOMAIN.test(typed)) return null;
+  const domain = domainToASCII(typed).toLowerCase();
   if (Buffer.byteLength(local) > 64 || local.startsWith('.') || local.endsWith('.') || local.includes('..'))
     return null;
-  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain)) return null;
+  if (!LOCAL_PART.test(local) || !DOMAIN.test(domain) || NO_MAILBOX.test(domain)) return null;
   const address = `${local}@${domain}`;
   return Buffer.byteLength(address) > 254 ? null : address;
 }

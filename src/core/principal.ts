@@ -56,11 +56,18 @@ export function accessTo(principal: Principal, application: Reachable): Access |
   return principal.access;
 }
 
-/** What a principal may do in the workspace as a whole; `null` for application keys and strangers to the workspace. */
+/**
+ * What a principal may do in the workspace as a whole; `null` for keys of an application or of a subset, which could
+ * otherwise give themselves the rest, and for strangers to the workspace.
+ */
 export function workspaceAccess(principal: Principal, workspaceId: string): Access | null {
   if (principal.kind === 'key')
-    return principal.workspaceId === workspaceId && principal.applicationId === null ? principal.access : null;
+    return isWholeWorkspace(principal) && principal.workspaceId === workspaceId ? principal.access : null;
   const membership = principal.workspaces.find((entry) => entry.workspaceId === workspaceId);
   if (!membership) return null;
   return membership.role === 'member' ? 'read' : 'full';
+}
+
+function isWholeWorkspace({ applicationId, applicationIds }: KeyPrincipal): boolean {
+  return applicationId === null && applicationIds === null;
 }

@@ -11,7 +11,7 @@ export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | 
   if (text.length > MAX_LENGTH || /[\s\\\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
     return null;
   const url = URL.parse(text);
-  if (!url || url.username || url.password) return null;
+  if (!url || url.username || url.password || text.includes('#')) return null;
   const isLoopback = isLoopbackAllowed && LOOPBACK_HOSTS.includes(url.hostname);
   return url.protocol === 'https:' || isLoopback ? url : null;
 }

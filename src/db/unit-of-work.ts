@@ -25,6 +25,11 @@ export interface OutgoingMail {
   readonly expiresAt: number;
 }
 
+/** A query that was built but not run is one as well. */
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
 /** Rows that somebody waits for. */
 export type Topic = 'mail' | 'event';
 
@@ -130,7 +135,7 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
       let result;
       try {
         result = work(createUnit(actor, touched));
-        if (result instanceof Promise) throw new Error('a unit of work must be synchronous');
+        if (isThenable(result)) throw new Error('a unit of work must be synchronous');
         commit.run();
       } catch (error) {
         if (sqlite.inTransaction) rollback.run();

@@ -32,12 +32,11 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
 
   /** @throws {AppError} with the contract's refusal; the caller's address answers for failures. */
   function session(token: string | null, context: RequestContext): SessionPrincipal {
-    const address = addressBlock(context.ip);
-    const failures = limiter.peek(BUCKETS.failures, address, limits.failuresPerAddressPerMinute);
-    if (!failures.isAllowed) throw rateLimited(context, failures);
     const found = token === null ? 'invalid_token' : credentials.findSession(token);
     if (typeof found === 'string') {
-      announceLimit(context.headers, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
+      // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
+      const address = addressBlock(context.ip);
+      applyLimits(context, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
       throw new AppError(found);
     }
     context.principalId = found.sessionId;
@@ -49,11 +48,11 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const found = credentials.findKey(token);
     if (!found) throw new AppError(refusal);
     context.principalId = found.keyId;
-    applyLimits(
-      context,
-      limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute),
-      limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay),
-    );
+    applyLimits(context, limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay));
+    const minute = limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute);
+    applyLimits(context, minute);
+    // What the minute refuses does not use up the day.
+    announceLimit(context.headers, minute, limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay));
     return found;
   }
 

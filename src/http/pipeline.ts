@@ -48,7 +48,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const workspaceId = principal.kind === 'key' ? principal.workspaceId : principal.workspaces[0]?.workspaceId;
     const granted = workspaceId && workspaceAccess(principal, workspaceId);
     if (!workspaceId || !granted)
-      throw new AppError('forbidden', { message: 'This needs a workspace key or a member of the workspace.' });
+      throw new AppError('forbidden', { message: 'This needs a key of the whole workspace, or a member of it.' });
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
     return workspaceId;
   }

@@ -1,5 +1,5 @@
 /** What is known of a request before anyone has been authenticated: its id, where it came from, the outgoing headers. */
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/id.ts';
@@ -92,7 +92,7 @@ function plainAddress(address: string): string {
 }
 
 function isAddress(text: string): boolean {
-  return /^[0-9.]+$/.test(text) ? text.split('.').length === 4 : isIPv6(text);
+  return isIP(text) !== 0;
 }
 
 /** What limits count per address: an IPv4 address, or the /64 that an IPv6 customer is usually given. */

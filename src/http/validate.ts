@@ -1,7 +1,6 @@
 /** Checks input against its schema and turns what is wrong into named fields, never echoing the value. */
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
-import { Value } from '@sinclair/typebox/value';
 import { AppError, type FieldProblem } from '../core/error.ts';
 
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
@@ -21,7 +20,20 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
 /** As {@link validator}, for the text values of a query string: numbers and booleans are converted first. */
 export function queryValidator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   const validate = validator(schema);
-  return (value) => validate(Value.Convert(schema, value));
+  return (value) => validate(converted(schema, value as Record<string, string>));
+}
+
+/** Only what is plainly a whole number or a boolean becomes one; anything else stays text and is refused as such. */
+function converted(schema: TSchema, query: Record<string, string>): Record<string, unknown> {
+  const properties = schema['properties'] as Record<string, TSchema>;
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]) => {
+      const type: unknown = properties[name]?.['type'];
+      if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return [name, Number(text)];
+      if (type === 'boolean' && (text === 'true' || text === 'false')) return [name, text === 'true'];
+      return [name, text];
+    }),
+  );
 }
 
 function problems(errors: Iterable<ValueError>): FieldProblem[] {

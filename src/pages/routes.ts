@@ -101,7 +101,9 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       handle({ context, params }) {
         const asset = findAsset(`/assets/${params['name']}`);
         if (!asset) throw new AppError('not_found');
-        return assetResponse(context.request, asset);
+        const response = assetResponse(context.request, asset);
+        response.headers.set('X-Request-Id', context.requestId);
+        return response;
       },
     }),
   ];

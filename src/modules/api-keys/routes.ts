@@ -62,8 +62,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       limit: 'key',
       body: WorkspaceKeyInput,
       data: NewApiKey,
-      handle: ({ actor, principal, workspaceId, body }) =>
-        apiKeys.createForWorkspace(actor, principal, workspaceId, body),
+      handle: ({ actor, workspaceId, body }) => apiKeys.createForWorkspace(actor, workspaceId, body),
     }),
   ];
 }

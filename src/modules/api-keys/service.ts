@@ -4,7 +4,6 @@ import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
-import { accessTo, type Principal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
@@ -166,18 +165,15 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
       });
     },
 
-    /** @throws {AppError} invalid_request where a listed application is not within the caller's own reach. */
+    /** @throws {AppError} invalid_request where a listed application is not of this workspace. */
     createForWorkspace(
       actor: Actor,
-      principal: Principal,
       workspaceId: string,
       { name, access, applicationIds = null, rateLimits, expiresAt }: WorkspaceKeyInput,
     ): NewApiKeyRecord {
-      if (principal.kind === 'key' && principal.applicationIds !== null && applicationIds === null)
-        throw invalidField('applicationIds', 'This key is limited to some applications; list those of the new key.');
       applicationIds?.forEach((id, index) => {
         const application = findApplication(id);
-        if (!application || application.workspaceId !== workspaceId || !accessTo(principal, application))
+        if (application?.workspaceId !== workspaceId)
           throw invalidField(`applicationIds.${index}`, 'There is no such application in this workspace.');
       });
       return create(actor, {

@@ -93,6 +93,7 @@ function refusalOf(
   member: ApplicationUser | undefined,
 ): SignInRefusal | null {
   if (application.archivedAt !== null || application.deletedAt !== null) return 'application_archived';
+  if (user?.kind === 'api_key') return 'gate_closed';
   if (!user && isArchivedAlias(unit, email)) return 'email_archived';
   if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';
   const isInsider = user !== undefined && isWorkspaceMember(unit, application, user.id);

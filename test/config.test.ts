@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'bun:test';
+import { type ConfigFlags, type Environment, loadConfig, SETTINGS } from '@/config.ts';
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
+import { StartupError } from '@/core/startup-error.ts';
+import { DEFAULT_LIMITS } from '@/http/limits.ts';
+
+function problemsOf(environment: Environment, flags: ConfigFlags = {}): string {
+  try {
+    loadConfig(environment, flags);
+    return '';
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartupError);
+    return (error as StartupError).message;
+  }
+}
+
+describe('the configuration', () => {
+  test('has a default for everything', () => {
+    expect(loadConfig({})).toMatchObject({
+      mode: 'normal',
+      dataFolder: './data',
+      host: '127.0.0.1',
+      port: 8080,
+      baseUrl: null,
+      ownerEmail: null,
+      workspaceKey: null,
+      smtpUrl: null,
+      mailFrom: null,
+      countryHeader: null,
+      cdnUrl: null,
+      logLevel: 'info',
+      limits: DEFAULT_LIMITS,
+    });
+  });
+
+  test('of an ephemeral instance takes a free port, has an owner and no limit per address', () => {
+    expect(loadConfig({}, { mode: 'ephemeral' })).toMatchObject({
+      port: 0,
+      ownerEmail: 'owner@example.test',
+      limits: { ...DEFAULT_LIMITS, codesPerAddress: null },
+    });
+    const named = loadConfig({ GATEHOUSE_OWNER_EMAIL: 'ada@example.com', GATEHOUSE_PORT: '9' }, { mode: 'ephemeral' });
+    expect([named.ownerEmail, named.port]).toEqual(['ada@example.com', 9]);
+  });
+
+  test('of dev mode is quieter', () => {
+    expect(loadConfig({}, { mode: 'dev' }).logLevel).toBe('warn');
+    expect(loadConfig({ GATEHOUSE_LOG_LEVEL: 'debug' }, { mode: 'dev' }).logLevel).toBe('debug');
+  });
+
+  test('reads every setting, normalised', () => {
+    const key = mintSecret('apiKey', systemRandom);
+    const config = loadConfig({
+      GATEHOUSE_DATA: ' /var/lib/gatehouse ',
+      GATEHOUSE_HOST: '0.0.0.0',
+      GATEHOUSE_PORT: '443',
+      GATEHOUSE_BASE_URL: 'https://Auth.Example.com/',
+      GATEHOUSE_OWNER_EMAIL: ' Ada@Example.COM ',
+      GATEHOUSE_WORKSPACE_KEY: key,
+      GATEHOUSE_SMTP_URL: 'smtps://user:pw@mail.example.com:465',
+      GATEHOUSE_MAIL_FROM: 'Acme <no-reply@acme.example>',
+      GATEHOUSE_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1, 2001:db8::/32',
+      GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry',
+      GATEHOUSE_CDN_URL: 'https://cdn.example.com/images//',
+      GATEHOUSE_LOG_LEVEL: 'error',
+      GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '1',
+      GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '2',
+      GATEHOUSE_LIMIT_CODES_PER_EMAIL: '3',
+      GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '4',
+      GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '1000000',
+    });
+    expect(config).toMatchObject({
+      dataFolder: '/var/lib/gatehouse',
+      host: '0.0.0.0',
+      port: 443,
+      baseUrl: 'https://auth.example.com',
+      ownerEmail: 'ada@example.com',
+      workspaceKey: key,
+      smtpUrl: 'smtps://user:pw@mail.example.com:465',
+      mailFrom: 'Acme <no-reply@acme.example>',
+      countryHeader: 'cf-ipcountry',
+      cdnUrl: 'https://cdn.example.com/images',
+      logLevel: 'error',
+      limits: {
+        sessionPerMinute: 1,
+        failuresPerAddressPerMinute: 2,
+        codesPerEmail: 3,
+        codesPerAddress: 4,
+        setupPerAddressPerMinute: 1_000_000,
+      },
+    });
+    const trusted = (address: string, family: 'ipv4' | 'ipv6' = 'ipv4') => config.trustedProxies.check(address, family);
+    expect([trusted('10.9.9.9'), trusted('192.0.2.1'), trusted('2001:db8::9', 'ipv6')]).toEqual([true, true, true]);
+    expect([trusted('11.0.0.1'), trusted('192.0.2.2'), trusted('2001:db9::9', 'ipv6')]).toEqual([false, false, false]);
+  });
+
+  test('takes an empty value for none', () => {
+    const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, ' ']));
+    expect(loadConfig(empty)).toEqual(loadConfig({}));
+  });
+
+  test('prefers a flag to its setting', () => {
+    const environment = {
+      GATEHOUSE_DATA: 'a',
+      GATEHOUSE_HOST: 'a',
+      GATEHOUSE_PORT: '1',
+      GATEHOUSE_BASE_URL: 'https://a.example',
+    };
+    const flags = { data: 'b', host: 'b', port: '2', baseUrl: 'https://b.example' };
+    expect(loadConfig(environment, flags)).toMatchObject({
+      dataFolder: 'b',
+      host: 'b',
+      port: 2,
+      baseUrl: 'https://b.example',
+    });
+    expect(problemsOf({ GATEHOUSE_PORT: 'broken' }, { port: '2' })).toBe('');
+    expect(problemsOf({ GATEHOUSE_PORT: '1' }, { port: 'broken' })).toContain('--port');
+  });
+
+  test('cannot be changed afterwards', () => {
+    const config = loadConfig({});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.limits)).toBe(true);
+    expect(Object.isFrozen(loadConfig({}).limits)).toBe(true);
+  });
+});
+
+/** Each is wrong in a way of its own. The text is what must not come back. */
+const WRONG: [setting: string, values: string[]][] = [
+  ['GATEHOUSE_PORT', ['eighty', '65536', '-1', '1.5', '0x50', '99999999999']],
+  [
+    'GATEHOUSE_BASE_URL',
+    [
+      'auth.example.com',
+      'ftp://auth.example.com',
+      'https://auth.example.com/path',
+      'https://auth.example.com/?q',
+      'https://auth.example.com/#f',
+      'https://user@auth.example.com',
+      'https://:hunter2@auth.example.com',
+      'javascript:alert(1)',
+    ],
+  ],
+  ['GATEHOUSE_OWNER_EMAIL', ['ada', 'ada@localhost', 'ada@example.com,eve@example.com']],
+  ['GATEHOUSE_WORKSPACE_KEY', ['hunter2', 'eak_hunter2', `est_${'0'.repeat(49)}`, `eak_${'0'.repeat(49)}`]],
+  ['GATEHOUSE_SMTP_URL', ['mail.example.com:587', 'http://mail.example.com', 'smtp://', 'hunter2']],
+  ['GATEHOUSE_MAIL_FROM', ['Acme', 'Acme <acme>', 'a@b.example\r\nBcc: eve@example.com', 'Acme <a@b.example> x']],
+  [
+    'GATEHOUSE_TRUSTED_PROXIES',
+    ['everyone', '10.0.0.0/33', '10.0.0/8', '2001:db8::/129', '10.0.0.0/', '10.0.0.1,,10.0.0.2', '10.0.0.0/8/8'],
+  ],
+  ['GATEHOUSE_COUNTRY_HEADER', ['CF IPCountry', 'X:Y']],
+  ['GATEHOUSE_CDN_URL', ['cdn.example.com', 'ftp://cdn.example.com', 'httpx://cdn.example.com']],
+  ['GATEHOUSE_LOG_LEVEL', ['loud', 'INFO', 'trace']],
+  ['GATEHOUSE_LIMIT_SESSION_PER_MINUTE', ['0', 'many', '1000001', '1e3', '-5']],
+  ['GATEHOUSE_LIMIT_FAILURES_PER_MINUTE', ['0', '12.5']],
+  ['GATEHOUSE_LIMIT_CODES_PER_EMAIL', ['0', 'x5']],
+  ['GATEHOUSE_LIMIT_CODES_PER_ADDRESS', ['0', 'x5']],
+  ['GATEHOUSE_LIMIT_SETUP_PER_MINUTE', ['0', 'x5']],
+];
+
+describe('a wrong setting', () => {
+  test.each(WRONG.flatMap(([name, values]) => values.map((value) => [name, value, values[0]!] as const)))(
+    '%s=%j is refused by name, with a remedy and without the value',
+    (name, value, other) => {
+      const message = problemsOf({ [name]: value });
+      expect(message).toMatch(new RegExp(`^The configuration has problems:\\n  - ${name}[^\\n]*: [^\\n]+\\.$`));
+      // The same words whatever was wrong: nothing of the value can be in them.
+      expect(message).toBe(problemsOf({ [name]: other }));
+      expect(message).not.toContain('hunter2');
+    },
+  );
+
+  test('is reported together with all the others', () => {
+    const environment = Object.fromEntries(WRONG.map(([name, values]) => [name, values[0]!]));
+    const message = problemsOf({ ...environment, GATEHOUSE_COLOUR: 'red' });
+    for (const [name] of WRONG) expect(message).toContain(`  - ${name}`);
+    expect(message.split('\n')).toHaveLength(1 + WRONG.length + 1);
+  });
+
+  test.each(['GATEHOUSE_COLOUR', 'GATEHOUSE_PROT', 'GATEHOUSE_', 'GATEHOUSE_port'])(
+    '%s, which does not exist, is refused: a typo is not ignored',
+    (name) => {
+      const message = problemsOf({ [name]: 'hunter2' });
+      expect(message).toContain(`${name}: there is no such setting`);
+      expect(message).not.toContain('hunter2');
+    },
+  );
+
+  test('of somebody else is none of ours', () => {
+    expect(problemsOf({ PORT: 'x', gatehouse_port: 'x', MY_GATEHOUSE_PORT: 'x' })).toBe('');
+  });
+});
+
+test('the list of settings names each once, with a meaning', () => {
+  const names = SETTINGS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { name, meaning } of SETTINGS) {
+    expect(name).toMatch(/^GATEHOUSE_[A-Z_]+$/);
+    expect(meaning).toMatch(/\.$/);
+  }
+});

@@ -1,0 +1,176 @@
+/** The lines that architecture.md draws: which folder may import which, and where the outside world may be touched. */
+import { describe, expect, test } from 'bun:test';
+import { dirname, join, normalize } from 'node:path';
+
+const SRC = join(import.meta.dir, '../../src');
+
+interface Source {
+  /** Inside src, such as `http/errors.ts`. */
+  readonly path: string;
+  /** Without comments, so that prose about `Date.now` is no use of it. */
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+}
+
+/** Type-only imports count: a type is knowledge too. */
+function importsOf(code: string): string[] {
+  const statements =
+    /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;(=])import\s*\(?\s*['"]([^'"]+)['"]/g;
+  return [...code.matchAll(statements)].map(([, from, bare]) => (from ?? bare)!);
+}
+
+const sources: Source[] = await Promise.all(
+  [...new Bun.Glob('**/*.{ts,tsx}').scanSync(SRC)]
+    .filter((path) => !path.startsWith('pages/generated/'))
+    .sort()
+    .map(async (path) => {
+      const code = withoutComments(await Bun.file(join(SRC, path)).text());
+      return { path, code, imports: importsOf(code) };
+    }),
+);
+
+const inFolder = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`));
+
+/** The place in src that a relative import leads to; `../…` outside it; null for a package. */
+function target(path: string, specifier: string): string | null {
+  if (specifier.startsWith('@/')) return specifier.slice(2);
+  return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : null;
+}
+
+/** The folder, or the file itself where it lies in src directly. */
+const placeOf = (path: string) => (path.startsWith('..') ? path : path.split('/')[0]!);
+
+/**
+ * What each folder may import of src, besides itself. A folder that is not named here fails: draw its line first.
+ * Files that lie in src directly wire everything together and may import anything.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  db: ['core'],
+  i18n: ['core'],
+  http: ['core', 'db'],
+  mail: ['core', 'db', 'i18n'],
+  jobs: ['core', 'db'],
+  pages: ['core', 'db', 'http', 'i18n'],
+  modules: ['core', 'db', 'http', 'i18n', 'mail'],
+  cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'pages', '(root)'],
+};
+
+/** Where the drawn line is crossed, and why that is right. */
+const IMPORT_EXCEPTIONS: Record<string, string> = {
+  'db/migrate.ts → ../migrations/*': 'the migrations are embedded into the binary from here',
+};
+
+function crossings(): string[] {
+  const found: string[] = [];
+  for (const { path, imports } of sources) {
+    const folder = placeOf(path);
+    if (folder === path) continue;
+    for (const specifier of imports) {
+      const to = target(path, specifier);
+      if (to === null) continue;
+      const place = placeOf(to);
+      const isRoot = place === to && !to.startsWith('..');
+      if (place === folder || MAY_IMPORT[folder]?.includes(isRoot ? '(root)' : place)) continue;
+      found.push(`${path} → ${to.startsWith('../migrations/') ? '../migrations/*' : to}`);
+    }
+  }
+  return found;
+}
+
+describe('imports', () => {
+  test('are found at all', () => {
+    expect(sources.length).toBeGreaterThan(50);
+    expect(sources.find(({ path }) => path === 'core/secret.ts')?.imports).toEqual(['./random.ts']);
+    expect(
+      importsOf(
+        "import a from 'x';\nexport { b } from './y.ts';\nawait import('z');\nimport 'w';\nimport type { T } from \"v\"",
+      ),
+    ).toEqual(['x', './y.ts', 'z', 'w', 'v']);
+  });
+
+  test('belong to folders whose line is drawn', () => {
+    const folders = new Set(sources.map(({ path }) => placeOf(path)).filter((place) => !place.endsWith('.ts')));
+    expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+  });
+
+  test('point one way: modules, http and cli → db → core', () => {
+    expect([...new Set(crossings())].sort()).toEqual(Object.keys(IMPORT_EXCEPTIONS).sort());
+  });
+
+  test('of core are packages, Node and itself: not even a type of another folder', () => {
+    const outside = inFolder('core').flatMap(({ path, imports }) =>
+      imports.map((specifier) => target(path, specifier)).filter((to) => to !== null && placeOf(to) !== 'core'),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test('of Elysia are in app.ts and http/ alone, so that its next major version touches nothing else', () => {
+    const users = sources
+      .filter(({ imports }) => imports.some((name) => name === 'elysia' || name.startsWith('@elysiajs/')))
+      .map(({ path }) => path);
+    expect(users.filter((path) => path !== 'app.ts' && !path.startsWith('http/'))).toEqual([]);
+    expect(users).toContain('app.ts');
+  });
+
+  test('of the SQL builder stay out of core, http, pages and cli', () => {
+    const users = ['core', 'http', 'pages', 'cli']
+      .flatMap(inFolder)
+      .filter(({ imports }) => imports.some((name) => name.startsWith('drizzle-orm')));
+    expect(users.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('of a browser’s scripts never reach the server’s code', () => {
+    const outside = inFolder('pages/client').flatMap(({ path, imports }) =>
+      imports
+        .map((specifier) => target(path, specifier))
+        .filter((to) => to !== null && !to.startsWith('pages/') && !to.startsWith('i18n/') && !to.startsWith('core/')),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  test('never come from the tests', () => {
+    expect(sources.filter(({ imports }) => imports.some((name) => /(^|\/)test\//.test(name)))).toEqual([]);
+  });
+});
+
+/** Where the world is wrapped; the pages' scripts run in a browser and have a world of their own. */
+const isFree = (path: string) => path === 'main.ts' || path.startsWith('cli/') || path.startsWith('pages/client/');
+
+const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] = [
+  ['the environment', /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/, {}],
+  [
+    'the time',
+    /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bperformance\.timeOrigin\b|\bTemporal\.Now\b/,
+    { 'core/clock.ts': 'the one source of time' },
+  ],
+  [
+    'chance',
+    /\bMath\.random\b|\bgetRandomValues\b|\brandomUUID\b|\brandomInt\b|\brandomBytes\b|\brandomFill/,
+    { 'core/random.ts': 'the one source of randomness' },
+  ],
+  ['a UUID of the machine’s own time', /\brandomUUIDv[57]\b/, { 'core/id.ts': 'makes ids, of the time it is given' }],
+  [
+    'the network',
+    /(?<![\w.#])fetch\s*\(|\bBun\.(?:connect|udpSocket|dns)\b|\bnew WebSocket\b|\bXMLHttpRequest\b/,
+    { 'app.ts': 'declares and defines the fetch handler of the app; calls none' },
+  ],
+  ['a process', /\bBun\.spawn|\bchild_process\b|\bBun\.\$|\beval\s*\(|\bnew Function\b/, {}],
+];
+
+describe('the outside world', () => {
+  test.each(WORLD)('%s is used only where it is wrapped', (_, pattern, allowed) => {
+    const users = sources.filter(({ path, code }) => !isFree(path) && pattern.test(code)).map(({ path }) => path);
+    expect(users.filter((path) => !(path in allowed))).toEqual([]);
+    // An exception that nothing needs any more is struck out.
+    expect(Object.keys(allowed).filter((path) => !users.includes(path))).toEqual([]);
+  });
+
+  test('is not written to by console.*: the log and the commands’ own output are the ways out', () => {
+    expect(sources.filter(({ code }) => /\bconsole\.\w+\(/.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});

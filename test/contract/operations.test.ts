@@ -1,0 +1,484 @@
+/**
+ * Every operation of the running app against every kind of caller. Nothing is listed here by hand: what is declared is
+ * walked, so an operation that is added later is covered from its first day.
+ */
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
+import { errorCodesOf } from '@/http/openapi.ts';
+import type { Operation } from '@/http/operation.ts';
+import { type Answer, createInstance, type Instance } from '../support/instance.ts';
+import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../modules/tenants.ts';
+
+const MALFORMED = '{"broken';
+/** Well made, and nobody's. */
+const UNKNOWN_ID = '01h455vb4pex5vsknk084sn02q';
+
+const { operations } = createInstance().app;
+const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const);
+const guarded = operations.filter(({ access }) => access !== 'none');
+
+interface World {
+  readonly instance: Instance;
+  readonly applicationId: string;
+  readonly foreignId: string;
+  /** Tokens by kind of caller; null is no credential at all. */
+  readonly callers: Readonly<Record<CallerName, string | null>>;
+}
+
+type CallerName =
+  | 'no credential'
+  | 'a malformed credential'
+  | 'a malformed key'
+  | 'an unknown key'
+  | 'an unknown session'
+  | 'a revoked key'
+  | 'an expired key'
+  | 'an ended session'
+  | 'a blocked session'
+  | 'a session of an ordinary application'
+  | 'a key of another application'
+  | 'a key of another workspace'
+  | 'a key of another subset'
+  | 'a read key of the application'
+  | 'a full key of the application'
+  | 'a read key of the workspace'
+  | 'a full key of the workspace'
+  | 'a member in the console'
+  | 'an owner in the console';
+
+async function createWorld(): Promise<World> {
+  const instance = createInstance();
+  const application = instance.createApplication({ name: 'Shop' });
+  const sibling = instance.createApplication({ name: 'Sibling' });
+  const tenant = createTenant(instance);
+  const { id, clientId } = application;
+  const soon = new Date(instance.clock.now() + 1000).toISOString();
+  const [revoked, expired] = [await instance.createKey(id), await instance.createKey(id, { expiresAt: soon })];
+  revokeKey(instance, revoked.id);
+  const ended = await instance.signIn(clientId, 'ended@example.com');
+  await instance.call('DELETE', '/api/v1/session', { token: ended.token });
+  const blocked = await instance.signIn(clientId, 'blocked@example.com');
+  instance.db.sqlite.prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ?").run(blocked.userId);
+  const ordinary = await instance.signIn(clientId, 'ada@example.com');
+  const owner = await instance.signIn('console', 'owner@example.com');
+  const member = await consoleMember(instance, 'member@example.com');
+  const callers = {
+    'no credential': null,
+    'a malformed credential': 'nonsense',
+    'a malformed key': 'eak_nonsense',
+    'an unknown key': mintSecret('apiKey', systemRandom),
+    'an unknown session': mintSecret('session', systemRandom),
+    'a revoked key': revoked.token,
+    'an expired key': expired.token,
+    'an ended session': ended.token,
+    'a blocked session': blocked.token,
+    'a session of an ordinary application': ordinary.token,
+    'a key of another application': (await instance.createKey(sibling.id)).token,
+    'a key of another workspace': tenant.workspaceKey,
+    'a key of another subset': (await createWorkspaceKey(instance, { applicationIds: [sibling.id] })).token,
+    'a read key of the application': (await instance.createKey(id, { access: 'read' })).token,
+    'a full key of the application': (await instance.createKey(id)).token,
+    'a read key of the workspace': (await createWorkspaceKey(instance, { access: 'read' })).token,
+    'a full key of the workspace': (await createWorkspaceKey(instance)).token,
+    'a member in the console': member,
+    'an owner in the console': owner.token,
+  };
+  instance.clock.advance(MINUTE);
+  return { instance, applicationId: id, foreignId: tenant.application.id, callers };
+}
+
+/** A workspace member with role `member`, made by hand until there is an endpoint for it. */
+async function consoleMember(instance: Instance, email: string): Promise<string> {
+  const { token } = (
+    await instance.call('POST', '/api/setup', { body: { token: instance.services.setup.createLink(), email } })
+  ).json.data;
+  instance.db.sqlite
+    .prepare("UPDATE workspace_members SET role = 'member' WHERE user_id = (SELECT id FROM users WHERE email = ?)")
+    .run(email);
+  return token;
+}
+
+let callsMade = 0;
+
+/** One call, from an address of its own, so that no limit per address speaks first. */
+async function call(
+  { instance, callers, applicationId }: World,
+  { method, path }: Operation,
+  caller: CallerName,
+  {
+    id = applicationId,
+    body = method === 'GET' ? undefined : MALFORMED,
+  }: { id?: string; body?: string | undefined } = {},
+): Promise<Answer> {
+  callsMade += 1;
+  instance.peer = `10.${callsMade >> 16}.${(callsMade >> 8) & 255}.${callsMade & 255}`;
+  const address = path.replace(/:(\w+)/g, (_, name) =>
+    name === 'id' ? id : `${name.replace(/Id$/, '')}_${UNKNOWN_ID}`,
+  );
+  return instance.call(method, address, { token: callers[caller] ?? undefined, body });
+}
+
+const codeOf = ({ json }: Answer): string => json?.errorMessage ?? json?.error;
+
+const UNAUTHENTICATED: Partial<Record<Operation['access'], ErrorCode>> = {
+  key: 'invalid_api_key',
+  token: 'invalid_token',
+};
+
+const STRANGERS = [
+  'no credential',
+  'a malformed credential',
+  'a malformed key',
+  'an unknown key',
+  'an unknown session',
+] as const;
+const KEYS = [
+  'a key of another application',
+  'a key of another workspace',
+  'a key of another subset',
+  'a read key of the application',
+  'a full key of the application',
+  'a read key of the workspace',
+  'a full key of the workspace',
+] as const;
+const DEAD: Partial<Record<CallerName, ErrorCode>> = {
+  'an ended session': 'revoked',
+  'a blocked session': 'membership_blocked',
+};
+
+/** Keys that could give themselves the rest of the workspace, if they had a say in it. */
+const NOT_WHOLE_WORKSPACE: readonly CallerName[] = [
+  'a key of another application',
+  'a key of another subset',
+  'a read key of the application',
+  'a full key of the application',
+];
+
+/** The refusal that a caller must meet, before anything of the body is judged; null where the caller may come in. */
+function expectedRefusal({ access, scope }: Operation, caller: CallerName): ErrorCode | null {
+  const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
+  const isManagement = access === 'read' || access === 'full';
+  if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
+  if (caller === 'a revoked key' || caller === 'an expired key') return unauthenticated;
+  const isKey = (KEYS as readonly string[]).includes(caller);
+  if (access === 'key') return isKey ? null : unauthenticated;
+  if (!isManagement && isKey) return unauthenticated;
+  if (caller === 'a blocked session') return 'membership_blocked';
+  if (caller === 'an ended session') return access === 'token' ? DEAD[caller]! : 'unauthenticated';
+  if (!isManagement) return null;
+  if (caller === 'a session of an ordinary application') return 'forbidden';
+  if (scope === 'application' && caller.startsWith('a key of another')) return 'not_found';
+  if (scope === 'workspace' && NOT_WHOLE_WORKSPACE.includes(caller)) return 'forbidden';
+  const isReader = caller.startsWith('a read key') || caller === 'a member in the console';
+  return access === 'full' && isReader ? 'admin_scope_required' : null;
+}
+
+const world = await createWorld();
+
+describe('a caller who may not call', () => {
+  const refused = guarded.flatMap((operation) =>
+    (Object.keys(world.callers) as CallerName[]).flatMap((caller) => {
+      const code = expectedRefusal(operation, caller);
+      return code === null ? [] : [[operation.id, caller, code, operation] as const];
+    }),
+  );
+
+  test.each(refused)(
+    '%s: %s is refused as %s, before the body is judged, and changes nothing',
+    async (_, caller, code, operation) => {
+      const before = dumpTables(world.instance);
+      const answer = await call(world, operation, caller);
+      expect([answer.status, codeOf(answer)]).toEqual([ERROR_CATALOGUE[code].status, code]);
+      expect(answer.json).not.toHaveProperty('data');
+      expect(answer.json).not.toHaveProperty('fields');
+      const token = world.callers[caller];
+      if (token) expect(answer.text).not.toContain(token);
+      expect(answer.headers.get('x-request-id')).toBe(answer.json.requestId);
+      expect(dumpTables(world.instance)).toEqual(before);
+      // The description promises exactly this refusal.
+      expect(errorCodesOf(operation)).toContain(code);
+    },
+  );
+
+  test('is walked through every guarded operation', () => {
+    for (const { id } of guarded)
+      expect(refused.filter(([name]) => name === id).length).toBeGreaterThan(STRANGERS.length);
+  });
+});
+
+describe('what is out of reach does not exist', () => {
+  const onApplication = guarded.filter(({ scope }) => scope === 'application');
+  const missing = `app_${UNKNOWN_ID}`;
+
+  test.each(named(onApplication))('%s: a foreign application is the same 404 as none at all', async (_, operation) => {
+    const consoleId = world.instance.services.workspaces.consoleId();
+    for (const caller of [
+      'a full key of the application',
+      'a full key of the workspace',
+      'an owner in the console',
+    ] as const) {
+      const none = await call(world, operation, caller, { id: missing });
+      expect([none.status, codeOf(none)]).toEqual([404, 'not_found']);
+      for (const id of [world.foreignId, consoleId]) {
+        const { status, json } = await call(world, operation, caller, { id });
+        expect([status, { ...json, requestId: '' }]).toEqual([404, { ...none.json, requestId: '' }]);
+      }
+    }
+  });
+
+  test.each(named(onApplication))(
+    '%s: a read key is not told whether a foreign application exists',
+    async (_, operation) => {
+      for (const id of [world.foreignId, missing]) {
+        const { status } = await call(world, operation, 'a read key of the workspace', { id });
+        expect(status).toBe(404);
+      }
+    },
+  );
+});
+
+describe('a caller who may call', () => {
+  const allowed = operations.flatMap((operation) =>
+    (Object.keys(world.callers) as CallerName[])
+      .filter((caller) => operation.access === 'none' || expectedRefusal(operation, caller) === null)
+      .map((caller) => [operation.id, caller, operation] as const),
+  );
+
+  test('is never refused for who they are', async () => {
+    // A world of its own: some of these calls succeed.
+    const own = await createWorld();
+    const refused = [];
+    for (const [id, caller, operation] of allowed) {
+      const answer = await call(own, operation, caller);
+      const isRefused = [401, 403, 429].includes(answer.status) || answer.status >= 500;
+      // A sign-out that succeeded ends the session for the operations after it.
+      if (isRefused && codeOf(answer) !== 'revoked') refused.push([id, caller, answer.status, codeOf(answer)]);
+      if (id === 'signOut') Object.assign(own.callers, await freshSessions(own, caller));
+    }
+    expect(refused).toEqual([]);
+  });
+
+  test.each(named(operations.filter(({ body }) => body)))(
+    '%s: is told of a body that is not JSON',
+    async (_, operation) => {
+      const caller =
+        operation.access === 'session' || operation.access === 'token'
+          ? 'a session of an ordinary application'
+          : 'a full key of the workspace';
+      const before = dumpTables(world.instance);
+      const broken = await call(world, operation, caller);
+      expect([broken.status, codeOf(broken)]).toEqual([400, 'invalid_request']);
+      expect(broken.text).not.toContain('broken');
+      for (const body of ['[]', 'null', '5', '"text"', '{"gatehouseUnknownField":1}']) {
+        const answer = await call(world, operation, caller, { body });
+        expect([body, answer.status, codeOf(answer)]).toEqual([body, 400, 'invalid_request']);
+      }
+      expect(dumpTables(world.instance)).toEqual(before);
+    },
+  );
+});
+
+/** New sessions in place of the one that was just signed out. */
+async function freshSessions({ instance, applicationId }: World, caller: CallerName) {
+  instance.clock.advance(16 * MINUTE);
+  if (caller === 'a session of an ordinary application') {
+    const { clientId } = instance.services.applications.find(applicationId)!;
+    return { [caller]: (await instance.signIn(clientId, 'ada@example.com')).token };
+  }
+  const email = caller === 'an owner in the console' ? 'owner@example.com' : 'member@example.com';
+  return { [caller]: (await instance.signIn('console', email)).token };
+}
+
+describe('a normal instance', () => {
+  test('has none of the test endpoints', () => {
+    expect(operations.filter(({ path }) => path.startsWith('/test'))).toEqual([]);
+  });
+
+  test('names every operation once, by id and by method and path', () => {
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
+  });
+
+  test('guards everything below /api but sign-in and setup', () => {
+    const open = operations.filter(({ access, path }) => access === 'none' && path.startsWith('/api'));
+    expect(
+      open.filter(({ path }) => !path.startsWith('/api/v1/auth/') && path !== '/api/setup').map(({ id }) => id),
+    ).toEqual([]);
+  });
+
+  test('limits everything that is guarded, and everything open that writes', () => {
+    expect(
+      operations.filter(({ access, method, limit }) => limit === 'none' && (access !== 'none' || method !== 'GET')),
+    ).toEqual([]);
+  });
+
+  test('asks full access of everything that management changes', () => {
+    const writes = operations.filter(({ access, method }) => access === 'read' && method !== 'GET');
+    expect(writes.map(({ id }) => id)).toEqual([]);
+  });
+
+  test('resolves what stands behind /api/applications/:id before anything else', () => {
+    const loose = operations.filter(
+      ({ path, scope, access }) =>
+        path.startsWith('/api/applications/:id') && access !== 'none' && scope !== 'application',
+    );
+    expect(loose.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+interface Described {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: string[];
+  readonly security?: Record<string, string[]>[];
+  readonly parameters?: { name: string; in: string; required: boolean }[];
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
+  readonly responses: Record<
+    string,
+    { content: Record<string, { schema: { properties: Record<string, { enum?: string[] }> } }> }
+  >;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { title: string; version: string };
+  readonly servers: { url: string }[];
+  readonly tags: { name: string }[];
+  readonly components: { securitySchemes: Record<string, { type: string; scheme: string }> };
+  readonly paths: Record<string, Record<string, Described>>;
+}
+
+const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
+const openPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
+
+describe('/openapi.yaml', async () => {
+  const answer = await world.instance.call('GET', '/openapi.yaml');
+  const document = Bun.YAML.parse(answer.text) as Document;
+  const at = ({ path, method }: Operation) => document.paths[openPath(path)]?.[method.toLowerCase()];
+
+  test('is YAML of OpenAPI 3.0, version 1.0.0, for this server', () => {
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
+    expect(document.openapi).toStartWith('3.0.');
+    expect(document.info).toMatchObject({ title: 'Gatehouse', version: '1.0.0' });
+    expect(document.servers).toEqual([{ url: 'http://localhost:8080' }]);
+  });
+
+  test('describes exactly the documented operations', () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(documented.map(({ method, path }) => `${method} ${openPath(path)}`).sort());
+  });
+
+  test.each(named(documented))('%s: has an id, a summary, a known tag and its security', (_, operation) => {
+    const described = at(operation)!;
+    expect(described.operationId).toBe(operation.id);
+    expect(described.summary).toBe(operation.summary);
+    expect(described.tags).toEqual([operation.tag]);
+    expect(document.tags.map(({ name }) => name)).toContain(operation.tag);
+    const schemes = (described.security ?? []).flatMap((entry) => Object.keys(entry));
+    expect(schemes.every((name) => name in document.components.securitySchemes)).toBe(true);
+    expect(described.security).toBeDefined();
+    expect(schemes.length > 0).toBe(operation.access !== 'none');
+    if (operation.access === 'key') expect(schemes).toEqual(['apiKey']);
+    if (operation.access === 'session' || operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
+  });
+
+  test.each(named(documented))('%s: describes its parameters and body', (_, operation) => {
+    const described = at(operation)!;
+    const parameters = described.parameters ?? [];
+    const names = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
+    expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
+    expect(names('query').sort()).toEqual(Object.keys(operation.query?.properties ?? {}).sort());
+    expect(described.requestBody !== undefined).toBe(operation.body !== undefined);
+    if (described.requestBody) {
+      expect(described.requestBody.required).toBe(!operation.isBodyOptional);
+      expect(Object.keys(described.requestBody.content)).toEqual(['application/json']);
+    }
+  });
+
+  test.each(named(documented))('%s: describes its success and every refusal with its codes', (_, operation) => {
+    const { responses } = at(operation)!;
+    expect(responses['200']).toBeDefined();
+    const { access, scope, body, limit, style } = operation;
+    const statuses = [
+      ...(access === 'none' ? [] : [401]),
+      ...(access === 'read' || access === 'full' ? [403] : []),
+      ...(scope === 'application' ? [404] : []),
+      ...(body ? [400, 413, 415] : []),
+      ...(limit === 'none' ? [] : [429]),
+      500,
+    ];
+    for (const status of statuses) expect(responses, String(status)).toHaveProperty(String(status));
+    const field = style === 'verify' ? 'errorMessage' : 'error';
+    for (const [status, { content }] of Object.entries(responses).filter(([name]) => name !== '200')) {
+      const codes = content['application/json']!.schema.properties[field]!.enum!;
+      expect(codes.length).toBeGreaterThan(0);
+      for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
+    }
+  });
+
+  test('describes nothing of our own making: no remedy, no null type, no secret', () => {
+    expect(answer.text).not.toMatch(/\bremedy:/);
+    expect(answer.text).not.toMatch(/type: "?null"?$/m);
+    expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);
+  });
+});
+
+describe('/openapi.roles.json', async () => {
+  const { status, json } = await world.instance.call('GET', '/openapi.roles.json');
+  const manifest = json as {
+    version: string;
+    operations: {
+      operationId: string;
+      method: string;
+      path: string;
+      access: string;
+      limit: string;
+      consoleRole?: string;
+    }[];
+  };
+  const entryOf = ({ id }: Operation) => manifest.operations.find(({ operationId }) => operationId === id)!;
+
+  test('lists exactly the documented operations, in the shape agents read', () => {
+    expect([status, manifest.version]).toEqual([200, '1.0.0']);
+    expect(manifest.operations.map(({ method, path, operationId }) => `${operationId} ${method} ${path}`)).toEqual(
+      documented.map(({ id, method, path }) => `${id} ${method} ${openPath(path)}`),
+    );
+    for (const entry of manifest.operations) {
+      expect(Object.keys(entry).filter((name) => name !== 'consoleRole')).toEqual([
+        'operationId',
+        'method',
+        'path',
+        'access',
+        'limit',
+      ]);
+      expect(['none', 'session', 'read', 'full']).toContain(entry.access);
+    }
+  });
+
+  test.each(named(documented))('%s: what it says of access is what happens', async (_, operation) => {
+    const own = operation.id === 'signOut' ? await createWorld() : world;
+    const comesIn = async (caller: CallerName) => {
+      const answer = await call(own, operation, caller);
+      return ![401, 403].includes(answer.status);
+    };
+    const seen = {
+      stranger: await comesIn('no credential'),
+      reader: await comesIn('a read key of the workspace'),
+      writer: await comesIn('a full key of the workspace'),
+      person: await comesIn('a session of an ordinary application'),
+    };
+    expect(seen).toEqual(
+      {
+        none: { stranger: true, reader: true, writer: true, person: true },
+        session: { stranger: false, reader: false, writer: false, person: true },
+        read: { stranger: false, reader: true, writer: true, person: false },
+        full: { stranger: false, reader: false, writer: true, person: false },
+      }[entryOf(operation).access]!,
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test';
+import { TypeID } from 'typeid-js';
+import { ID_PREFIXES, type IdKind, newId } from '@/core/id.ts';
+
+const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
+const NOW = Date.parse('2026-03-02T12:00:00.000Z');
+
+describe('newId', () => {
+  test.each(KINDS)('names the kind %s in a TypeID', (kind) => {
+    const id = newId(kind, NOW);
+    expect(id).toMatch(new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
+    expect(TypeID.fromString(id).getType()).toBe(ID_PREFIXES[kind]);
+  });
+
+  test('holds a UUIDv7 of the time it is given, not of the machine’s', () => {
+    const uuid = TypeID.fromString(newId('user', NOW)).toUUID();
+    expect(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toBe(NOW);
+    expect(uuid[14]).toBe('7');
+    expect('89ab').toContain(uuid[19]!);
+  });
+
+  test('sorts by creation, within one millisecond too', () => {
+    const ids = Array.from({ length: 3000 }, (_, index) => newId('event', NOW + Math.floor(index / 1000)));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('uses the prefixes that the wire knows, each for one kind only', () => {
+    expect(ID_PREFIXES).toMatchObject({
+      application: 'app',
+      user: 'usr',
+      apiKey: 'key',
+      session: 'ses',
+      role: 'rol',
+      scope: 'scp',
+      membershipGroup: 'mgr',
+      betaInterest: 'bet',
+      event: 'evt',
+      audit: 'aud',
+      workspace: 'wsp',
+      challenge: 'chl',
+    });
+    expect(new Set(Object.values(ID_PREFIXES)).size).toBe(KINDS.length);
+  });
+});

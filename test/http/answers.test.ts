@@ -1,0 +1,196 @@
+/** What every answer has in common: its request id, its headers, HEAD, and the limits it announces. */
+import { describe, expect, test } from 'bun:test';
+import { SECOND } from '@/core/clock.ts';
+import { createInstance } from '../support/instance.ts';
+import { appOver, rawCall } from './app-over.ts';
+
+const REQUEST_ID = /^req_[0-9a-z]{26}$/;
+
+async function assetPath(instance: ReturnType<typeof createInstance>): Promise<string> {
+  const page = await instance.call('GET', '/sign-in');
+  return /"(\/assets\/[^"]+)"/.exec(page.text)![1]!;
+}
+
+describe('every answer', () => {
+  test('carries a request id of ours, whichever way it ends', async () => {
+    const instance = createInstance();
+    const seen = new Set<string>();
+    const calls: [string, string, number][] = [
+      ['GET', '/healthz', 200],
+      ['HEAD', '/healthz', 200],
+      ['GET', '/', 302],
+      ['GET', '/sign-in', 200],
+      ['GET', '/sign-in?clientId=nothing', 404],
+      ['GET', '/setup', 404],
+      ['GET', '/assets/nothing', 404],
+      ['GET', '/openapi.yaml', 200],
+      ['GET', '/openapi.roles.json', 200],
+      ['GET', '/nothing', 404],
+      ['PUT', '/healthz', 405],
+      ['OPTIONS', '/api/applications', 405],
+      ['POST', '/api/v1/session', 401],
+      ['POST', '/api/v1/verify', 401],
+      ['GET', '/api/applications', 401],
+    ];
+    for (const [method, path, status] of calls) {
+      const { status: answered, headers } = await rawCall(instance, method, path, { 'x-request-id': 'mine' });
+      const id = headers.get('x-request-id') ?? 'none';
+      expect([method, path, answered, REQUEST_ID.test(id)]).toEqual([method, path, status, true]);
+      seen.add(id);
+    }
+    expect(seen.size).toBe(calls.length);
+  });
+
+  test('carries a request id even when it is an asset of the pages', async () => {
+    const instance = createInstance();
+    const { status, headers } = await instance.call('GET', await assetPath(instance));
+    expect([status, headers.get('x-request-id')]).toEqual([200, expect.stringMatching(REQUEST_ID)]);
+  });
+
+  test('has in its body the id of its header, and in the log', async () => {
+    const instance = createInstance();
+    const { app, log } = appOver(instance);
+    const response = await app.fetch(new Request('http://localhost/api/applications'));
+    const { requestId } = (await response.json()) as { requestId: string };
+    expect(response.headers.get('x-request-id')).toBe(requestId);
+    expect(log.map((line) => line['requestId'])).toEqual([requestId]);
+  });
+
+  test('is one line of the log, with the route instead of the path and no credential', async () => {
+    const instance = createInstance();
+    const { app, log } = appOver(instance);
+    const { id } = instance.createApplication();
+    await app.fetch(
+      new Request(`http://localhost/api/applications/${id}?cursor=secret`, {
+        headers: { authorization: `Bearer ${instance.workspaceKey}`, 'user-agent': 'ua' },
+      }),
+    );
+    await app.fetch(new Request('http://localhost/setup?token=egs_secret'));
+    await app.fetch(new Request('http://localhost/no/such/ada@example.com'));
+    expect(log).toMatchObject([
+      { level: 'info', method: 'GET', route: '/api/applications/:id', status: 200, ip: '203.0.113.7' },
+      { route: '/setup', status: 404, principal: null },
+      { route: '(none)', status: 404 },
+    ]);
+    expect(log[0]!['principal']).toMatch(/^key_/);
+    expect(Object.keys(log[0]!).sort()).toEqual(
+      ['level', 'time', 'requestId', 'method', 'route', 'status', 'durationMs', 'principal', 'ip'].sort(),
+    );
+    for (const secret of [instance.workspaceKey, 'secret', 'ada@example.com'])
+      expect(JSON.stringify(log)).not.toContain(secret);
+  });
+
+  test('of the API is never stored by a cache nor sniffed', async () => {
+    const instance = createInstance();
+    for (const [method, path] of [
+      ['GET', '/api/applications'],
+      ['POST', '/api/v1/session'],
+      ['GET', '/nothing'],
+    ] as const) {
+      const { headers } = await instance.call(method, path);
+      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
+    }
+  });
+});
+
+describe('HEAD', () => {
+  test.each([
+    ['/healthz', 200],
+    ['/sign-in', 200],
+    ['/openapi.yaml', 200],
+    ['/nothing', 404],
+    ['/api/applications', 401],
+    ['/api/v1/session', 405],
+  ])('of %s answers as GET would, without a body', async (path, status) => {
+    const instance = createInstance();
+    const head = await rawCall(instance, 'HEAD', path);
+    const get = await rawCall(instance, 'GET', path);
+    expect([head.status, head.text]).toEqual([status, '']);
+    expect(get.status).toBe(status);
+    const names = (headers: Headers) => [...headers.keys()].filter((name) => name !== 'content-length').sort();
+    expect(names(head.headers)).toEqual(names(get.headers));
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+  });
+
+  test('is authenticated and limited like GET', async () => {
+    const instance = createInstance();
+    const { id } = instance.createApplication();
+    const { token } = await instance.createKey(id, { rateLimits: { perMinute: 1, perDay: 10 } });
+    const path = `/api/applications/${id}`;
+    const head = () => rawCall(instance, 'HEAD', path, { authorization: `Bearer ${token}` });
+    expect([(await head()).status, (await head()).status]).toEqual([200, 429]);
+  });
+
+  test('comes from its own peer, as any request does', async () => {
+    const peers = new WeakMap<Request, string>();
+    const instance = createInstance();
+    // As in a server: the peer is known of the very request that came in, and of no copy of it.
+    const { app, log } = appOver(instance, { peerAddress: (request) => peers.get(request) ?? null });
+    for (const method of ['GET', 'HEAD']) {
+      const request = new Request('http://localhost/healthz', { method });
+      peers.set(request, '203.0.113.55');
+      await app.fetch(request);
+    }
+    expect(log.map(({ ip }) => ip)).toEqual(['203.0.113.55', '203.0.113.55']);
+  });
+});
+
+describe('a path', () => {
+  test.each([['localhost'], ['auth.example.com:8443'], ['id'], ['sso'], ['x'], ['[::1]:8080'], ['10.0.0.1']])(
+    'is found whatever name the server is reached by: %s',
+    async (host) => {
+      const { app } = createInstance();
+      for (const path of ['/healthz', '/healthz?x=/y', '/openapi.roles.json'])
+        expect((await app.fetch(new Request(`http://${host}${path}`))).status).toBe(200);
+      expect((await app.fetch(new Request(`http://${host}/nothing/healthz`))).status).toBe(404);
+    },
+  );
+});
+
+describe('a limit', () => {
+  const limits = (headers: Headers) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`)).concat(headers.get('retry-after'));
+
+  test('of a key is announced with every answer, and Retry-After comes with the refusal', async () => {
+    const instance = createInstance();
+    const { id } = instance.createApplication();
+    const { token } = await instance.createKey(id, { rateLimits: { perMinute: 2, perDay: 100 } });
+    instance.clock.advance(15 * SECOND);
+    const path = `/api/applications/${id}`;
+    const answers = [];
+    for (let call = 0; call < 3; call += 1) answers.push(await instance.call('GET', path, { token }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(answers.map(({ headers }) => limits(headers))).toEqual([
+      ['2', '1', '45', null],
+      ['2', '0', '45', null],
+      ['2', '0', '45', '45'],
+    ]);
+    expect(answers[2]!.json).toMatchObject({ success: false, error: 'rate_limited' });
+    expect(answers[2]!.json).not.toHaveProperty('data');
+  });
+
+  test('is announced with refusals of other kinds too', async () => {
+    const instance = createInstance();
+    const { id } = instance.createApplication();
+    const { token } = await instance.createKey(id, { access: 'read', rateLimits: { perMinute: 5, perDay: 100 } });
+    const forbidden = await instance.call('PATCH', `/api/applications/${id}`, { token, body: {} });
+    const missing = await instance.call('GET', '/api/applications/app_x', { token });
+    expect([forbidden.status, missing.status]).toEqual([403, 404]);
+    expect([limits(forbidden.headers)[1], limits(missing.headers)[1]]).toEqual(['4', '3']);
+  });
+
+  test('of the day is announced once it is the tighter one', async () => {
+    const instance = createInstance();
+    const { id } = instance.createApplication();
+    const { token } = await instance.createKey(id, { rateLimits: { perMinute: 5, perDay: 1 } });
+    const path = `/api/applications/${id}`;
+    expect(limits((await instance.call('GET', path, { token })).headers)).toEqual(['1', '0', '43200', null]);
+    const refused = await instance.call('GET', path, { token });
+    expect([refused.status, ...limits(refused.headers)]).toEqual([429, '1', '0', '43200', '43200']);
+  });
+
+  test('is not claimed where there is none', async () => {
+    const { headers } = await createInstance().call('GET', '/healthz');
+    expect(limits(headers)).toEqual([null, null, null, null]);
+  });
+});

@@ -1,0 +1,47 @@
+/** A second app over an instance's services, with the product's own log and whatever a test wants to differ. */
+import { type App, type AppOptions, createApp } from '@/app.ts';
+import { instanceKey } from '@/core/instance-key.ts';
+import { systemRandom } from '@/core/random.ts';
+import { createLog } from '@/log.ts';
+import { outboxTransport } from '@/mail/outbox.ts';
+import type { Instance } from '../support/instance.ts';
+
+export interface AppOver {
+  readonly app: App;
+  /** What the product's own log wrote, parsed. */
+  readonly log: Record<string, unknown>[];
+}
+
+export function appOver(instance: Instance, options: Partial<AppOptions> = {}): AppOver {
+  const log: Record<string, unknown>[] = [];
+  const { config, db, clock, services } = instance;
+  const dependencies = {
+    config,
+    db,
+    clock,
+    random: systemRandom,
+    instanceKey: instanceKey(systemRandom.bytes(32)),
+    mail: outboxTransport(() => {}),
+    log: createLog('debug', { write: (line: string) => void log.push(JSON.parse(line)) }),
+    baseUrl: () => config.baseUrl ?? 'http://localhost:8080',
+  };
+  const app = createApp(dependencies, services, {
+    peerAddress: () => instance.peer,
+    isStopping: () => false,
+    testClock: null,
+    ...options,
+  });
+  return { app, log };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A call whose answer is not parsed: HEAD says JSON and has no body. */
+export async function rawCall({ app }: Instance, method: string, path: string, headers: Record<string, string> = {}) {
+  const response = await app.fetch(new Request(`http://localhost${path}`, { method, headers }));
+  return { status: response.status, headers: response.headers, text: await response.text() } satisfies RawAnswer;
+}

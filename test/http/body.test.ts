@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'bun:test';
+import { createInstance } from '../support/instance.ts';
+
+const MIB = 1024 * 1024;
+
+function setUp() {
+  const instance = createInstance();
+  const send = async (init: RequestInit & { duplex?: 'half' }, headers: Record<string, string> = {}) => {
+    const response = await instance.app.fetch(
+      new Request('http://localhost/api/applications', {
+        method: 'POST',
+        ...init,
+        headers: { authorization: `Bearer ${instance.workspaceKey}`, ...headers },
+      }),
+    );
+    return { status: response.status, json: (await response.json()) as any };
+  };
+  const count = () => instance.db.sqlite.query('SELECT count(*) AS n FROM applications').get() as { n: number };
+  return { instance, send, count };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function chunked(totalBytes: number, chunkBytes = 64 * 1024) {
+  let sent = 0;
+  let wasCancelled = false;
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const size = Math.min(chunkBytes, totalBytes - sent);
+      if (size <= 0) return controller.close();
+      sent += size;
+      controller.enqueue(new Uint8Array(size).fill(0x20));
+    },
+    cancel() {
+      wasCancelled = true;
+    },
+  });
+  return { stream, sent: () => sent, wasCancelled: () => wasCancelled };
+}
+
+describe('a JSON body', () => {
+  test.each([
+    ['{"name'],
+    ['{'],
+    ['{"name":"Shop",}'],
+    ["{'name':1}"],
+    ['undefined'],
+    ['{"name":"Shop"} x'],
+    ['\u0000'],
+  ])('that is malformed is refused, without echo: %j', async (body) => {
+    const { instance, count } = setUp();
+    const before = count();
+    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
+    expect(answer.json.message).toContain('not valid JSON');
+    if (body.length > 3) expect(answer.text).not.toContain(body);
+    expect(count()).toEqual(before);
+  });
+
+  test.each([['null'], ['[]'], ['"text"'], ['5'], ['true']])('that is no object is refused: %s', async (body) => {
+    const { instance } = setUp();
+    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+    expect([answer.status, answer.json.fields]).toEqual([400, [{ path: 'body', message: 'Give a JSON object.' }]]);
+  });
+
+  test('with a dangerous name refuses it as any unknown field', async () => {
+    const { instance } = setUp();
+    const body = '{"__proto__":{"name":"x"},"constructor":1}';
+    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+    expect(answer.status).toBe(400);
+    expect(answer.json.fields.map(({ path }: { path: string }) => path).sort()).toEqual(['__proto__', 'constructor']);
+  });
+
+  test('that is required and missing is refused', async () => {
+    const { instance } = setUp();
+    const path = `/api/applications/${instance.createApplication().id}/api-keys`;
+    for (const body of [undefined, '', ' \n'])
+      expect((await instance.call('POST', path, { token: instance.workspaceKey, body })).json).toMatchObject({
+        error: 'invalid_request',
+        fields: [{ path: 'body' }],
+      });
+  });
+});
+
+describe('a media type', () => {
+  test.each([
+    ['text/plain'],
+    ['application/x-www-form-urlencoded'],
+    ['multipart/form-data; boundary=x'],
+    ['application/jsonp'],
+    ['application/json5'],
+    ['text/json'],
+    ['application/xml, application/json'],
+    [''],
+  ])('other than JSON is refused: %j', async (type) => {
+    const { send, count } = setUp();
+    const before = count();
+    const { status, json } = await send({ body: '{"name":"Shop"}' }, type ? { 'content-type': type } : {});
+    expect([status, json.error]).toEqual([415, 'unsupported_media_type']);
+    expect(count()).toEqual(before);
+  });
+
+  test.each([['application/json'], ['application/json; charset=utf-8'], ['APPLICATION/JSON ;charset="utf-8"']])(
+    'that is JSON is taken: %s',
+    async (type) => {
+      const { send } = setUp();
+      expect((await send({ body: '{"name":"Shop"}' }, { 'content-type': type })).status).toBe(200);
+    },
+  );
+});
+
+describe('a body of more than 1 MiB', () => {
+  test('is refused by its declared length, one byte over', async () => {
+    const { send, count } = setUp();
+    const before = count();
+    const headers = { ...JSON_TYPE, 'content-length': String(MIB + 1) };
+    const { status, json } = await send({ body: ' '.repeat(MIB + 1) }, headers);
+    expect([status, json.error]).toEqual([413, 'payload_too_large']);
+    expect(count()).toEqual(before);
+  });
+
+  test('is refused while it comes in chunks, and not read to its end', async () => {
+    const { send } = setUp();
+    const { stream, sent } = chunked(64 * MIB);
+    const { status, json } = await send({ body: stream, duplex: 'half' }, JSON_TYPE);
+    expect([status, json.error]).toEqual([413, 'payload_too_large']);
+    expect(sent()).toBeLessThan(3 * MIB);
+  });
+
+  test('is refused in chunks one byte over', async () => {
+    const { send } = setUp();
+    const { stream } = chunked(MIB + 1, 4097);
+    expect((await send({ body: stream, duplex: 'half' }, JSON_TYPE)).status).toBe(413);
+  });
+
+  test('is refused to a caller with a credential; a stranger learns nothing but 401', async () => {
+    const { instance } = setUp();
+    const answer = await instance.call('POST', '/api/applications', {
+      body: ' '.repeat(MIB + 1),
+      headers: { 'content-length': String(MIB + 1) },
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('starts at one byte more: exactly 1 MiB is read', async () => {
+    const { send } = setUp();
+    const text = '{"name":"Shop"}'.padEnd(MIB, ' ');
+    expect((await send({ body: text }, { ...JSON_TYPE, 'content-length': String(MIB) })).status).toBe(200);
+    const { stream } = chunked(MIB);
+    expect((await send({ body: stream, duplex: 'half' }, JSON_TYPE)).status).toBe(200);
+  });
+});
+
+describe('an optional body', () => {
+  test.each([
+    ['none', undefined, {}],
+    ['none, with a media type', undefined, JSON_TYPE],
+    ['an empty one', '', {}],
+    ['an empty one with another media type', '', { 'content-type': 'text/plain' }],
+    ['blanks', ' \r\n\t ', JSON_TYPE],
+    ['an empty object', '{}', JSON_TYPE],
+  ] as [string, string | undefined, Record<string, string>][])('may be %s', async (_, body, headers) => {
+    const { send } = setUp();
+    const { status, json } = await send(body === undefined ? {} : { body }, headers);
+    expect([status, json.data.name]).toEqual([200, 'Untitled application']);
+  });
+
+  test('refuses fields that are not known, naming each and not its value', async () => {
+    const { instance } = setUp();
+    const body = { colour: 'very-red', size: { deep: 1 } };
+    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+    expect(answer.status).toBe(400);
+    expect(answer.json.fields.map(({ path }: { path: string }) => path)).toEqual(['colour', 'size']);
+    expect(answer.text).not.toContain('very-red');
+  });
+
+  test('lists at most twenty problems', async () => {
+    const { instance } = setUp();
+    const body = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]));
+    const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
+    expect(answer.json.fields).toHaveLength(20);
+  });
+});

@@ -1,0 +1,421 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY, MINUTE } from '@/core/clock.ts';
+import { isSecret } from '@/core/secret.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { appOver } from '../../http/app-over.ts';
+import { createGrant, createTenant, createWorkspaceKey, dumpTables, storedText } from '../tenants.ts';
+
+const RECORD = [
+  'id',
+  'name',
+  'prefix',
+  'access',
+  'applicationId',
+  'applicationIds',
+  'userId',
+  'source',
+  'roles',
+  'scopes',
+  'memberships',
+  'rateLimits',
+  'expiresAt',
+  'revokedAt',
+  'rotatedToId',
+  'gracePeriodEndsAt',
+  'lastUsedAt',
+  'createdAt',
+  'updatedAt',
+];
+
+function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const path = `/api/applications/${application.id}/api-keys`;
+  const create = (body: unknown, token = instance.workspaceKey) => instance.call('POST', path, { token, body });
+  const list = (query = '', token = instance.workspaceKey) => instance.call('GET', `${path}${query}`, { token });
+  return { instance, application, create, list };
+}
+
+const WORKSPACE_KEYS = '/api/workspace/api-keys';
+const one = ({ db }: Instance, sql: string, ...values: string[]) => db.sqlite.query(sql).get(...values);
+
+describe('creating a key of an application', () => {
+  test('gives its record and, this once, its token', async () => {
+    const { instance, application, create } = setUp();
+    const { status, json } = await create({ name: ' backend ', access: 'read' });
+    expect(status).toBe(200);
+    expect(Object.keys(json.data)).toEqual([...RECORD, 'token']);
+    expect(json.data).toEqual({
+      id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
+      name: 'backend',
+      prefix: json.data.token.slice(0, 12),
+      access: 'read',
+      applicationId: application.id,
+      applicationIds: null,
+      userId: expect.stringMatching(/^usr_/),
+      source: 'api',
+      roles: [],
+      scopes: [],
+      memberships: [],
+      rateLimits: { perMinute: 60, perDay: 10_000 },
+      expiresAt: null,
+      revokedAt: null,
+      rotatedToId: null,
+      gracePeriodEndsAt: null,
+      lastUsedAt: null,
+      createdAt: new Date(START).toISOString(),
+      updatedAt: new Date(START).toISOString(),
+      token: expect.any(String),
+    });
+    expect(isSecret('apiKey', json.data.token)).toBe(true);
+    expect((await instance.call('GET', '/api/applications', { token: json.data.token })).status).toBe(200);
+  });
+
+  test('keeps its token out of the database, the list and the log', async () => {
+    const { instance, application, list } = setUp();
+    const { app, log } = appOver(instance);
+    const response = await app.fetch(
+      new Request(`http://localhost/api/applications/${application.id}/api-keys`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${instance.workspaceKey}`, 'content-type': 'application/json' },
+        body: '{"name":"backend","access":"full"}',
+      }),
+    );
+    const { token } = ((await response.json()) as { data: { token: string } }).data;
+    await app.fetch(
+      new Request('http://localhost/api/applications', { headers: { authorization: `Bearer ${token}` } }),
+    );
+    instance.services.flushCounters();
+    const rest = token.slice(12);
+    for (const text of [storedText(instance), (await list()).text, JSON.stringify(log), instance.logLines.join('')]) {
+      expect(text).not.toContain(rest);
+      expect(text).not.toContain(Buffer.from(token).toString('hex'));
+    }
+    expect((await list()).json.data.items[0]).not.toHaveProperty('token');
+    expect(one(instance, 'SELECT length(token_hash) AS n, prefix FROM api_keys ORDER BY rowid DESC')).toEqual({
+      n: 32,
+      prefix: token.slice(0, 12),
+    });
+  });
+
+  test('leaves one audit record, under who made it, and no event', async () => {
+    const { instance, application, create } = setUp();
+    const { json } = await create({ name: 'backend', access: 'full' });
+    expect(instance.events(application.id)).toEqual([]);
+    expect(instance.auditKinds(application.id).slice(-1)).toEqual(['apikey.created']);
+    const record = one(instance, "SELECT * FROM audit_records WHERE kind = 'apikey.created' ORDER BY rowid DESC");
+    expect(record).toMatchObject({
+      application_id: application.id,
+      workspace_id: instance.workspaceId,
+      target_id: json.data.id,
+      actor_type: 'key',
+      ok: 1,
+      detail: '{"name":"backend","access":"full"}',
+    });
+  });
+
+  test('from the console is recorded with the person', async () => {
+    const { instance, application, create } = setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const { json } = await create({ name: 'backend', access: 'full' }, owner.token);
+    expect(json.data.source).toBe('console');
+    expect(
+      one(instance, 'SELECT actor_type, actor_user_id FROM audit_records WHERE target_id = ?', json.data.id),
+    ).toEqual({ actor_type: 'user', actor_user_id: owner.userId });
+    expect(one(instance, 'SELECT created_by_user_id AS by FROM api_keys WHERE id = ?', json.data.id)).toEqual({
+      by: owner.userId,
+    });
+    expect(instance.events(application.id)).toEqual([]);
+  });
+
+  test('gives it roles, scopes and groups that its verification shows', async () => {
+    const { instance, application, create, list } = setUp();
+    createGrant(instance, 'scopes', application.id, 'orders:read');
+    createGrant(instance, 'memberships', application.id, 'partners');
+    const grants = { roles: ['user', 'developer', 'user'], scopes: ['orders:read'], memberships: ['partners'] };
+    const { json } = await create({ name: 'backend', access: 'read', ...grants });
+    const held = { roles: ['developer', 'user'], scopes: ['orders:read'], memberships: ['partners'] };
+    expect(json.data).toMatchObject(held);
+    expect((await list()).json.data.items[0]).toMatchObject(held);
+    const { token } = json.data;
+    expect((await instance.call('POST', '/api/v1/verify', { token, body: { token } })).json.data).toMatchObject(held);
+  });
+
+  test('with slugs that do not exist names the place of each and writes nothing', async () => {
+    const { instance, application, create } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    createGrant(instance, 'scopes', other.id, 'elsewhere');
+    createGrant(instance, 'roles', application.id, 'admin');
+    const before = dumpTables(instance);
+    for (const [grants, paths] of [
+      [{ roles: ['user', 'ghost', 'admin', 'phantom'] }, ['roles.1', 'roles.3']],
+      [{ scopes: ['elsewhere'] }, ['scopes.0']],
+      [{ memberships: ['nobody'] }, ['memberships.0']],
+      [{ roles: ['user'], memberships: ['', "' OR 1=1"] }, ['memberships.0', 'memberships.1']],
+    ] as const) {
+      const { status, json, text } = await create({ name: 'backend', access: 'read', ...grants });
+      expect([status, json.error]).toEqual([400, 'invalid_request']);
+      expect(json.fields.map(({ path }: { path: string }) => path)).toEqual([...paths]);
+      expect(text).not.toMatch(/ghost|phantom|elsewhere|nobody|eak_/);
+    }
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test.each([
+    ['name', { name: '' }],
+    ['name', { name: ' ' }],
+    ['name', { name: 'x'.repeat(101) }],
+    ['name', { name: undefined }],
+    ['access', { access: 'admin' }],
+    ['access', { access: 'Read' }],
+    ['access', { access: undefined }],
+    ['rateLimits', { rateLimits: null }],
+    ['rateLimits.perDay', { rateLimits: { perMinute: 1 } }],
+    ['rateLimits.perMinute', { rateLimits: { perMinute: 0, perDay: 1 } }],
+    ['rateLimits.perMinute', { rateLimits: { perMinute: 1_000_001, perDay: 1 } }],
+    ['rateLimits.perMinute', { rateLimits: { perMinute: 1.5, perDay: 1 } }],
+    ['rateLimits.perMinute', { rateLimits: { perMinute: '60', perDay: 1 } }],
+    ['rateLimits.perDay', { rateLimits: { perMinute: 1, perDay: 0 } }],
+    ['rateLimits.perDay', { rateLimits: { perMinute: 1, perDay: 1_000_000_001 } }],
+    ['rateLimits.perHour', { rateLimits: { perMinute: 1, perDay: 1, perHour: 1 } }],
+    ['expiresAt', { expiresAt: 'tomorrow' }],
+    ['expiresAt', { expiresAt: 1_900_000_000_000 }],
+    ['expiresAt', { expiresAt: '2027-01-31' }],
+    ['expiresAt', { expiresAt: '2027-01-31T00:00:00' }],
+    ['expiresAt', { expiresAt: '2027-13-45T00:00:00Z' }],
+    ['expiresAt', { expiresAt: new Date(START).toISOString() }],
+    ['expiresAt', { expiresAt: '1999-01-01T00:00:00Z' }],
+    ['roles', { roles: 'user' }],
+    ['roles.0', { roles: [5] }],
+    ['scopes', { scopes: Array(101).fill('x') }],
+    ['applicationIds', { applicationIds: [] }],
+    ['source', { source: 'device' }],
+    ['token', { token: 'eak_chosen' }],
+  ] as [string, Record<string, unknown>][])('names a bad %s and writes nothing: %.80j', async (path, input) => {
+    const { instance, create } = setUp();
+    const before = dumpTables(instance);
+    const { status, json } = await create({ name: 'backend', access: 'read', ...input });
+    expect([status, json.error]).toEqual([400, 'invalid_request']);
+    expect(json.fields).toEqual([{ path, message: expect.stringMatching(/^[A-Z].*\.$/) }]);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('takes the largest limits and a time in any zone', async () => {
+    const { create } = setUp();
+    const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+    const { json } = await create({ name: 'k', access: 'read', rateLimits, expiresAt: '2027-01-31T01:00:00+01:00' });
+    expect(json.data).toMatchObject({ rateLimits, expiresAt: '2027-01-31T00:00:00.000Z' });
+    expect((await create({ name: 'k', access: 'read', expiresAt: null })).json.data.expiresAt).toBeNull();
+  });
+
+  test('needs full access in reach of the application', async () => {
+    const { instance, application, create, list } = setUp();
+    const reader = await instance.createKey(application.id, { access: 'read' });
+    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const body = { name: 'k', access: 'full' };
+    for (const answer of [await create(body, reader.token), await list('', reader.token)])
+      expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
+    for (const answer of [await create(body, foreign.token), await list('', createTenant(instance).workspaceKey)])
+      expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
+    const writer = await instance.createKey(application.id);
+    expect((await create(body, writer.token)).status).toBe(200);
+  });
+});
+
+describe('the synthetic principal', () => {
+  test('is a user of its own kind with an active membership and an address that takes no mail', async () => {
+    const { instance, application, create } = setUp();
+    const { json } = await create({ name: 'backend', access: 'read' });
+    expect(
+      one(
+        instance,
+        `SELECT u.kind, u.email, u.name, u.email_verified_at AS verified, m.status, m.application_id AS applicationId
+         FROM users u JOIN application_users m ON m.user_id = u.id WHERE u.id = ?`,
+        json.data.userId,
+      ),
+    ).toEqual({
+      kind: 'api_key',
+      email: `${json.data.id}@api-key.invalid`,
+      name: 'backend',
+      verified: null,
+      status: 'active',
+      applicationId: application.id,
+    });
+  });
+
+  test('is another for each key, and none of them a person', async () => {
+    const { instance, application, create } = setUp();
+    const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    const ids = [];
+    for (let number = 0; number < 5; number += 1)
+      ids.push((await create({ name: 'same name', access: 'read' })).json.data.userId);
+    expect(new Set([userId, ...ids]).size).toBe(6);
+  });
+
+  test('cannot be signed in as, not by whoever reads the mail to its address', async () => {
+    const { instance, application, create } = setUp();
+    const { json } = await create({ name: 'backend', access: 'read' });
+    const email = `${json.data.id}@api-key.invalid`;
+    const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+      body: { email, clientId: application.clientId },
+    });
+    if (sent.status === 200) {
+      const answer = await instance.call('POST', '/api/v1/auth/otp/verify', {
+        body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
+      });
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+    }
+    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
+  });
+
+  test('of a workspace key is a member of the console and manages nothing by itself', async () => {
+    const { instance } = setUp();
+    const key = await createWorkspaceKey(instance);
+    expect(one(instance, 'SELECT application_id AS home FROM application_users WHERE user_id = ?', key.userId)).toEqual(
+      { home: instance.services.workspaces.consoleId() },
+    );
+    expect(one(instance, 'SELECT count(*) AS n FROM workspace_members WHERE user_id = ?', key.userId)).toEqual({
+      n: 0,
+    });
+  });
+});
+
+describe('the list of keys', () => {
+  test('pages from the newest on and holds the application’s own alone', async () => {
+    const { instance, create, list } = setUp();
+    await createWorkspaceKey(instance);
+    await instance.createKey(instance.createApplication({ name: 'Other' }).id, { name: 'foreign' });
+    for (const name of ['a', 'b', 'c']) {
+      instance.clock.advance(MINUTE);
+      await create({ name, access: 'read' });
+    }
+    const first = (await list('?limit=2')).json.data;
+    const second = (await list(`?limit=2&cursor=${first.nextCursor}`)).json.data;
+    const names = (page: { items: { name: string }[] }) => page.items.map(({ name }) => name);
+    expect([names(first), names(second), second.nextCursor]).toEqual([['c', 'b'], ['a'], null]);
+    expect(Object.keys(first.items[0])).toEqual(RECORD);
+  });
+
+  test('of the workspace holds its own alone', async () => {
+    const { instance, application } = setUp();
+    await instance.createKey(application.id);
+    createTenant(instance);
+    await createWorkspaceKey(instance, { name: 'ops' });
+    const { json, text } = await instance.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
+    expect(json.data.items.map(({ name }: { name: string }) => name)).toEqual(['ops', 'GATEHOUSE_WORKSPACE_KEY']);
+    expect(text).not.toContain(instance.workspaceKey.slice(12));
+  });
+
+  test('refuses a hostile cursor and a limit out of range', async () => {
+    const { list } = setUp();
+    expect((await list('?cursor=bnVsbA')).json.error).toBe('invalid_cursor');
+    expect((await list('?limit=0')).json.fields[0].path).toBe('limit');
+  });
+});
+
+describe('a key of the workspace', () => {
+  const create = (instance: Instance, body: unknown, token = instance.workspaceKey) =>
+    instance.call('POST', WORKSPACE_KEYS, { token, body });
+
+  test('reaches all of it, or the listed applications', async () => {
+    const { instance, application } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const all = await create(instance, { name: 'all', access: 'full' });
+    expect(all.json.data).toMatchObject({ applicationId: null, applicationIds: null, roles: [] });
+    const some = await create(instance, { name: 'some', access: 'full', applicationIds: [other.id, other.id] });
+    expect(some.json.data.applicationIds).toEqual([other.id]);
+    const get = (token: string, id: string) => instance.call('GET', `/api/applications/${id}`, { token });
+    expect((await get(all.json.data.token, application.id)).status).toBe(200);
+    expect((await get(some.json.data.token, other.id)).status).toBe(200);
+    expect((await get(some.json.data.token, application.id)).status).toBe(404);
+  });
+
+  test.each([
+    ['an empty list', []],
+    ['no list', 'app_x'],
+    ['an id that does not exist', ['app_01h455vb4pex5vsknk084sn02q']],
+    ['too many', Array(201).fill('app_x')],
+  ])('for %s of applications is refused and writes nothing', async (_, applicationIds) => {
+    const { instance } = setUp();
+    const before = dumpTables(instance);
+    const { status, json } = await create(instance, { name: 'k', access: 'read', applicationIds });
+    expect([status, json.fields[0].path]).toEqual([400, expect.stringMatching(/^applicationIds(\.0)?$/)]);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('for a foreign workspace’s application or the console is refused as if neither existed', async () => {
+    const { instance, application } = setUp();
+    const tenant = createTenant(instance);
+    const before = dumpTables(instance);
+    for (const id of [tenant.application.id, instance.services.workspaces.consoleId()]) {
+      const { status, json } = await create(instance, {
+        name: 'k',
+        access: 'read',
+        applicationIds: [application.id, id],
+      });
+      expect([status, json.fields]).toEqual([
+        400,
+        [{ path: 'applicationIds.1', message: 'There is no such application in this workspace.' }],
+      ]);
+    }
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('takes no roles, which belong to applications', async () => {
+    const { instance } = setUp();
+    const { json } = await create(instance, { name: 'k', access: 'read', roles: ['user'] });
+    expect(json.fields[0].path).toBe('roles');
+  });
+
+  test('is not to be had by a key of an application or a read key', async () => {
+    const { instance, application } = setUp();
+    const applicationKey = await instance.createKey(application.id);
+    const reader = await createWorkspaceKey(instance, { access: 'read' });
+    const before = dumpTables(instance);
+    const refusal = async (token: string) => {
+      const { status, json } = await create(instance, { name: 'k', access: 'full' }, token);
+      return [status, json.error];
+    };
+    expect(await refusal(applicationKey.token)).toEqual([403, 'forbidden']);
+    expect(await refusal(reader.token)).toEqual([403, 'admin_scope_required']);
+    expect((await instance.call('GET', WORKSPACE_KEYS, { token: applicationKey.token })).status).toBe(403);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('limited to a subset has no say in the workspace: it sees and mints none of its keys', async () => {
+    const { instance, application } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const subset = await createWorkspaceKey(instance, { applicationIds: [application.id] });
+    const before = dumpTables(instance);
+    for (const applicationIds of [undefined, null, [application.id], [other.id]]) {
+      const { status, json } = await create(instance, { name: 'k', access: 'full', applicationIds }, subset.token);
+      expect([status, json.error]).toEqual([403, 'forbidden']);
+    }
+    const list = await instance.call('GET', WORKSPACE_KEYS, { token: subset.token });
+    expect([list.status, list.json.error]).toEqual([403, 'forbidden']);
+    const elsewhere = await instance.call('POST', `/api/applications/${other.id}/api-keys`, {
+      token: subset.token,
+      body: { name: 'k', access: 'full' },
+    });
+    expect(elsewhere.status).toBe(404);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('from the environment is adopted once, however often the server starts', async () => {
+    const instance = createInstance();
+    const again = instance.restart();
+    const { json } = await again.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
+    expect(json.data.items).toHaveLength(1);
+    expect(json.data.items[0]).toMatchObject({ source: 'environment', access: 'full', expiresAt: null });
+  });
+
+  test('stops at its expiry', async () => {
+    const { instance } = setUp();
+    const key = await createWorkspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });
+    const list = () => instance.call('GET', '/api/applications', { token: key.token });
+    instance.clock.advance(DAY - 1);
+    expect((await list()).status).toBe(200);
+    instance.clock.advance(1);
+    expect([(await list()).status, (await list()).json.error]).toEqual([401, 'unauthenticated']);
+  });
+});

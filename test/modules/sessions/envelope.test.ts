@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY } from '@/core/clock.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { createWorkspaceKey, grant } from '../tenants.ts';
+
+/** The contract's table, and nothing beyond it. */
+const FIELDS = [
+  'userId',
+  'username',
+  'email',
+  'name',
+  'fullName',
+  'givenName',
+  'familyName',
+  'avatarUrl',
+  'locale',
+  'timezone',
+  'region',
+  'applicationId',
+  'status',
+  'roles',
+  'scopes',
+  'memberships',
+  'avatarSizes',
+  'avatarUpdatedAt',
+  'bannerSizes',
+  'bannerUpdatedAt',
+  'expiresAt',
+];
+
+const AVATAR_TIME = START - 5000;
+
+async function setUp(environment: Record<string, string> = {}) {
+  const instance = createInstance({ environment });
+  const application = instance.createApplication({ name: 'Shop', slug: 'shop' });
+  const signedIn = await instance.signIn(application.clientId, 'ada@example.com');
+  const verifySession = async () => {
+    const { status, json } = await instance.call('POST', '/api/v1/session', { token: signedIn.token });
+    expect(status).toBe(200);
+    return json;
+  };
+  return { instance, application, ...signedIn, verifySession };
+}
+
+const setUser = ({ db }: Instance, userId: string, columns: Record<string, string | number | null>) => {
+  const names = Object.keys(columns);
+  db.sqlite
+    .prepare(`UPDATE users SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`)
+    .run(...Object.values(columns), userId);
+};
+
+describe('the session envelope', () => {
+  test('carries every field of the contract, null where nothing is set', async () => {
+    const { verifySession, userId, application } = await setUp();
+    expect(await verifySession()).toEqual({
+      ok: true,
+      userId,
+      username: null,
+      email: 'ada@example.com',
+      name: null,
+      fullName: null,
+      givenName: null,
+      familyName: null,
+      avatarUrl: null,
+      locale: null,
+      timezone: null,
+      region: null,
+      applicationId: application.id,
+      status: 'active',
+      roles: ['user'],
+      scopes: [],
+      memberships: [],
+      avatarSizes: null,
+      avatarUpdatedAt: null,
+      bannerSizes: null,
+      bannerUpdatedAt: null,
+      expiresAt: new Date(START + 30 * DAY).toISOString(),
+    });
+  });
+
+  test('carries everything that is known of a person', async () => {
+    const { instance, application, userId, verifySession } = await setUp();
+    const region = {
+      country: 'GB',
+      uiLocale: 'en-GB',
+      timeZone: 'Europe/London',
+      currency: 'GBP',
+      measurementSystem: 'metric',
+    };
+    setUser(instance, userId, {
+      name: 'Legacy Name',
+      full_name: 'Augusta Ada King',
+      given_name: 'Ada',
+      family_name: 'Lovelace',
+      locale: 'en-GB',
+      timezone: 'Europe/London',
+      region: JSON.stringify(region),
+      provider_avatar_url: 'https://provider.example/ada.png',
+      avatar_sizes: '[128,256,1200]',
+      avatar_updated_at: AVATAR_TIME,
+      banner_sizes: '[768,1500,2400]',
+      banner_updated_at: AVATAR_TIME + 1,
+    });
+    instance.db.sqlite.prepare("UPDATE application_users SET username = 'ada' WHERE user_id = ?").run(userId);
+    for (const slug of ['zeta', 'developer']) grant(instance, 'roles', application.id, userId, slug);
+    for (const slug of ['orders:write', 'orders:read']) grant(instance, 'scopes', application.id, userId, slug);
+    grant(instance, 'memberships', application.id, userId, 'beta.testers');
+
+    expect(await verifySession()).toEqual({
+      ok: true,
+      userId,
+      username: 'ada',
+      email: 'ada@example.com',
+      name: 'Augusta Ada King',
+      fullName: 'Augusta Ada King',
+      givenName: 'Ada',
+      familyName: 'Lovelace',
+      avatarUrl: `http://localhost:8080/cdn/shop/users/${userId}/avatar-256.webp?v=${AVATAR_TIME}`,
+      locale: 'en-GB',
+      timezone: 'Europe/London',
+      region,
+      applicationId: application.id,
+      status: 'active',
+      roles: ['developer', 'user', 'zeta'],
+      scopes: ['orders:read', 'orders:write'],
+      memberships: ['beta.testers'],
+      avatarSizes: [128, 256, 1200],
+      avatarUpdatedAt: new Date(AVATAR_TIME).toISOString(),
+      bannerSizes: [768, 1500, 2400],
+      bannerUpdatedAt: new Date(AVATAR_TIME + 1).toISOString(),
+      expiresAt: new Date(START + 30 * DAY).toISOString(),
+    });
+  });
+
+  test.each([
+    ['the full name', { full_name: 'A B', given_name: 'C', family_name: 'D', name: 'E' }, 'A B'],
+    ['given and family name', { given_name: 'C', family_name: 'D', name: 'E' }, 'C D'],
+    ['the given name alone', { given_name: 'C', name: 'E' }, 'C'],
+    ['the family name alone', { family_name: 'D', name: 'E' }, 'D'],
+    ['the legacy name', { name: 'E' }, 'E'],
+  ])('gives %s as name and fullName alike', async (_, columns, expected) => {
+    const { instance, userId, verifySession } = await setUp();
+    setUser(instance, userId, columns);
+    const { name, fullName } = await verifySession();
+    expect([name, fullName]).toEqual([expected, expected]);
+  });
+
+  test('falls back to the sign-in provider’s avatar', async () => {
+    const { instance, userId, verifySession } = await setUp();
+    setUser(instance, userId, { provider_avatar_url: 'https://provider.example/ada.png' });
+    expect(await verifySession()).toMatchObject({
+      avatarUrl: 'https://provider.example/ada.png',
+      avatarSizes: null,
+      avatarUpdatedAt: null,
+    });
+  });
+
+  test('takes avatars from the configured image host', async () => {
+    const { instance, userId, verifySession } = await setUp({ GATEHOUSE_CDN_URL: 'https://cdn.example.com/i/' });
+    setUser(instance, userId, { avatar_sizes: '[128,256,1200]', avatar_updated_at: AVATAR_TIME });
+    expect((await verifySession()).avatarUrl).toBe(
+      `https://cdn.example.com/i/shop/users/${userId}/avatar-256.webp?v=${AVATAR_TIME}`,
+    );
+  });
+
+  test('shows a change at the very next call', async () => {
+    const { instance, application, userId, verifySession } = await setUp();
+    expect((await verifySession()).roles).toEqual(['user']);
+    grant(instance, 'roles', application.id, userId, 'admin');
+    setUser(instance, userId, { full_name: 'New Name' });
+    expect(await verifySession()).toMatchObject({ roles: ['admin', 'user'], fullName: 'New Name' });
+  });
+
+  test('lasts as long as the application says', async () => {
+    const instance = createInstance();
+    const { clientId } = instance.createApplication({ sessionTtlSeconds: 300 });
+    const { token } = await instance.signIn(clientId, 'ada@example.com');
+    const { json } = await instance.call('POST', '/api/v1/session', { token });
+    expect(json.expiresAt).toBe(new Date(START + 300_000).toISOString());
+  });
+
+  test('is the same for a backend that verifies the token', async () => {
+    const { instance, application, token, verifySession } = await setUp();
+    const { ok, ...envelope } = await verifySession();
+    const key = await instance.createKey(application.id, { access: 'read' });
+    const { status, json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
+    expect([ok, status, json]).toEqual([true, 200, { success: true, data: envelope }]);
+    expect(Object.keys(json.data)).toEqual(FIELDS);
+  });
+
+  test('of an API key is its synthetic principal’s, without an expiry unless it has one', async () => {
+    const { instance, application } = await setUp();
+    const caller = await instance.createKey(application.id, { access: 'read' });
+    const expiresAt = new Date(START + DAY).toISOString();
+    const plain = await instance.createKey(application.id, { name: 'worker', roles: ['developer'] });
+    const dated = await instance.createKey(application.id, { expiresAt });
+    const verify = async (token: string) =>
+      (await instance.call('POST', '/api/v1/verify', { token: caller.token, body: { token } })).json.data;
+    const envelope = await verify(plain.token);
+    expect(Object.keys(envelope)).toEqual(FIELDS);
+    expect(envelope).toMatchObject({
+      applicationId: application.id,
+      status: 'active',
+      roles: ['developer'],
+      scopes: [],
+      memberships: [],
+      expiresAt: null,
+    });
+    expect((await verify(dated.token)).expiresAt).toBe(expiresAt);
+  });
+
+  test('gives nothing of the credential away: no hash, no prefix, no other session', async () => {
+    const { instance, token } = await setUp();
+    await createWorkspaceKey(instance);
+    const { text } = await instance.call('POST', '/api/v1/session', { token });
+    for (const part of [token, 'est_', 'eak_', 'hash', 'ses_', 'apu_', 'wsp_']) expect(text).not.toContain(part);
+  });
+});

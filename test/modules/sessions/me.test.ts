@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { createInstance } from '../../support/instance.ts';
+import { grant, type GrantKind } from '../tenants.ts';
+
+const KINDS: GrantKind[] = ['roles', 'scopes', 'memberships'];
+
+async function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
+  const ask = (kind: GrantKind, query = '') => instance.call('GET', `/api/me/${kind}${query}`, { token });
+  return { instance, application, token, userId, ask };
+}
+
+describe.each(KINDS)('/api/me/%s', (kind) => {
+  const defaults = kind === 'roles' ? ['user'] : [];
+
+  test('gives the slugs of the session’s application, sorted and live', async () => {
+    const { instance, application, userId, ask } = await setUp();
+    const first = await ask(kind);
+    expect([first.status, first.json]).toEqual([200, { success: true, data: { [kind]: defaults } }]);
+    for (const slug of ['zeta', 'alpha:read']) grant(instance, kind, application.id, userId, slug);
+    expect((await ask(kind)).json.data).toEqual({ [kind]: ['alpha:read', ...defaults, 'zeta'] });
+    expect((await ask(kind, `?applicationId=${application.id}`)).json.data[kind]).toHaveLength(2 + defaults.length);
+  });
+
+  test('gives those of another application where the person is a member', async () => {
+    const { instance, userId, ask } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    instance.clock.advance(MINUTE);
+    await instance.signIn(other.clientId, 'ada@example.com');
+    grant(instance, kind, other.id, userId, 'elsewhere');
+    expect((await ask(kind, `?applicationId=${other.id}`)).json.data).toEqual({ [kind]: ['elsewhere', ...defaults] });
+    expect((await ask(kind)).json.data).toEqual({ [kind]: defaults });
+  });
+
+  test('gives the same 404 where the person is no member, no longer one, or nothing is there', async () => {
+    const { instance, userId, ask } = await setUp();
+    const never = instance.createApplication({ name: 'Never' });
+    const left = instance.createApplication({ name: 'Left' });
+    instance.clock.advance(MINUTE);
+    await instance.signIn(left.clientId, 'ada@example.com');
+    instance.db.sqlite
+      .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
+      .run(userId, left.id);
+    const answers = [];
+    for (const id of [never.id, left.id, 'app_01h455vb4pex5vsknk084sn02q', 'nonsense', ''])
+      answers.push(await ask(kind, `?applicationId=${id}`));
+    for (const { status, json } of answers)
+      expect([status, { ...json, requestId: '' }]).toEqual([
+        404,
+        { success: false, error: 'not_found', message: answers[0]!.json.message, requestId: '' },
+      ]);
+  });
+
+  test('needs a session: keys and dead sessions are refused', async () => {
+    const { instance, application, token } = await setUp();
+    const key = await instance.createKey(application.id);
+    for (const bearer of [undefined, key.token, instance.workspaceKey]) {
+      const { status, json } = await instance.call('GET', `/api/me/${kind}`, { token: bearer });
+      expect([status, json.error]).toEqual([401, 'unauthenticated']);
+    }
+    await instance.call('DELETE', '/api/v1/session', { token });
+    const { status, json } = await instance.call('GET', `/api/me/${kind}`, { token });
+    expect([status, json.error]).toEqual([401, 'unauthenticated']);
+  });
+
+  test('is blocked with the membership, even when another application is asked about', async () => {
+    const { instance, application, userId, ask } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    instance.clock.advance(MINUTE);
+    await instance.signIn(other.clientId, 'ada@example.com');
+    instance.db.sqlite
+      .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
+      .run(userId, application.id);
+    for (const query of ['', `?applicationId=${other.id}`]) {
+      const { status, json } = await ask(kind, query);
+      expect([status, json.error]).toEqual([403, 'membership_blocked']);
+    }
+  });
+});

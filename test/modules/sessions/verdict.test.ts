@@ -1,0 +1,316 @@
+/** Which tokens are good, and in whose words the others are refused: the same judgement through both endpoints. */
+import { describe, expect, test } from 'bun:test';
+import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
+import { ERROR_CATALOGUE } from '@/core/error.ts';
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
+import { MEMBERSHIP_STATUSES } from '@/db/schema/users.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../tenants.ts';
+
+async function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const person = await instance.signIn(application.clientId, 'ada@example.com');
+  const key = await instance.createKey(application.id, { access: 'read' });
+  return { instance, application, person, key };
+}
+
+const verify = (instance: Instance, key: string | undefined, token: unknown) =>
+  instance.call('POST', '/api/v1/verify', { token: key, body: { token } });
+
+const set = ({ db }: Instance, sql: string, ...values: (string | number)[]) => db.sqlite.prepare(sql).run(...values);
+
+type Refusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
+
+/** Checks the refusal of one session through both endpoints, and that nothing else is told. */
+async function expectRefused(instance: Instance, key: string, token: string, refusal: Refusal): Promise<void> {
+  const direct = await instance.call('POST', '/api/v1/session', { token });
+  expect([direct.status, direct.json]).toEqual([
+    refusal === 'membership_blocked' ? 403 : 401,
+    {
+      ok: false,
+      error: refusal,
+      message: ERROR_CATALOGUE[refusal].message,
+      requestId: direct.headers.get('x-request-id'),
+    },
+  ]);
+  const verdict = await verify(instance, key, token);
+  expect([verdict.status, verdict.json]).toEqual([200, { success: false, errorMessage: refusal }]);
+}
+
+describe('a session', () => {
+  test.each([
+    // blocked, revoked, expired → what is said first
+    [false, false, false, null],
+    [false, false, true, 'expired'],
+    [false, true, false, 'revoked'],
+    [false, true, true, 'revoked'],
+    [true, false, false, 'membership_blocked'],
+    [true, false, true, 'membership_blocked'],
+    [true, true, false, 'membership_blocked'],
+    [true, true, true, 'membership_blocked'],
+  ] as const)(
+    'blocked: %p, revoked: %p, expired: %p is judged in the contract’s order: %p',
+    async (isBlocked, isRevoked, isExpired, refusal) => {
+      const { instance, person, key } = await setUp();
+      if (isBlocked) set(instance, "UPDATE application_users SET status = 'paused' WHERE user_id = ?", person.userId);
+      if (isRevoked) set(instance, 'UPDATE sessions SET revoked_at = ?', START);
+      if (isExpired) instance.clock.advance(30 * DAY);
+      if (refusal !== null) return expectRefused(instance, key.token, person.token, refusal);
+      expect((await instance.call('POST', '/api/v1/session', { token: person.token })).json.ok).toBe(true);
+      expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
+    },
+  );
+
+  test.each(MEMBERSHIP_STATUSES.filter((status) => status !== 'active'))(
+    'of a membership that is %s is blocked at once, and good again when it is active',
+    async (status) => {
+      const { instance, person, key } = await setUp();
+      set(instance, 'UPDATE application_users SET status = ? WHERE user_id = ?', status, person.userId);
+      await expectRefused(instance, key.token, person.token, 'membership_blocked');
+      set(instance, "UPDATE application_users SET status = 'active' WHERE user_id = ?", person.userId);
+      expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
+    },
+  );
+
+  test('of a deleted person is blocked', async () => {
+    const { instance, person, key } = await setUp();
+    set(instance, 'UPDATE users SET deleted_at = ? WHERE id = ?', START, person.userId);
+    await expectRefused(instance, key.token, person.token, 'membership_blocked');
+  });
+
+  test('is good to its last millisecond', async () => {
+    const { instance, person, key } = await setUp();
+    instance.clock.advance(30 * DAY - 1);
+    expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
+    instance.clock.advance(1);
+    await expectRefused(instance, key.token, person.token, 'expired');
+  });
+
+  test('of one application is untouched by a ban in another', async () => {
+    const { instance, application, person, key } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    instance.clock.advance(MINUTE);
+    const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
+    expect(elsewhere.userId).toBe(person.userId);
+    const ban = "UPDATE application_users SET status = 'banned' WHERE application_id = ? AND user_id = ?";
+    set(instance, ban, application.id, person.userId);
+    await expectRefused(instance, key.token, person.token, 'membership_blocked');
+    expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).json.ok).toBe(true);
+  });
+
+  test.each([
+    ['none', ''],
+    ['no secret at all', 'hello'],
+    ['a truncated one', 'est_0123456789'],
+    ['one with a wrong checksum', `est_${'0'.repeat(49)}`],
+    ['an SQL text', "' OR 1=1 --"],
+    ['a hash', 'a'.repeat(64)],
+  ])('token that is %s is invalid_token', async (_, token) => {
+    const { instance, key } = await setUp();
+    const { status, json } = await instance.call('POST', '/api/v1/session', { token });
+    expect([status, json.error]).toEqual([401, 'invalid_token']);
+    if (token)
+      expect((await verify(instance, key.token, token)).json).toEqual({
+        success: false,
+        errorMessage: 'invalid_token',
+      });
+  });
+
+  test('token that is well made but was never issued is invalid_token', async () => {
+    const { instance, key } = await setUp();
+    await expectRefused(instance, key.token, mintSecret('session', systemRandom), 'invalid_token');
+    await expectRefused(instance, key.token, mintSecret('setup', systemRandom), 'invalid_token');
+  });
+
+  test('endpoint takes no API key: keys are server-only and judged elsewhere', async () => {
+    const { instance, key } = await setUp();
+    for (const token of [key.token, instance.workspaceKey]) {
+      const { status, json } = await instance.call('POST', '/api/v1/session', { token });
+      expect([status, json.error]).toEqual([401, 'invalid_token']);
+    }
+  });
+
+  test('endpoint takes the bearer scheme in any case, and no other scheme', async () => {
+    const { instance, person } = await setUp();
+    const call = (authorization: string) => instance.call('POST', '/api/v1/session', { headers: { authorization } });
+    for (const scheme of ['Bearer', 'bearer', 'BEARER'])
+      expect((await call(`${scheme} ${person.token}`)).status).toBe(200);
+    for (const header of [person.token, `Basic ${person.token}`, `Bearer${person.token}`, `Token ${person.token}`])
+      expect((await call(header)).json.error).toBe('invalid_token');
+  });
+
+  test('is verified without changing or reporting anything', async () => {
+    const { instance, application, person, key } = await setUp();
+    const before = dumpTables(instance);
+    const events = instance.events(application.id);
+    await instance.call('POST', '/api/v1/session', { token: person.token });
+    await verify(instance, key.token, person.token);
+    await verify(instance, key.token, 'nonsense');
+    expect(dumpTables(instance)).toEqual(before);
+    expect(instance.events(application.id)).toEqual(events);
+  });
+});
+
+describe('verification for a backend', () => {
+  test('never crosses applications: another’s key gets invalid_token, as for an unknown one', async () => {
+    const { instance, person } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const foreign = await instance.createKey(other.id);
+    const unknown = await verify(instance, foreign.token, mintSecret('session', systemRandom));
+    const verdict = await verify(instance, foreign.token, person.token);
+    expect([verdict.status, verdict.json]).toEqual([unknown.status, unknown.json]);
+    expect(verdict.json).toEqual({ success: false, errorMessage: 'invalid_token' });
+  });
+
+  test('says invalid_token of a foreign token in whatever state it is, never its state', async () => {
+    const { instance, person } = await setUp();
+    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const outcome = async () => (await verify(instance, foreign.token, person.token)).json.errorMessage;
+    set(instance, 'UPDATE sessions SET revoked_at = ?', START);
+    expect(await outcome()).toBe('invalid_token');
+    set(instance, "UPDATE application_users SET status = 'banned' WHERE user_id = ?", person.userId);
+    expect(await outcome()).toBe('invalid_token');
+    instance.clock.advance(31 * DAY);
+    expect(await outcome()).toBe('invalid_token');
+  });
+
+  test('never crosses workspaces', async () => {
+    const { instance, person } = await setUp();
+    const tenant = createTenant(instance);
+    const theirs = await instance.signIn(tenant.application.clientId, 'eve@example.com');
+    const outcome = async (key: string, token: string) => (await verify(instance, key, token)).json;
+    expect(await outcome(tenant.workspaceKey, person.token)).toEqual({ success: false, errorMessage: 'invalid_token' });
+    expect(await outcome(instance.workspaceKey, theirs.token)).toEqual({
+      success: false,
+      errorMessage: 'invalid_token',
+    });
+    expect((await outcome(tenant.workspaceKey, theirs.token)).success).toBe(true);
+    expect((await outcome(instance.workspaceKey, person.token)).success).toBe(true);
+  });
+
+  test('with a key for a subset knows the tokens of that subset alone', async () => {
+    const { instance, application, person } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    instance.clock.advance(MINUTE);
+    const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
+    const subset = await createWorkspaceKey(instance, { access: 'read', applicationIds: [application.id] });
+    expect((await verify(instance, subset.token, person.token)).json.success).toBe(true);
+    expect((await verify(instance, subset.token, elsewhere.token)).json.errorMessage).toBe('invalid_token');
+  });
+
+  test('knows no console session: the console belongs to no tenant', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    expect((await verify(instance, instance.workspaceKey, owner.token)).json).toEqual({
+      success: false,
+      errorMessage: 'invalid_token',
+    });
+  });
+
+  test('takes a key of the same application as the token, and none of another', async () => {
+    const { instance, application, key } = await setUp();
+    const presented = await instance.createKey(application.id);
+    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    expect((await verify(instance, key.token, presented.token)).json.success).toBe(true);
+    expect((await verify(instance, key.token, key.token)).json.success).toBe(true);
+    expect((await verify(instance, key.token, foreign.token)).json.errorMessage).toBe('invalid_token');
+    expect((await verify(instance, instance.workspaceKey, foreign.token)).json.success).toBe(true);
+  });
+
+  test('takes a workspace key as the token from nobody, not even from itself', async () => {
+    const { instance, application, key } = await setUp();
+    const subset = await createWorkspaceKey(instance, { applicationIds: [application.id] });
+    for (const caller of [key.token, instance.workspaceKey, subset.token])
+      for (const token of [instance.workspaceKey, subset.token])
+        expect((await verify(instance, caller, token)).json).toEqual({ success: false, errorMessage: 'invalid_token' });
+  });
+
+  test('says expired of a key past its expiry, to the millisecond', async () => {
+    const { instance, application, key } = await setUp();
+    const presented = await instance.createKey(application.id, { expiresAt: new Date(START + HOUR).toISOString() });
+    instance.clock.advance(HOUR - 1);
+    expect((await verify(instance, key.token, presented.token)).json.success).toBe(true);
+    instance.clock.advance(1);
+    expect((await verify(instance, key.token, presented.token)).json).toEqual({
+      success: false,
+      errorMessage: 'expired',
+    });
+  });
+
+  test('says expired of a predecessor past its grace, and takes it until then', async () => {
+    const { instance, application, key } = await setUp();
+    const old = await instance.createKey(application.id);
+    const successor = await instance.createKey(application.id);
+    const graceEndsAt = START + DAY;
+    const grace = 'UPDATE api_keys SET rotated_to_id = ?, grace_period_ends_at = ? WHERE id = ?';
+    set(instance, grace, successor.id, graceEndsAt, old.id);
+    instance.clock.advance(DAY - 1);
+    expect((await verify(instance, key.token, old.token)).json.success).toBe(true);
+    expect((await instance.call('GET', '/api/applications', { token: old.token })).status).toBe(200);
+    instance.clock.advance(1);
+    expect((await verify(instance, key.token, old.token)).json).toEqual({ success: false, errorMessage: 'expired' });
+    expect((await instance.call('GET', '/api/applications', { token: old.token })).status).toBe(401);
+    expect((await verify(instance, key.token, successor.token)).json.success).toBe(true);
+  });
+
+  test('says membership_blocked of a revoked key, before expired', async () => {
+    const { instance, application, key } = await setUp();
+    const presented = await instance.createKey(application.id, { expiresAt: new Date(START + HOUR).toISOString() });
+    revokeKey(instance, presented.id);
+    expect((await verify(instance, key.token, presented.token)).json.errorMessage).toBe('membership_blocked');
+    instance.clock.advance(DAY);
+    expect((await verify(instance, key.token, presented.token)).json.errorMessage).toBe('membership_blocked');
+  });
+});
+
+describe('the caller’s own key', () => {
+  test('missing, malformed, unknown, expired or revoked is 401 invalid_api_key in the same shape', async () => {
+    const { instance, application, person } = await setUp();
+    const expired = await instance.createKey(application.id, { expiresAt: new Date(START + 1).toISOString() });
+    const revoked = await instance.createKey(application.id);
+    revokeKey(instance, revoked.id);
+    instance.clock.advance(1);
+    const bad = [undefined, 'eak_x', mintSecret('apiKey', systemRandom), person.token, expired.token, revoked.token];
+    for (const key of bad) {
+      const { status, json, headers, text } = await verify(instance, key, person.token);
+      expect([status, json]).toEqual([
+        401,
+        {
+          success: false,
+          errorMessage: 'invalid_api_key',
+          message: ERROR_CATALOGUE.invalid_api_key.message,
+          requestId: headers.get('x-request-id'),
+        },
+      ]);
+      expect(text).not.toContain(person.token);
+    }
+  });
+
+  test('bad is told before the body is judged', async () => {
+    const { instance } = await setUp();
+    const answer = await instance.call('POST', '/api/v1/verify', { token: 'eak_x', body: '{"broken' });
+    expect([answer.status, answer.json.errorMessage]).toEqual([401, 'invalid_api_key']);
+  });
+
+  test('may be a read key', async () => {
+    const { instance, person, key } = await setUp();
+    expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
+  });
+
+  test.each([
+    [{}],
+    [{ token: 5 }],
+    [{ token: '' }],
+    [{ token: null }],
+    [{ token: 'x'.repeat(501) }],
+    [{ token: 'x', y: 1 }],
+  ])('with a body that is not {token} is told the field: %.60j', async (body) => {
+    const { instance, key } = await setUp();
+    const { status, json, text } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
+    expect([status, json.success, json.fields.length]).toEqual([400, false, 1]);
+    expect(json.fields[0].path).toBe('y' in body ? 'y' : 'token');
+    expect(text).not.toContain('xxx');
+  });
+});
