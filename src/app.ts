@@ -1,14 +1,26 @@
 /** The application: every operation mounted on one router, and what is answered where there is none. Never listens. */
 import { Elysia } from 'elysia';
 import type { AdjustableClock } from './core/clock.ts';
+import { normalizeEmail } from './core/email.ts';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
-import { authenticator } from './http/authenticate.ts';
+import { authenticator, rateLimited } from './http/authenticate.ts';
 import { errorMapper } from './http/errors.ts';
 import type { Operation } from './http/operation.ts';
 import { logRequest, pipeline, type PipelineDependencies } from './http/pipeline.ts';
-import { contextFactory, type PeerAddress } from './http/request-context.ts';
+import { BUCKETS } from './http/limits.ts';
+import { announceLimit, type Bucket } from './http/rate-limit.ts';
+import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { activityRoutes } from './modules/activity/routes.ts';
+import { betaRoutes } from './modules/beta/routes.ts';
+import { grantRoutes } from './modules/grants/routes.ts';
+import { importRoutes } from './modules/import/routes.ts';
+import { lifecycleRoutes } from './modules/lifecycle/routes.ts';
+import { userRoutes } from './modules/users/routes.ts';
+import { liveRoutes } from './modules/live/routes.ts';
+import { webhookRoutes } from './modules/webhooks/routes.ts';
+import { workspaceRoutes } from './modules/workspace/routes.ts';
 import { apiKeyRoutes } from './modules/api-keys/routes.ts';
 import { applicationRoutes } from './modules/applications/routes.ts';
 import { descriptionRoutes } from './modules/description/routes.ts';
@@ -24,6 +36,8 @@ import type { Services } from './services.ts';
 export interface AppOptions {
   readonly peerAddress: PeerAddress;
   readonly isStopping: () => boolean;
+  /** Lets a connection stay open without traffic from the client. */
+  readonly keepOpen: (request: Request) => void;
   /** Given in an ephemeral instance only; its presence opens the test endpoints. */
   readonly testClock: AdjustableClock | null;
 }
@@ -87,7 +101,10 @@ export function createApp(dependencies: Dependencies, services: Services, option
     operations,
     async fetch(request) {
       const response = await router.handle(request);
-      return request.method === 'HEAD' ? new Response(null, response) : response;
+      if (request.method !== 'HEAD') return response;
+      // A stream that nobody will read must not stay open.
+      await response.body?.cancel();
+      return new Response(null, response);
     },
   };
 }
@@ -95,16 +112,60 @@ export function createApp(dependencies: Dependencies, services: Services, option
 /** The whole API, in the order of its description. */
 function listOperations(
   { config, db, baseUrl }: Dependencies,
-  { applications, apiKeys, sessions, otp, setup, workspaces, scheduler }: Services,
-  { isStopping, testClock }: AppOptions,
+  services: Services,
+  { isStopping, testClock, keepOpen }: AppOptions,
   operations: () => readonly Operation[],
 ): Operation[] {
+  const {
+    applications,
+    legalUrls,
+    lifecycle,
+    activity,
+    apiKeys,
+    beta,
+    grants,
+    users,
+    imports,
+    members,
+    webhooks,
+    live,
+    deliveries,
+  } = services;
+  const { sessions, otp, setup, workspaces, scheduler, limiter } = services;
   const cookie = sessionCookie(baseUrl());
+
+  /** @throws {AppError} rate_limited */
+  function limitSubject(context: RequestContext, bucket: Bucket, subject: string, allowed: number): void {
+    const state = limiter.consume(bucket, subject, allowed);
+    if (!state.isAllowed) throw rateLimited(context, state);
+    announceLimit(context.headers, state);
+  }
+
+  /** Jobs first: what they emit is delivered as well. */
+  async function runDue(): Promise<void> {
+    await scheduler.runAll();
+    await deliveries.runOnce();
+    await scheduler.runAll();
+  }
+
   return [
     ...signInRoutes({ otp, cookie, consoleId: workspaces.consoleId }),
     ...sessionRoutes(sessions),
-    ...applicationRoutes(applications),
+    ...liveRoutes({ hub: live, keepOpen }),
+    ...applicationRoutes(applications, legalUrls),
+    ...lifecycleRoutes(lifecycle),
+    ...activityRoutes(activity),
     ...apiKeyRoutes(apiKeys),
+    ...betaRoutes(beta, (email, context) =>
+      limitSubject(context, BUCKETS.interestEmail, normalizeEmail(email) ?? email, config.limits.interestPerEmail),
+    ),
+    ...grantRoutes('roles', grants.roles),
+    ...grantRoutes('scopes', grants.scopes),
+    ...grantRoutes('memberships', grants.memberships),
+    ...userRoutes(users),
+    ...importRoutes(imports),
+    ...webhookRoutes(webhooks),
+    ...workspaceRoutes(workspaces, members),
     ...setupRoutes({ setup, cookie }),
     ...descriptionRoutes({ operations, baseUrl }),
     ...healthRoutes({ db, isStopping }),
@@ -116,7 +177,7 @@ function listOperations(
       isLoopbackAllowed: config.mode !== 'normal',
       isLoopbackOpen: config.mode === 'ephemeral',
     }),
-    ...(testClock ? testToolRoutes({ db, clock: testClock, runJobs: () => scheduler.runAll() }) : []),
+    ...(testClock ? testToolRoutes({ db, clock: testClock, runJobs: runDue }) : []),
   ];
 }
 

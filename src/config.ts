@@ -20,9 +20,12 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly mailFrom: string | null;
   readonly trustedProxies: BlockList;
+  /** Ranges that outgoing requests may reach although they are not public. */
+  readonly allowedCidrs: BlockList;
   readonly countryHeader: string | null;
   readonly cdnUrl: string | null;
   readonly logLevel: string;
+  readonly auditRetentionDays: number;
   readonly limits: LimitSettings;
 }
 
@@ -71,6 +74,7 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     default: 'info (`warn` in dev mode)',
     meaning: '`debug`, `info`, `warn`, `error` or `silent`.',
   },
+  { name: 'GATEHOUSE_AUDIT_DAYS', default: '365', meaning: 'How many days audit records are kept.' },
   { name: 'GATEHOUSE_LIMIT_SESSION_PER_MINUTE', default: '600', meaning: 'Verifications of one session a minute.' },
   {
     name: 'GATEHOUSE_LIMIT_FAILURES_PER_MINUTE',
@@ -82,6 +86,21 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'GATEHOUSE_LIMIT_CODES_PER_ADDRESS',
     default: '20',
     meaning: 'Codes asked for by one address in 15 minutes.',
+  },
+  {
+    name: 'GATEHOUSE_LIMIT_INTEREST_PER_EMAIL',
+    default: '5',
+    meaning: 'Requests for access of one e-mail an hour.',
+  },
+  {
+    name: 'GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS',
+    default: '30',
+    meaning: 'Requests for access by one address an hour.',
+  },
+  {
+    name: 'GATEHOUSE_ALLOW_CIDRS',
+    default: '',
+    meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
   },
   { name: 'GATEHOUSE_LIMIT_SETUP_PER_MINUTE', default: '30', meaning: 'Uses of a setup link by one address a minute.' },
 ];
@@ -164,6 +183,12 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
     parseCidrs,
     'give addresses or CIDRs separated by commas, such as 10.0.0.0/8,::1.',
   );
+  const allowedCidrs = check(
+    'GATEHOUSE_ALLOW_CIDRS',
+    read('GATEHOUSE_ALLOW_CIDRS'),
+    parseCidrs,
+    'give addresses or CIDRs separated by commas, such as 10.20.0.0/16.',
+  );
   const countryHeader = check(
     'GATEHOUSE_COUNTRY_HEADER',
     read('GATEHOUSE_COUNTRY_HEADER'),
@@ -176,6 +201,12 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
     (text) => (LOG_LEVELS.includes(text) ? text : null),
     `give one of ${LOG_LEVELS.join(', ')}.`,
   );
+  const auditRetentionDays = check(
+    'GATEHOUSE_AUDIT_DAYS',
+    read('GATEHOUSE_AUDIT_DAYS'),
+    wholeNumber(1, 36_500),
+    'give a whole number of days from 1 to 36500.',
+  );
   const limits: LimitSettings = {
     sessionPerMinute: limit('GATEHOUSE_LIMIT_SESSION_PER_MINUTE', DEFAULT_LIMITS.sessionPerMinute),
     failuresPerAddressPerMinute: limit(
@@ -187,6 +218,11 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
       mode === 'ephemeral'
         ? null
         : limit('GATEHOUSE_LIMIT_CODES_PER_ADDRESS', DEFAULT_LIMITS.codesPerAddress ?? Infinity),
+    interestPerEmail: limit('GATEHOUSE_LIMIT_INTEREST_PER_EMAIL', DEFAULT_LIMITS.interestPerEmail),
+    interestPerAddress:
+      mode === 'ephemeral'
+        ? null
+        : limit('GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS', DEFAULT_LIMITS.interestPerAddress ?? Infinity),
     setupPerAddressPerMinute: limit('GATEHOUSE_LIMIT_SETUP_PER_MINUTE', DEFAULT_LIMITS.setupPerAddressPerMinute),
   };
 
@@ -210,9 +246,11 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
     workspaceKey,
     smtpUrl,
     mailFrom,
+    allowedCidrs: allowedCidrs ?? new BlockList(),
     trustedProxies: trustedProxies ?? new BlockList(),
     countryHeader,
     cdnUrl,
+    auditRetentionDays: auditRetentionDays ?? 365,
     logLevel: logLevel ?? (mode === 'dev' ? 'warn' : 'info'),
     limits: Object.freeze(limits),
   });

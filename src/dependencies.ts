@@ -13,6 +13,7 @@ import { openSqlite } from './db/open.ts';
 import { createDatabase, type Database } from './db/unit-of-work.ts';
 import { outboxTransport } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
+import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { Mail, MailTransport } from './mail/transport.ts';
 
 export interface Dependencies {
@@ -22,6 +23,8 @@ export interface Dependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly mail: MailTransport;
+  /** The one way out to addresses that others have given. */
+  readonly outbound: GuardedFetch;
   readonly log: Logger;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;

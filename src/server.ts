@@ -10,6 +10,7 @@ import { systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
 import { type Dependencies, mailTransport, openData } from './dependencies.ts';
 import type { Mail } from './mail/transport.ts';
+import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 
 export interface RunningServer {
@@ -88,6 +89,7 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
     random: systemRandom,
     instanceKey,
     mail,
+    outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: isEphemeral }),
     log,
     baseUrl: () => url,
   };
@@ -95,6 +97,7 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
   const app = createApp(dependencies, services, {
     peerAddress: (request) => listener.requestIP(request)?.address ?? null,
     isStopping: () => isStopping,
+    keepOpen: (request) => listener.timeout(request, 0),
     testClock,
   });
   handle = app.fetch;
@@ -104,11 +107,12 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
+    services.live.closeAll();
     await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
     await listener.stop(true);
     // A mail server that hangs must not keep the process: what it has not taken stays queued.
     services.mail.close();
-    await Promise.race([services.scheduler.stop(), Bun.sleep(JOBS_MS)]);
+    await Promise.race([Promise.all([services.scheduler.stop(), services.deliveries.stop()]), Bun.sleep(JOBS_MS)]);
     services.flushCounters();
     data!.close();
     removeFolder();

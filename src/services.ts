@@ -1,15 +1,28 @@
 /** Every service of the product, wired to the world it runs in. */
+import { SYSTEM_ACTOR } from './core/actor.ts';
 import type { Dependencies } from './dependencies.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import { sessionExpiryJob } from './jobs/session-expiry.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { type Job, scheduler } from './jobs/scheduler.ts';
 import { mailQueue } from './mail/queue.ts';
 import { apiKeyService } from './modules/api-keys/service.ts';
+import { activityService } from './modules/activity/service.ts';
+import { legalUrlService } from './modules/applications/legal-urls.ts';
+import { betaService } from './modules/beta/service.ts';
+import { grantService } from './modules/grants/service.ts';
+import { importService } from './modules/import/service.ts';
+import { lifecycleService } from './modules/lifecycle/service.ts';
+import { userService } from './modules/users/service.ts';
 import { applicationService } from './modules/applications/service.ts';
 import { sessionService } from './modules/sessions/service.ts';
 import { setupService } from './modules/setup/service.ts';
-import { codeChallengeService } from './modules/sign-in/code-challenge.ts';
+import { codeChallengeService } from './modules/codes/code-challenge.ts';
 import { otpService } from './modules/sign-in/otp.ts';
+import { memberService } from './modules/workspace/members.ts';
+import { hub } from './modules/live/hub.ts';
+import { dispatcher } from './modules/webhooks/dispatcher.ts';
+import { webhookService } from './modules/webhooks/service.ts';
 import { workspaceService } from './modules/workspace/service.ts';
 
 export type Services = ReturnType<typeof createServices>;
@@ -20,9 +33,10 @@ export function createServices(dependencies: Dependencies) {
   const cdnUrl = () => config.cdnUrl ?? `${baseUrl()}/cdn`;
   const isLoopbackAllowed = config.mode !== 'normal';
 
-  const applications = applicationService({ db, isLoopbackAllowed });
-  const workspaces = workspaceService({ db, applications });
+  const applications = applicationService({ db, clock, random, isLoopbackAllowed });
   const sessions = sessionService({ db, clock, random, cdnUrl });
+  const workspaces = workspaceService({ db, applications });
+  const challenges = codeChallengeService({ random, instanceKey });
   const apiKeys = apiKeyService({
     db,
     clock,
@@ -32,7 +46,7 @@ export function createServices(dependencies: Dependencies) {
   });
   const otp = otpService({
     db,
-    challenges: codeChallengeService({ random, instanceKey }),
+    challenges,
     sessions,
     findApplication: applications.find,
     findApplicationByClientId: applications.findByClientId,
@@ -40,6 +54,33 @@ export function createServices(dependencies: Dependencies) {
     baseUrl,
   });
   const setup = setupService({ db, clock, random, workspaces, sessions, findApplication: applications.find });
+  const lifecycle = lifecycleService({ db, applications, challenges, sessions, workspaces });
+  const beta = betaService({ db, applications });
+  const users = userService({ db, clock, sessions, cdnUrl });
+  const legalUrls = legalUrlService({ db, clock, outbound: dependencies.outbound });
+  const deliveries = dispatcher({
+    db,
+    clock,
+    random,
+    instanceKey,
+    outbound: dependencies.outbound,
+    log,
+    ownerEmails: workspaces.ownerEmails,
+  });
+  const webhooks = webhookService({
+    db,
+    clock,
+    random,
+    instanceKey,
+    isLoopbackAllowed: config.mode === 'ephemeral',
+    allowedCidrs: config.allowedCidrs,
+    wake: deliveries.wake,
+  });
+  const live = hub(sessions.envelopeOf);
+  db.onCommit('events', (events) => {
+    deliveries.wake();
+    live.publish(events);
+  });
   const limiter = rateLimiter({ db, clock });
   const mail = mailQueue({ db, clock, transport: dependencies.mail, log });
   db.onCommit('mail', () => void mail.runOnce());
@@ -50,6 +91,7 @@ export function createServices(dependencies: Dependencies) {
   };
   const jobs: Job[] = [
     { name: 'flush counters', everyMs: 1000, runOnce: flushCounters },
+    { name: 'launch mails', everyMs: 5000, runOnce: () => beta.continueLaunches(SYSTEM_ACTOR) },
     { name: 'mail', everyMs: 2000, runOnce: () => mail.runOnce() },
     {
       // RETURNING through .get() never triggers SQLite's own checkpoint.
@@ -57,13 +99,32 @@ export function createServices(dependencies: Dependencies) {
       everyMs: 60_000,
       runOnce: () => void db.sqlite.run('PRAGMA wal_checkpoint(PASSIVE)'),
     },
-    retentionJob({ db, clock }),
+    sessionExpiryJob({ db, clock }),
+    { name: 'event streams', everyMs: 15_000, runOnce: () => live.heartbeat() },
+    // Commits wake the dispatcher; this finds what has become due by time.
+    { name: 'deliveries', everyMs: 1000, runOnce: () => deliveries.wake() },
+    retentionJob({ db, clock, auditDays: config.auditRetentionDays }),
   ];
 
   const { workspaceId } = workspaces.bootstrap(apiKeys, config);
   return {
     applications,
+    legalUrls,
+    webhooks,
+    deliveries,
+    live,
     apiKeys,
+    grants: {
+      roles: grantService('roles', db),
+      scopes: grantService('scopes', db),
+      memberships: grantService('memberships', db),
+    },
+    lifecycle,
+    beta,
+    users,
+    imports: importService(db),
+    members: memberService({ db, sessions, consoleId: workspaces.consoleId, baseUrl }),
+    activity: activityService(db),
     sessions,
     otp,
     setup,

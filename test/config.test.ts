@@ -38,7 +38,7 @@ describe('the configuration', () => {
     expect(loadConfig({}, { mode: 'ephemeral' })).toMatchObject({
       port: 0,
       ownerEmail: 'owner@example.test',
-      limits: { ...DEFAULT_LIMITS, codesPerAddress: null },
+      limits: { ...DEFAULT_LIMITS, codesPerAddress: null, interestPerAddress: null },
     });
     const named = loadConfig({ GATEHOUSE_OWNER_EMAIL: 'ada@example.com', GATEHOUSE_PORT: '9' }, { mode: 'ephemeral' });
     expect([named.ownerEmail, named.port]).toEqual(['ada@example.com', 9]);

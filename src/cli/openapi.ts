@@ -11,6 +11,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { createLog, logDestination } from '../log.ts';
 import { outboxTransport } from '../mail/outbox.ts';
 import { openApiYaml } from '../modules/description/routes.ts';
+import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { createServices } from '../services.ts';
 import type { Command } from './arguments.ts';
 
@@ -32,12 +33,14 @@ export const openapi: Command = {
       random: systemRandom,
       instanceKey: instanceKey(systemRandom.bytes(INSTANCE_KEY_BYTES)),
       mail: outboxTransport(() => {}),
+      outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: false }),
       log: createLog('silent', logDestination(2)),
       baseUrl: () => baseUrl,
     };
     const app = createApp(dependencies, createServices(dependencies), {
       peerAddress: () => null,
       isStopping: () => false,
+      keepOpen: () => {},
       testClock: null,
     });
     process.stdout.write(await openApiYaml(app.operations, baseUrl));

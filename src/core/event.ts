@@ -1,14 +1,67 @@
-/** The catalogue of event types that applications can subscribe to, with the data each carries. */
+/** The catalogue of event types that applications can subscribe to, with the schema of the data each carries. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
 
 export type SignInMethod = 'otp' | 'setup';
 
-export interface EventData {
-  'user.signed_in': { userId: string; sessionId: string; method: SignInMethod };
-  'user.signed_out': { userId: string; sessionId: string };
-  'user.reactivated': { userId: string };
-}
+const Slugs = (description: string) => Type.Array(Type.String(), { description });
+const Current = Slugs('The full set now.');
 
-export type EventType = keyof EventData;
+/** Every payload names the person. */
+const about = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object({ userId: Type.String(), ...properties });
+
+const onSession = about({ sessionId: Type.String() });
+const byAdmin = about({ reason: Type.Optional(Type.String({ description: 'When one was given.' })) });
+const Nullable = Type.Union([Type.String(), Type.Null()]);
+const image = about({
+  url: Nullable,
+  sizes: Type.Union([Type.Array(Type.Integer()), Type.Null()]),
+  updatedAt: Nullable,
+});
+
+/** The 23 types of the contract. Types and fields are only ever added. */
+export const EVENT_SCHEMAS = {
+  'user.signed_in': about({ sessionId: Type.String(), method: Type.Unsafe<SignInMethod>(Type.String()) }),
+  'user.signed_out': onSession,
+  'user.session_revoked': about({ sessionId: Type.String(), reason: Type.String() }),
+  'user.session_expired': onSession,
+  'user.banned': byAdmin,
+  'user.unbanned': byAdmin,
+  'user.paused': byAdmin,
+  'user.resumed': byAdmin,
+  'user.deleted': byAdmin,
+  'user.restored': byAdmin,
+  'user.inactivated': about({}),
+  'user.reactivated': about({}),
+  'user.left': about({}),
+  'user.role_added': about({ roles: Slugs('The roles added.'), current: Current }),
+  'user.role_removed': about({ roles: Slugs('The roles removed.'), current: Current }),
+  'user.scope_added': about({ scopes: Slugs('The scopes added.'), current: Current }),
+  'user.scope_removed': about({ scopes: Slugs('The scopes removed.'), current: Current }),
+  'user.membership_changed': about({
+    memberships: Current,
+    added: Slugs('The groups joined.'),
+    removed: Slugs('The groups left.'),
+  }),
+  'user.profile_updated': about({
+    name: Nullable,
+    categories: Slugs('From `identity`, `languages`, `region`, `addresses`, `legal_entities`; more may be added.'),
+    changed: Type.Optional(Slugs('With `identity`: the fields that changed.')),
+  }),
+  'user.username_changed': about({ username: Nullable, previousUsername: Nullable }),
+  'user.avatar_changed': image,
+  'user.banner_changed': image,
+  'user.identity_changed': about({ changed: Slugs('Any of `email`, `provider`, `passkey`.') }),
+} as const;
+
+export type EventType = keyof typeof EVENT_SCHEMAS;
+
+export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as EventType[];
+
+/** What a test-send delivers; nobody subscribes to it. */
+export const TEST_EVENT_TYPE = 'webhook.test';
+
+export type EventData = { [Type in EventType]: Static<(typeof EVENT_SCHEMAS)[Type]> };
 
 /** One event, as the operation that causes it reports it; id and time are added by the unit of work. */
 export type DomainEvent = {

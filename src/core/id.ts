@@ -19,6 +19,8 @@ export const ID_PREFIXES = {
   event: 'evt',
   audit: 'aud',
   mail: 'mail',
+  webhook: 'whk',
+  delivery: 'dlv',
   request: 'req',
 } as const;
 

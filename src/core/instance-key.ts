@@ -1,4 +1,5 @@
 /** The instance's own key: derives one key a purpose from it, so that no two uses ever share key material. */
+import { CompactEncrypt, compactDecrypt } from 'jose';
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export const INSTANCE_KEY_BYTES = 32;
@@ -9,14 +10,36 @@ export interface InstanceKey {
    * without this key a stolen database does not give the codes away.
    */
   codeDigest(challengeId: string, code: string): Uint8Array;
+  /**
+   * Encrypts a secret that must be read back (a webhook's, a provider client's): JWE compact, `dir` with A256GCM (RFC 7516).
+   * The purpose is authenticated with it, so that what was sealed for one cannot be opened for another.
+   */
+  seal(purpose: SealPurpose, secret: string): Promise<string>;
+  /** @throws when the text was changed, or sealed for another purpose or with another key. */
+  unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
+
+export type SealPurpose = 'webhook';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
 export function instanceKey(secret: Uint8Array): InstanceKey {
   if (secret.length !== INSTANCE_KEY_BYTES) throw new RangeError(`an instance key has ${INSTANCE_KEY_BYTES} bytes`);
   const codeKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse code digest v1', 32));
+  const sealKey = new Uint8Array(hkdfSync('sha256', secret, '', 'gatehouse sealing v1', 32));
   return {
     codeDigest: (challengeId, code) => createHmac('sha256', codeKey).update(`${challengeId}.${code}`).digest(),
+    seal: (purpose, text) =>
+      new CompactEncrypt(new TextEncoder().encode(text))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: purpose })
+        .encrypt(sealKey),
+    async unseal(purpose, sealed) {
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, sealKey, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      if (protectedHeader.typ !== purpose) throw new Error('sealed for another purpose');
+      return new TextDecoder().decode(plaintext);
+    },
   };
 }
 

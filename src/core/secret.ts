@@ -4,7 +4,13 @@
  */
 import type { Random } from './random.ts';
 
-export const SECRET_PREFIXES = { apiKey: 'eak', session: 'est', clientSecret: 'ecs', setup: 'egs' } as const;
+export const SECRET_PREFIXES = {
+  apiKey: 'eak',
+  session: 'est',
+  clientSecret: 'ecs',
+  setup: 'egs',
+  webhook: 'whsec',
+} as const;
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 

@@ -2,10 +2,12 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
+import management from '../../migrations/0002_management.sql' with { type: 'text' };
+import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation];
+const MIGRATIONS: readonly string[] = [foundation, management, webhooks];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

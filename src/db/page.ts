@@ -6,6 +6,9 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
+/** Far more than any of ours; nothing longer is worth decoding. */
+const MAX_CURSOR_LENGTH = 500;
+
 /** A cursor holds the sort key of the last row seen, as base64url JSON. */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
@@ -19,6 +22,7 @@ export function decodeCursor<const Shape extends readonly ('string' | 'number')[
   cursor: string,
   shape: Shape,
 ): { [Index in keyof Shape]: Shape[Index] extends 'number' ? number : string } {
+  if (cursor.length > MAX_CURSOR_LENGTH) throw new AppError('invalid_cursor');
   let key: unknown;
   try {
     key = JSON.parse(Buffer.from(cursor, 'base64url').toString());

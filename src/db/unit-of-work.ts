@@ -9,7 +9,7 @@ import type { AuditEntry } from '../core/audit.ts';
 import type { Clock } from '../core/clock.ts';
 import type { DomainEvent } from '../core/event.ts';
 import { newId } from '../core/id.ts';
-import { auditRecords, events, mails } from './schema/records.ts';
+import { auditRecords, mails } from './schema/records.ts';
 
 export type Orm = BunSQLiteDatabase;
 
@@ -30,8 +30,13 @@ function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** Rows that somebody waits for. */
-export type Topic = 'mail' | 'event';
+/** Who is told after a commit, and of what. */
+export interface CommitListeners {
+  /** Mails were queued. */
+  mail(): void;
+  /** Events were emitted, in this order. */
+  events(events: readonly DomainEvent[]): void;
+}
 
 export interface Unit {
   readonly tx: Orm;
@@ -54,8 +59,8 @@ export interface Database {
    * asynchronous callback would be committed before it has finished.
    */
   write<Result>(actor: Actor, work: (unit: Unit) => Synchronous<Result>): Result;
-  /** Called after a commit that wrote rows of this topic. */
-  onCommit(topic: Topic, listener: () => void): void;
+  /** Adds a listener that is called after each commit that wrote such rows; it must not throw. */
+  onCommit<Topic extends keyof CommitListeners>(topic: Topic, listener: CommitListeners[Topic]): void;
   close(): void;
 }
 
@@ -64,9 +69,29 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
   const begin = sqlite.prepare('BEGIN IMMEDIATE');
   const commit = sqlite.prepare('COMMIT');
   const rollback = sqlite.prepare('ROLLBACK');
-  const listeners: Record<Topic, (() => void)[]> = { mail: [], event: [] };
+  const listeners: { [Topic in keyof CommitListeners]: CommitListeners[Topic][] } = { mail: [], events: [] };
+  const insertEvent = sqlite.prepare(
+    'INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const subscribers = sqlite.prepare<{ id: string; events: string; status: string }, [string]>(
+    "SELECT id, events, status FROM webhooks WHERE application_id = ? AND status <> 'disabled'",
+  );
+  const insertDelivery = sqlite.prepare(
+    `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, was_held, created_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, ?7, ?6)`,
+  );
 
-  function createUnit(actor: Actor, touched: Set<Topic>): Unit {
+  const emailOf = sqlite.prepare<{ email: string }, [string]>(
+    "SELECT email FROM users WHERE id = ? AND kind = 'person'",
+  );
+
+  /** What a unit has done that others are told of after its commit. */
+  interface Outcome {
+    hasMail: boolean;
+    readonly events: DomainEvent[];
+  }
+
+  function createUnit(actor: Actor, outcome: Outcome): Unit {
     const now = clock.now();
     return {
       tx: orm,
@@ -82,7 +107,8 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
             kind: entry.kind,
             ok: entry.ok ?? true,
             userId: entry.userId ?? null,
-            email: entry.email ?? null,
+            // Activity is searched by the person's address.
+            email: entry.email ?? (entry.userId ? (emailOf.get(entry.userId)?.email ?? null) : null),
             actorType: actor.type,
             actorUserId: actor.userId,
             actorApiKeyId: actor.apiKeyId,
@@ -95,12 +121,24 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
           })
           .run();
       },
-      emit({ type, applicationId, data }) {
-        orm
-          .insert(events)
-          .values({ id: newId('event', now), applicationId, type, data, createdAt: now })
-          .run();
-        touched.add('event');
+      emit(event) {
+        const { type, applicationId, data } = event;
+        const eventId = newId('event', now);
+        insertEvent.run(eventId, applicationId, type, JSON.stringify(data), now);
+        for (const { id, events, status } of subscribers.all(applicationId)) {
+          if (!events.includes('"*"') && !events.includes(`"${type}"`)) continue;
+          const isHeld = status === 'quarantined';
+          insertDelivery.run(
+            newId('delivery', now),
+            id,
+            eventId,
+            type,
+            isHeld ? 'held' : 'pending',
+            now,
+            isHeld ? 1 : 0,
+          );
+        }
+        outcome.events.push(event);
       },
       mail(message) {
         orm
@@ -120,7 +158,7 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
             createdAt: now,
           })
           .run();
-        touched.add('mail');
+        outcome.hasMail = true;
       },
     };
   }
@@ -130,18 +168,19 @@ export function createDatabase(sqlite: SqliteDatabase, clock: Clock): Database {
     orm,
     write(actor, work) {
       if (sqlite.inTransaction) throw new Error('a unit of work cannot be opened inside another');
-      const touched = new Set<Topic>();
+      const outcome: Outcome = { hasMail: false, events: [] };
       begin.run();
       let result;
       try {
-        result = work(createUnit(actor, touched));
+        result = work(createUnit(actor, outcome));
         if (isThenable(result)) throw new Error('a unit of work must be synchronous');
         commit.run();
       } catch (error) {
         if (sqlite.inTransaction) rollback.run();
         throw error;
       }
-      for (const topic of touched) for (const listener of listeners[topic]) listener();
+      if (outcome.hasMail) for (const listener of listeners.mail) listener();
+      if (outcome.events.length > 0) for (const listener of listeners.events) listener(outcome.events);
       return result;
     },
     onCommit(topic, listener) {

@@ -25,13 +25,14 @@ export interface AuthenticatorDependencies {
   readonly baseUrl: string;
 }
 
-export type Authenticator = (rule: AccessRule, context: RequestContext) => Principal | null;
+/** @param isCounted whether the call uses up its limits; a second look in the same call does not. */
+export type Authenticator = (rule: AccessRule, context: RequestContext, isCounted: boolean) => Principal | null;
 
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, cookie, baseUrl } = dependencies;
 
   /** @throws {AppError} with the contract's refusal; the caller's address answers for failures. */
-  function session(token: string | null, context: RequestContext): SessionPrincipal {
+  function session(token: string | null, context: RequestContext, isCounted: boolean): SessionPrincipal {
     const found = token === null ? 'invalid_token' : credentials.findSession(token);
     if (typeof found === 'string') {
       // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
@@ -40,14 +41,15 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
       throw new AppError(found);
     }
     context.principalId = found.sessionId;
-    applyLimits(context, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
+    if (isCounted) applyLimits(context, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
     return found;
   }
 
-  function key(token: string, refusal: ErrorCode, context: RequestContext): KeyPrincipal {
+  function key(token: string, refusal: ErrorCode, context: RequestContext, isCounted: boolean): KeyPrincipal {
     const found = credentials.findKey(token);
     if (!found) throw new AppError(refusal);
     context.principalId = found.keyId;
+    if (!isCounted) return found;
     applyLimits(context, limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay));
     const minute = limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute);
     applyLimits(context, minute);
@@ -57,20 +59,20 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
-  function management(bearer: string | null, context: RequestContext): Principal {
-    if (bearer?.startsWith('eak_')) return key(bearer, 'unauthenticated', context);
+  function management(bearer: string | null, context: RequestContext, isCounted: boolean): Principal {
+    if (bearer?.startsWith('eak_')) return key(bearer, 'unauthenticated', context, isCounted);
     if (bearer === null && cookie.read(context.request) === null) throw new AppError('unauthenticated');
-    const principal = personal(bearer, context);
+    const principal = personal(bearer, context, isCounted);
     if (!principal.isConsole)
       throw new AppError('forbidden', { message: 'Only an API key or a console session can manage applications.' });
     return principal;
   }
 
-  function personal(bearer: string | null, context: RequestContext): SessionPrincipal {
+  function personal(bearer: string | null, context: RequestContext, isCounted: boolean): SessionPrincipal {
     const fromCookie = bearer === null ? cookie.read(context.request) : null;
     if (fromCookie !== null) requireSameOrigin(context.request, baseUrl);
     try {
-      return session(bearer ?? fromCookie, context);
+      return session(bearer ?? fromCookie, context, isCounted);
     } catch (error) {
       // Outside the verification endpoints every dead session is the same thing: not signed in.
       if (error instanceof AppError && error.status === 401)
@@ -79,20 +81,20 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     }
   }
 
-  return (rule, context) => {
+  return (rule, context, isCounted) => {
     const bearer = bearerToken(context.request);
     switch (rule) {
       case 'none':
         return null;
       case 'token':
-        return session(bearer, context);
+        return session(bearer, context, isCounted);
       case 'session':
-        return personal(bearer, context);
+        return personal(bearer, context, isCounted);
       case 'key':
-        return key(bearer ?? '', 'invalid_api_key', context);
+        return key(bearer ?? '', 'invalid_api_key', context, isCounted);
       case 'read':
       case 'full':
-        return management(bearer, context);
+        return management(bearer, context, isCounted);
     }
   };
 }

@@ -1,5 +1,5 @@
 /** The limit classes an operation can declare; numbers come from the configuration, announced in the RateLimit headers. */
-import { DAY, MINUTE } from '../core/clock.ts';
+import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 import type { Bucket } from './rate-limit.ts';
 
 /** What each class counts, for the descriptions. */
@@ -9,6 +9,7 @@ export const LIMIT_CLASSES = {
   session: '600 a minute per session; 120 failures a minute per address',
   code_send: '5 per e-mail and 20 per address in 15 minutes; 30 s between two for one e-mail and application',
   code_verify: '5 wrong tries per code; 20 wrong codes in 24 hours pause an e-mail in an application for an hour',
+  access_interest: '5 per e-mail and 30 per address an hour',
   setup: '30 a minute per address',
 } as const;
 
@@ -22,6 +23,8 @@ export interface LimitSettings {
   /** Null switches the limit off, as an ephemeral instance does so that a test can sign in hundreds. */
   readonly codesPerAddress: number | null;
   readonly setupPerAddressPerMinute: number;
+  readonly interestPerEmail: number;
+  readonly interestPerAddress: number | null;
 }
 
 export const DEFAULT_LIMITS: LimitSettings = {
@@ -30,6 +33,8 @@ export const DEFAULT_LIMITS: LimitSettings = {
   codesPerEmail: 5,
   codesPerAddress: 20,
   setupPerAddressPerMinute: 30,
+  interestPerEmail: 5,
+  interestPerAddress: 30,
 };
 
 export const CODE_WINDOW_MS = 15 * MINUTE;
@@ -41,4 +46,6 @@ export const BUCKETS = {
   failures: { name: 'failures', windowMs: MINUTE },
   codeAddress: { name: 'code-address', windowMs: CODE_WINDOW_MS },
   setup: { name: 'setup', windowMs: MINUTE },
+  interestAddress: { name: 'interest-address', windowMs: HOUR },
+  interestEmail: { name: 'interest-email', windowMs: HOUR },
 } as const satisfies Record<string, Bucket>;

@@ -3,6 +3,7 @@ import { swagger } from '@elysiajs/swagger';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ERROR_CATALOGUE, type ErrorCode } from '../core/error.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES } from '../core/event.ts';
 import { LIMIT_CLASSES } from './limits.ts';
 import type { AccessRule, Operation } from './operation.ts';
 
@@ -27,15 +28,40 @@ const SECURITY: Record<AccessRule, Record<string, string[]>[]> = {
   full: [{ apiKey: [] }, { sessionToken: [] }],
 };
 
+const TAGS: Record<string, string> = {
+  'Sign-in': 'How people come in.',
+  Verification: 'How a backend learns who is calling.',
+  Applications: 'The tenants of the service.',
+  Lifecycle: 'Archiving, deleting and hiding an application, each behind a code sent by mail.',
+  Activity: 'What happened, and who did it.',
+  Webhooks: 'Events, signed and delivered at least once.',
+  'API keys': 'Credentials for backends and agents.',
+  'Beta access': 'The sign-in gate and its allowlist.',
+  Roles: 'What a person is in an application.',
+  Scopes: 'What a person may do in an application.',
+  'Membership groups': 'Which groups a person belongs to.',
+  Users: 'The people of an application.',
+  Workspace: 'Who runs the applications.',
+  Setup: 'The first owner, and recovery.',
+  Descriptions: 'The API about itself.',
+  Operation: 'For supervisors and load balancers.',
+};
+
+/** Schemas that stand under `components` and are referred to by name, as they are met. */
+type Components = Record<string, object>;
+
 /** The document as an object. Built through Elysia's plugin on an instance that serves nothing else. */
 export async function openApiDocument(operations: readonly Operation[], baseUrl: string): Promise<object> {
+  const schemas: Components = { Error: ERROR_SCHEMA };
+  const described = documented(operations).map((operation) => ({ operation, detail: describe(operation, schemas) }));
+  const tags = [...new Set(described.map(({ operation }) => operation.tag))];
   const app = new Elysia().use(
     swagger({
       specPath: '/document',
       excludeStaticFile: false,
       exclude: ['/document', '/swagger'],
       documentation: {
-        openapi: '3.0.3',
+        openapi: '3.1.0',
         info: {
           title: 'Gatehouse',
           version: API_VERSION,
@@ -43,27 +69,71 @@ export async function openApiDocument(operations: readonly Operation[], baseUrl:
           license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
         },
         servers: [{ url: baseUrl }],
-        tags: [...new Set(documented(operations).map(({ tag }) => tag))].map((name) => ({ name })),
+        webhooks: eventDescriptions(schemas),
+        tags: tags.map((name) => ({ name, description: TAGS[name] ?? name })),
         components: {
           securitySchemes: {
             apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `eak_…`.' },
             sessionToken: { type: 'http', scheme: 'bearer', description: 'An end-user session token, `est_…`.' },
           },
+          examples: errorExamples(),
+          schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b))) as never,
         },
-      },
+      } as never,
     }),
   );
-  for (const operation of documented(operations))
-    app.route(operation.method, operation.path, () => null, { detail: describe(operation) as never });
+  for (const { operation, detail } of described)
+    app.route(operation.method, operation.path, () => null, { detail: detail as never });
   const response = await app.handle(new Request('http://localhost/document'));
   return (await response.json()) as object;
+}
+
+/** What an endpoint is sent, by event type (OpenAPI 3.1 `webhooks`). */
+function eventDescriptions(components: Components): Record<string, object> {
+  return Object.fromEntries(
+    EVENT_TYPES.map((type) => [
+      type,
+      {
+        post: {
+          operationId: `on.${type}`,
+          summary: `Event ${type}`,
+          description:
+            'Signed in `Svc-Signature: t=<unix_ts>,v1=<hex>`: HMAC-SHA256 of `<t>.<rawBody>` with the signing secret. Delivered at least once: deduplicate by `Svc-Event-Id`. Answer 2xx within 15 seconds.',
+          tags: ['Webhooks'],
+          security: [],
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  required: ['id', 'type', 'createdAt', 'applicationId', 'data'],
+                  properties: {
+                    id: { type: 'string' },
+                    type: { type: 'string', const: type },
+                    createdAt: { type: 'string', format: 'date-time' },
+                    applicationId: { type: 'string' },
+                    data: plain(EVENT_SCHEMAS[type], components),
+                  },
+                },
+              },
+            },
+          },
+          responses: {
+            200: { description: 'Accepted.' },
+            410: { description: 'Never again: quarantines the endpoint.' },
+          },
+        },
+      },
+    ]),
+  );
 }
 
 function documented(operations: readonly Operation[]): Operation[] {
   return operations.filter((operation) => !operation.isUndocumented);
 }
 
-function describe(operation: Operation): object {
+function describe(operation: Operation, components: Components): object {
   const { id, summary, description, tag, access, limit, query, body, isBodyOptional } = operation;
   return {
     operationId: id,
@@ -73,30 +143,32 @@ function describe(operation: Operation): object {
       .join('\n\n'),
     tags: [tag],
     security: SECURITY[access],
-    parameters: [...pathParameters(operation), ...(query ? queryParameters(query) : [])],
+    parameters: [
+      ...pathParameters(operation),
+      ...(operation.scope === 'workspace' ? [WORKSPACE_PARAMETER] : []),
+      ...(query ? queryParameters(query, components) : []),
+    ],
     ...(body && {
-      requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: plain(body) } } },
+      requestBody: {
+        required: !isBodyOptional,
+        content: { 'application/json': { schema: plain(body, components) } },
+      },
     }),
-    responses: { 200: success(operation), ...failures(operation) },
+    responses: { 200: success(operation, components), ...failures(operation) },
   };
 }
 
-function success({ data, style = 'envelope' }: Operation): object {
-  const schema = data ? plain(data) : { type: 'object' };
-  const isWrapped = style === 'envelope';
+function success({ data, mediaType, style = 'envelope' }: Operation, components: Components): object {
+  if (mediaType) return { description: 'Success.', content: { [mediaType]: { schema: { type: 'string' } } } };
+  const schema = data ? plain(data, components) : { type: 'object' };
+  const wrapped = {
+    type: 'object',
+    required: ['success', 'data'],
+    properties: { success: { type: 'boolean', const: true }, data: schema },
+  };
   return {
     description: 'Success.',
-    content: {
-      'application/json': {
-        schema: isWrapped
-          ? {
-              type: 'object',
-              required: ['success', 'data'],
-              properties: { success: { type: 'boolean', enum: [true] }, data: schema },
-            }
-          : schema,
-      },
-    },
+    content: { 'application/json': { schema: style === 'envelope' ? wrapped : schema } },
   };
 }
 
@@ -109,7 +181,7 @@ export function errorCodesOf({ access, scope, limit, body, query, style, errors 
   if (access === 'session') codes.push('membership_blocked');
   if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
   if (access === 'full') codes.push('admin_scope_required');
-  if (scope === 'application') codes.push('not_found');
+  if (scope !== 'instance') codes.push('not_found');
   if (body || query) codes.push('invalid_request');
   if (body) codes.push('payload_too_large', 'unsupported_media_type');
   if (limit !== 'none') codes.push('rate_limited');
@@ -117,50 +189,83 @@ export function errorCodesOf({ access, scope, limit, body, query, style, errors 
   return [...new Set(codes)];
 }
 
-function failures(operation: Operation): Record<string, object> {
-  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => ERROR_CATALOGUE[code].status);
+const FIELDS_SCHEMA = {
+  type: 'array',
+  description: 'What to mend; with 400 only.',
+  items: {
+    type: 'object',
+    required: ['path', 'message'],
+    properties: { path: { type: 'string', examples: ['emails.3'] }, message: { type: 'string' } },
+  },
+};
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['success', 'error', 'message', 'requestId'],
+  properties: {
+    success: { type: 'boolean', const: false },
+    error: { type: 'string', enum: Object.keys(ERROR_CATALOGUE) },
+    message: { type: 'string', description: 'One sentence that says what to do.' },
+    requestId: { type: 'string' },
+    fields: FIELDS_SCHEMA,
+  },
+};
+
+/** The verification endpoints' own failure bodies. */
+const FLAT_FAILURES = {
+  session: { flag: 'ok', code: 'error' },
+  verify: { flag: 'success', code: 'errorMessage' },
+} as const;
+
+function failures({ style = 'envelope', ...operation }: Operation): Record<string, object> {
+  const byStatus = Map.groupBy(errorCodesOf({ style, ...operation }), (code) => ERROR_CATALOGUE[code].status);
+  const names = style === 'session' || style === 'verify' ? FLAT_FAILURES[style] : null;
+  const { flag, code: codeName } = names ?? { flag: 'success', code: 'error' };
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      status,
-      {
-        description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].message}`).join('\n\n'),
-        content: { 'application/json': { schema: failureBody(operation, codes) } },
-      },
-    ]),
+    [...byStatus].map(([status, codes]) => {
+      const schema = names
+        ? {
+            type: 'object',
+            required: [flag, codeName],
+            properties: {
+              [flag]: { type: 'boolean', const: false },
+              [codeName]: { type: 'string', enum: codes },
+              message: { type: 'string' },
+              requestId: { type: 'string' },
+              ...(status === 400 && { fields: FIELDS_SCHEMA }),
+            },
+          }
+        : { $ref: '#/components/schemas/Error' };
+      const examples = Object.fromEntries(
+        codes.map((code) => [
+          code,
+          names ? { value: failureExample(code, flag, codeName) } : { $ref: `#/components/examples/${code}` },
+        ]),
+      );
+      const description = codes.map((code) => `\`${code}\``).join(', ');
+      return [status, { description, content: { 'application/json': { schema, examples } } }];
+    }),
   );
 }
 
-function failureBody({ style = 'envelope' }: Operation, codes: readonly ErrorCode[]): object {
-  const code = { type: 'string', enum: codes };
-  const flag = { type: 'boolean', enum: [false] };
-  const rest = {
-    message: { type: 'string', description: 'One sentence that says what to do.' },
-    requestId: { type: 'string' },
-    ...(codes.some((entry) => ERROR_CATALOGUE[entry].status === 400) && {
-      fields: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['path', 'message'],
-          properties: { path: { type: 'string', example: 'emails.3' }, message: { type: 'string' } },
-        },
-      },
-    }),
-  };
-  if (style === 'session')
-    return { type: 'object', required: ['ok', 'error'], properties: { ok: flag, error: code, ...rest } };
-  if (style === 'verify')
-    return {
-      type: 'object',
-      required: ['success', 'errorMessage'],
-      properties: { success: flag, errorMessage: code, ...rest },
-    };
-  return {
-    type: 'object',
-    required: ['success', 'error', 'message', 'requestId'],
-    properties: { success: flag, error: code, ...rest },
-  };
+function failureExample(code: ErrorCode, flag: string, codeName: string): object {
+  return { [flag]: false, [codeName]: code, message: ERROR_CATALOGUE[code].message, requestId: 'req_…' };
 }
+
+/** One example a code, shared by all operations. */
+function errorExamples(): Record<string, { value: object }> {
+  const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+  return Object.fromEntries(codes.map((code) => [code, { value: failureExample(code, 'success', 'error') }]));
+}
+
+/** Every operation on a workspace takes it. */
+const WORKSPACE_PARAMETER = {
+  name: 'workspaceId',
+  in: 'query',
+  required: false,
+  description: 'For members of several workspaces; by default the first.',
+  schema: { type: 'string' },
+};
 
 function pathParameters({ path }: Operation): object[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
@@ -171,45 +276,40 @@ function pathParameters({ path }: Operation): object[] {
   }));
 }
 
-function queryParameters(query: TObject): object[] {
+function queryParameters(query: TObject, components: Components): object[] {
   return Object.entries(query.properties).map(([name, schema]) => ({
     name,
     in: 'query',
     required: query.required?.includes(name) ?? false,
-    schema: plain(schema),
+    schema: plain(schema, components),
   }));
 }
 
-/** A schema as OpenAPI 3.0 writes it: our own keyword goes, `null` becomes `nullable`, one of `examples` an `example`. */
-function plain(schema: TSchema): object {
-  return convert(JSON.parse(JSON.stringify(schema))) as object;
+/** A schema as JSON Schema (OpenAPI 3.1): our own keyword goes, and what has an `$id` is referred to by it. */
+function plain(schema: TSchema, components: Components): object {
+  return convert(JSON.parse(JSON.stringify(schema)), components) as object;
 }
 
-function convert(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(convert);
+function convert(node: unknown, components: Components): unknown {
+  if (Array.isArray(node)) return node.map((item) => convert(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const { remedy: _, examples, ...rest } = node as Record<string, unknown>;
-  const example = Array.isArray(examples) ? { example: examples[0] } : {};
-  if (Array.isArray(rest['anyOf'])) {
-    const options = rest['anyOf'] as Record<string, unknown>[];
-    const values = options.filter((option) => option['type'] !== 'null');
-    if (values.length === 1 && values.length < options.length) {
-      const { anyOf: __, ...outer } = rest;
-      return { ...(convert(values[0]) as object), ...outer, ...example, nullable: true };
-    }
-  }
-  return { ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, convert(value)])), ...example };
+  const { remedy: _, $id, ...rest } = node as Record<string, unknown>;
+  const converted = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, convert(value, components)]));
+  if (typeof $id !== 'string') return converted;
+  components[$id] = converted;
+  return { $ref: `#/components/schemas/${$id}` };
 }
 
 /** Which principal each operation needs and how it is limited, for agents and their tool server. */
 export function roleManifest(operations: readonly Operation[]) {
   return {
     version: API_VERSION,
-    operations: documented(operations).map(({ id, method, path, access, limit }) => ({
+    operations: documented(operations).map(({ id, method, path, access, consoleRole, limit }) => ({
       operationId: id,
       method,
       path: path.replace(/:(\w+)/g, '{$1}'),
       access: access === 'token' ? 'session' : access === 'key' ? 'read' : access,
+      ...(consoleRole && { consoleRole }),
       limit,
     })),
   };

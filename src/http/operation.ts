@@ -56,6 +56,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
   readonly tag: string;
   readonly access: Rule;
   readonly scope: On;
+  /** Only a console session of a member with this role will do; no key does. */
+  readonly consoleRole?: 'owner';
   readonly limit: LimitClass;
   readonly query?: Query;
   readonly body?: Body;
@@ -63,6 +65,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
   readonly isBodyOptional?: boolean;
   /** The success body: the `data` of an envelope, or the whole of a flat answer. */
   readonly data?: Data;
+  /** Where the answer is not JSON. */
+  readonly mediaType?: string;
   /** Refusals of its own, beyond those that follow from access, limit and schemas. */
   readonly errors?: readonly ErrorCode[];
   /** `envelope` unless said otherwise. */

@@ -4,14 +4,14 @@
  */
 import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
-import { accessTo, type Principal, workspaceAccess } from '../core/principal.ts';
+import { accessTo, type ConsoleRole, type Principal, workspaceAccess } from '../core/principal.ts';
 import type { Application } from '../db/schema/applications.ts';
 import { actorOf, type Authenticator, rateLimited } from './authenticate.ts';
 import { readJsonBody } from './body.ts';
 import type { ErrorMapper } from './errors.ts';
-import { BUCKETS, type LimitSettings } from './limits.ts';
+import { BUCKETS, type LimitClass, type LimitSettings } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
-import { announceLimit, type RateLimiter } from './rate-limit.ts';
+import { announceLimit, type Bucket, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryValidator, validator } from './validate.ts';
 
@@ -36,6 +36,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   const validateBody = operation.body && validator(operation.body);
   const validateQuery = operation.query && queryValidator(operation.query);
 
+  const mayChange = access === 'full' || access === 'session';
+  const addressLimit = addressLimitOf(limit, limits);
+
   function resolveApplication(principal: Principal, id: string): Application {
     const application = dependencies.findApplication(id);
     const granted = application && accessTo(principal, application);
@@ -44,20 +47,25 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return application;
   }
 
-  function resolveWorkspace(principal: Principal): string {
-    const workspaceId = principal.kind === 'key' ? principal.workspaceId : principal.workspaces[0]?.workspaceId;
+  /** @param asked the workspace named in the query, for people who are members of several. */
+  function resolveWorkspace(principal: Principal, asked: string | null): string {
+    const own = principal.kind === 'key' ? principal.workspaceId : principal.workspaces[0]?.workspaceId;
+    const workspaceId = asked ?? own;
     const granted = workspaceId && workspaceAccess(principal, workspaceId);
+    if (asked !== null && asked !== own && !granted) throw new AppError('not_found');
     if (!workspaceId || !granted)
       throw new AppError('forbidden', { message: 'This needs a key of the whole workspace, or a member of it.' });
+    if (operation.consoleRole && roleIn(principal, workspaceId) !== operation.consoleRole)
+      throw new AppError('forbidden', {
+        message: 'Only an owner of the workspace, signed in to the console, can do this.',
+      });
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
     return workspaceId;
   }
 
   function limitAddress(context: RequestContext): void {
-    const bucket = limit === 'code_send' ? BUCKETS.codeAddress : limit === 'setup' ? BUCKETS.setup : null;
-    const allowed = limit === 'code_send' ? limits.codesPerAddress : limits.setupPerAddressPerMinute;
-    if (bucket === null || allowed === null) return;
-    const state = limiter.consume(bucket, addressBlock(context.ip), allowed);
+    if (!addressLimit) return;
+    const state = limiter.consume(addressLimit.bucket, addressBlock(context.ip), addressLimit.allowed);
     if (!state.isAllowed) throw rateLimited(context, state);
     announceLimit(context.headers, state);
   }
@@ -68,14 +76,26 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return validateBody(body === undefined && operation.isBodyOptional ? {} : body);
   }
 
-  async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
-    const principal = authenticate(access, context);
-    limitAddress(context);
+  /** Who calls, and what on. Everything is looked up live. @param isCounted false the second time in one call. */
+  function admit(context: RequestContext, params: Record<string, string>, isCounted: boolean) {
+    const principal = authenticate(access, context, isCounted);
+    if (isCounted) limitAddress(context);
     const application =
       operation.scope === 'application' && principal ? resolveApplication(principal, params['id']!) : null;
-    const workspaceId = operation.scope === 'workspace' && principal ? resolveWorkspace(principal) : null;
+    const workspaceId =
+      operation.scope === 'workspace' && principal
+        ? resolveWorkspace(principal, askedWorkspace(context.request))
+        : null;
+    return { principal, application, workspaceId };
+  }
+
+  async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
+    let admitted = admit(context, params, true);
     const query = validateQuery?.(queryOf(context.request));
     const body = await readBody(context.request);
+    // A slow body leaves time for a ban, a revocation or a lost role: who may change something is judged as of now.
+    if (validateBody && mayChange) admitted = admit(context, params, false);
+    const { principal, application, workspaceId } = admitted;
     const actor = actorOf(principal, context);
     const result = await operation.handle({
       principal,
@@ -104,6 +124,28 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     logRequest(log, context, operation.path, response.status);
     return response;
   };
+}
+
+function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
+  if (principal.kind === 'key') return null;
+  return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
+}
+
+function askedWorkspace({ url }: Request): string | null {
+  return url.includes('workspaceId=') ? new URL(url).searchParams.get('workspaceId') : null;
+}
+
+/** Which limit per client address a class carries, if any. */
+function addressLimitOf(limit: LimitClass, limits: LimitSettings): { bucket: Bucket; allowed: number } | null {
+  const [bucket, allowed] =
+    limit === 'code_send'
+      ? [BUCKETS.codeAddress, limits.codesPerAddress]
+      : limit === 'setup'
+        ? [BUCKETS.setup, limits.setupPerAddressPerMinute]
+        : limit === 'access_interest'
+          ? [BUCKETS.interestAddress, limits.interestPerAddress]
+          : [null, null];
+  return bucket === null || allowed === null ? null : { bucket, allowed };
 }
 
 /** One line a request. The route's pattern stands for the path, so no id, code or token of it is written down. */

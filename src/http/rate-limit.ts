@@ -147,6 +147,8 @@ function evict(subjects: Map<string, Counter>, now: number): void {
 /** Sets the RateLimit headers; with several limits, of the one that is nearest to its end. */
 export function announceLimit(headers: Record<string, string>, ...states: LimitState[]): void {
   const tightest = states.reduce((left, right) => (right.remaining < left.remaining ? right : left));
+  const announced = headers['RateLimit-Remaining'];
+  if (announced !== undefined && Number(announced) < tightest.remaining) return;
   headers['RateLimit-Limit'] = String(tightest.limit);
   headers['RateLimit-Remaining'] = String(tightest.remaining);
   headers['RateLimit-Reset'] = String(tightest.resetSeconds);

@@ -18,6 +18,19 @@ export const Email = (options: SchemaOptions = {}) =>
     ...options,
   });
 
+/** A name that people read. */
+export const Name = () =>
+  Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', remedy: 'Give a name of 1 to 100 characters.' });
+
+/** The six digits of a mailed code, as people type and paste them. */
+export const OneTimeCode = () =>
+  Type.String({
+    maxLength: 32,
+    pattern: '^(?:[\\s-]*[0-9]){6}[\\s-]*$',
+    remedy: 'Give the six digits of the code.',
+    examples: ['042917'],
+  });
+
 export const Slug = () => Type.String({ examples: ['user'] });
 
 export const Choice = <const Values extends readonly string[]>(values: Values, options: SchemaOptions = {}) =>
@@ -31,8 +44,8 @@ export const Choice = <const Values extends readonly string[]>(values: Values, o
   );
 
 /** An object of a request: fields that are not named are refused. */
-export const Input = <Properties extends TProperties>(properties: Properties) =>
-  Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.' });
+export const Input = <Properties extends TProperties>(properties: Properties, options: SchemaOptions = {}) =>
+  Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.', ...options });
 
 /** A page of a list. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
@@ -43,7 +56,7 @@ export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, remedy: 'Give a whole number from 1 to 200.' }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before.' })),
 });
 export type PageQuery = Static<typeof PageQuery>;
 

@@ -1,4 +1,4 @@
-/** Forgets what has outlived its use: expired sessions and codes after 30 days, sent mail likewise, audit after a year. */
+/** Forgets what has outlived its use: sessions, codes, sent mail, events and deliveries after 30 days, audit when configured. */
 import { type Clock, DAY, HOUR } from '../core/clock.ts';
 import type { Database } from '../db/unit-of-work.ts';
 import type { Job } from './scheduler.ts';
@@ -12,19 +12,34 @@ const RULES: readonly { keepMs: number; sql: string }[] = [
   { keepMs: 30 * DAY, sql: batch('code_challenges', 'expires_at < ?1') },
   { keepMs: DAY, sql: batch('code_failures', 'failed_at < ?1') },
   { keepMs: 30 * DAY, sql: batch('mails', "status <> 'queued' AND created_at < ?1") },
-  { keepMs: 365 * DAY, sql: batch('audit_records', 'created_at < ?1') },
+  {
+    keepMs: 30 * DAY,
+    sql: batch('deliveries', "status IN ('delivered', 'failed') AND created_at < ?1 AND finished_at < ?1"),
+  },
+  {
+    keepMs: 30 * DAY,
+    sql: batch('events', 'created_at < ?1 AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = events.id)'),
+  },
 ];
 
 function batch(table: string, condition: string): string {
   return `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${condition} LIMIT ${BATCH})`;
 }
 
-export function retentionJob({ db, clock }: { db: Database; clock: Clock }): Job {
+export interface RetentionDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly auditDays: number;
+}
+
+export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
+  const rules = [...RULES, { keepMs: auditDays * DAY, sql: batch('audit_records', 'created_at < ?1') }];
+
   return {
     name: 'retention',
     everyMs: HOUR,
     async runOnce() {
-      const statements = RULES.map(({ keepMs, sql }) => ({ keepMs, statement: db.sqlite.prepare(sql) }));
+      const statements = rules.map(({ keepMs, sql }) => ({ keepMs, statement: db.sqlite.prepare(sql) }));
       for (const { keepMs, statement } of statements)
         while (statement.run(clock.now() - keepMs).changes === BATCH) await Bun.sleep(0);
       for (const { statement } of statements) statement.finalize();

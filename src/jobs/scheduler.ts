@@ -24,7 +24,8 @@ export function scheduler(jobs: readonly Job[], log: Logger): Scheduler {
     if (current) return current;
     const started = (async () => {
       try {
-        await job.runOnce();
+        // After this turn, so that even a job that throws at once is in the map before it is taken out.
+        await Promise.resolve().then(() => job.runOnce());
       } catch (error) {
         log.error({ job: job.name, err: error }, 'a job failed; it will run again at its next turn');
       } finally {

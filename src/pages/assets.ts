@@ -1,5 +1,6 @@
 /** Serves the bundled assets of the hosted pages, in the best encoding a client takes. Making them is bundle.ts. */
 
+import { matchesEtag } from '../http/etag.ts';
 import { generatedAssets, type GeneratedAsset } from './generated/assets.ts';
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -59,15 +60,6 @@ export function chooseEncoding(acceptEncoding: string | null): Encoding {
   if (isAccepted('br')) return 'br';
   if (isAccepted('gzip') || accepted.get('x-gzip')) return 'gzip';
   return 'identity';
-}
-
-/** Weak comparison, as RFC 9110 §13.1.2 asks for If-None-Match. */
-function matchesEtag(ifNoneMatch: string | null, etag: string): boolean {
-  if (!ifNoneMatch) return false;
-  return ifNoneMatch.split(',').some((item) => {
-    const candidate = item.trim().replace(/^W\//, '');
-    return candidate === '*' || candidate === etag;
-  });
 }
 
 function createAsset(generated: GeneratedAsset): Asset {

@@ -64,12 +64,12 @@ describe('key', () => {
 });
 
 describe('openapi', () => {
-  test('prints an OpenAPI 3.0 description as YAML, offline, and leaves nothing behind', async () => {
+  test('prints an OpenAPI 3.1 description as YAML, offline, and leaves nothing behind', async () => {
     const nowhere = 'http://127.0.0.1:9';
     const { stdout, stderr, exitCode } = await gatehouse(['openapi'], { HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere });
     expect([exitCode, stderr]).toEqual([0, '']);
     const document = Bun.YAML.parse(stdout) as { openapi: string; paths: Record<string, unknown> };
-    expect(document.openapi).toMatch(/^3\.0\.\d$/);
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/api/v1/auth/otp/send', '/api/v1/session']));
     expect(readdirSync(cwd.path)).toEqual([]);
   });

@@ -53,11 +53,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   db: ['core'],
   i18n: ['core'],
   http: ['core', 'db'],
+  outbound: ['core'],
   mail: ['core', 'db', 'i18n'],
   jobs: ['core', 'db'],
   pages: ['core', 'db', 'http', 'i18n'],
-  modules: ['core', 'db', 'http', 'i18n', 'mail'],
-  cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'pages', '(root)'],
+  modules: ['core', 'db', 'http', 'i18n', 'mail', 'outbound'],
+  cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'outbound', 'pages', '(root)'],
 };
 
 /** Where the drawn line is crossed, and why that is right. */
@@ -157,7 +158,10 @@ const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] 
   [
     'the network',
     /(?<![\w.#])fetch\s*\(|\bBun\.(?:connect|udpSocket|dns)\b|\bnew WebSocket\b|\bXMLHttpRequest\b/,
-    { 'app.ts': 'declares and defines the fetch handler of the app; calls none' },
+    {
+      'app.ts': 'declares and defines the fetch handler of the app; calls none',
+      'outbound/guarded-fetch.ts': 'the one way out, and guarded',
+    },
   ],
   ['a process', /\bBun\.spawn|\bchild_process\b|\bBun\.\$|\beval\s*\(|\bnew Function\b/, {}],
 ];

@@ -3,8 +3,10 @@
  * walked, so an operation that is added later is covered from its first day.
  */
 import { describe, expect, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
 import { MINUTE } from '@/core/clock.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { errorCodesOf } from '@/http/openapi.ts';
@@ -118,7 +120,35 @@ async function call(
   const address = path.replace(/:(\w+)/g, (_, name) =>
     name === 'id' ? id : `${name.replace(/Id$/, '')}_${UNKNOWN_ID}`,
   );
-  return instance.call(method, address, { token: callers[caller] ?? undefined, body });
+  return answerTo(instance, method, address, callers[caller], body);
+}
+
+/** As `instance.call`, but an event stream never ends: of that only the head is taken. */
+async function answerTo(
+  { app }: Instance,
+  method: string,
+  address: string,
+  token: string | null,
+  body: string | undefined,
+): Promise<Answer> {
+  const response = await app.fetch(
+    new Request(`http://localhost${address}`, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+      },
+      ...(body !== undefined && { body }),
+    }),
+  );
+  const { status, headers } = response;
+  const type = headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream')) {
+    await response.body!.cancel();
+    return { status, headers, text: '', json: undefined };
+  }
+  const text = await response.text();
+  return { status, headers, text, json: type.startsWith('application/json') ? JSON.parse(text) : undefined };
 }
 
 const codeOf = ({ json }: Answer): string => json?.errorMessage ?? json?.error;
@@ -158,7 +188,7 @@ const NOT_WHOLE_WORKSPACE: readonly CallerName[] = [
 ];
 
 /** The refusal that a caller must meet, before anything of the body is judged; null where the caller may come in. */
-function expectedRefusal({ access, scope }: Operation, caller: CallerName): ErrorCode | null {
+function expectedRefusal({ access, scope, consoleRole }: Operation, caller: CallerName): ErrorCode | null {
   const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
   const isManagement = access === 'read' || access === 'full';
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
@@ -172,6 +202,7 @@ function expectedRefusal({ access, scope }: Operation, caller: CallerName): Erro
   if (caller === 'a session of an ordinary application') return 'forbidden';
   if (scope === 'application' && caller.startsWith('a key of another')) return 'not_found';
   if (scope === 'workspace' && NOT_WHOLE_WORKSPACE.includes(caller)) return 'forbidden';
+  if (consoleRole === 'owner') return caller === 'an owner in the console' ? null : 'forbidden';
   const isReader = caller.startsWith('a read key') || caller === 'a member in the console';
   return access === 'full' && isReader ? 'admin_scope_required' : null;
 }
@@ -267,7 +298,9 @@ describe('a caller who may call', () => {
       const caller =
         operation.access === 'session' || operation.access === 'token'
           ? 'a session of an ordinary application'
-          : 'a full key of the workspace';
+          : operation.consoleRole
+            ? 'an owner in the console'
+            : 'a full key of the workspace';
       const before = dumpTables(world.instance);
       const broken = await call(world, operation, caller);
       expect([broken.status, codeOf(broken)]).toEqual([400, 'invalid_request']);
@@ -302,11 +335,11 @@ describe('a normal instance', () => {
     expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
   });
 
-  test('guards everything below /api but sign-in and setup', () => {
+  test('guards everything below /api but sign-in, setup and what is public of an application', () => {
     const open = operations.filter(({ access, path }) => access === 'none' && path.startsWith('/api'));
-    expect(
-      open.filter(({ path }) => !path.startsWith('/api/v1/auth/') && path !== '/api/setup').map(({ id }) => id),
-    ).toEqual([]);
+    const isMeantToBe = (path: string) =>
+      path.startsWith('/api/v1/auth/') || path === '/api/setup' || path.startsWith('/api/applications/:id/public/');
+    expect(open.filter(({ path }) => !isMeantToBe(path)).map(({ id }) => id)).toEqual([]);
   });
 
   test('limits everything that is guarded, and everything open that writes', () => {
@@ -338,7 +371,7 @@ interface Described {
   readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
   readonly responses: Record<
     string,
-    { content: Record<string, { schema: { properties: Record<string, { enum?: string[] }> } }> }
+    { content: Record<string, { schema: { $ref?: string }; examples: Record<string, object> }> }
   >;
 }
 
@@ -349,6 +382,17 @@ interface Document {
   readonly tags: { name: string }[];
   readonly components: { securitySchemes: Record<string, { type: string; scheme: string }> };
   readonly paths: Record<string, Record<string, Described>>;
+  readonly webhooks: Record<string, Record<string, DescribedEvent>>;
+}
+
+interface DescribedEvent {
+  readonly operationId: string;
+  readonly security: object[];
+  readonly requestBody: {
+    required: boolean;
+    content: { 'application/json': { schema: { required: string[]; properties: Record<string, TSchema> } } };
+  };
+  readonly responses: Record<string, object>;
 }
 
 const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
@@ -359,9 +403,9 @@ describe('/openapi.yaml', async () => {
   const document = Bun.YAML.parse(answer.text) as Document;
   const at = ({ path, method }: Operation) => document.paths[openPath(path)]?.[method.toLowerCase()];
 
-  test('is YAML of OpenAPI 3.0, version 1.0.0, for this server', () => {
+  test('is YAML of OpenAPI 3.1, version 1.0.0, for this server', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
-    expect(document.openapi).toStartWith('3.0.');
+    expect(document.openapi).toStartWith('3.1.');
     expect(document.info).toMatchObject({ title: 'Gatehouse', version: '1.0.0' });
     expect(document.servers).toEqual([{ url: 'http://localhost:8080' }]);
   });
@@ -392,7 +436,8 @@ describe('/openapi.yaml', async () => {
     const parameters = described.parameters ?? [];
     const names = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
     expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
-    expect(names('query').sort()).toEqual(Object.keys(operation.query?.properties ?? {}).sort());
+    const ofScope = operation.scope === 'workspace' ? ['workspaceId'] : [];
+    expect(names('query').sort()).toEqual([...ofScope, ...Object.keys(operation.query?.properties ?? {})].sort());
     expect(described.requestBody !== undefined).toBe(operation.body !== undefined);
     if (described.requestBody) {
       expect(described.requestBody.required).toBe(!operation.isBodyOptional);
@@ -413,17 +458,47 @@ describe('/openapi.yaml', async () => {
       500,
     ];
     for (const status of statuses) expect(responses, String(status)).toHaveProperty(String(status));
-    const field = style === 'verify' ? 'errorMessage' : 'error';
+    const isFlat = style === 'verify' || style === 'session';
     for (const [status, { content }] of Object.entries(responses).filter(([name]) => name !== '200')) {
-      const codes = content['application/json']!.schema.properties[field]!.enum!;
+      const { schema, examples } = content['application/json']!;
+      const codes = Object.keys(examples);
       expect(codes.length).toBeGreaterThan(0);
+      if (!isFlat) expect(schema.$ref).toBe('#/components/schemas/Error');
       for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
     }
   });
 
-  test('describes nothing of our own making: no remedy, no null type, no secret', () => {
+  test('describes what endpoints are sent: every event type, with the schema of its data', () => {
+    expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES);
+    for (const type of EVENT_TYPES) {
+      const methods = document.webhooks[type]!;
+      expect(Object.keys(methods)).toEqual(['post']);
+      const { requestBody, responses, security } = methods['post']!;
+      expect([requestBody.required, security]).toEqual([true, []]);
+      expect(Object.keys(responses)).toContain('200');
+      const { required, properties } = requestBody.content['application/json'].schema;
+      expect(required).toEqual(['id', 'type', 'createdAt', 'applicationId', 'data']);
+      expect(Object.keys(properties)).toEqual(required);
+      expect(properties['type']).toEqual({ type: 'string', const: type } as never);
+      const declared = EVENT_SCHEMAS[type];
+      const data = properties['data'] as unknown as { required: string[]; properties: Record<string, object> };
+      expect(Object.keys(data.properties)).toEqual(Object.keys(declared.properties));
+      expect(data.required).toEqual(declared.required!);
+      expect(data.required).toContain('userId');
+    }
+    const ids = EVENT_TYPES.map((type) => document.webhooks[type]!['post']!.operationId);
+    expect(new Set([...ids, ...documented.map(({ id }) => id)]).size).toBe(ids.length + documented.length);
+  });
+
+  test('refers to nothing that is not there', () => {
+    const names = [...answer.text.matchAll(/#\/components\/(\w+)\/([\w.]+)/g)];
+    expect(names.length).toBeGreaterThan(100);
+    const components = document.components as unknown as Record<string, Record<string, object>>;
+    expect(names.filter(([, kind, name]) => !components[kind!]?.[name!]).map(([reference]) => reference)).toEqual([]);
+  });
+
+  test('describes nothing of our own making: no remedy, no secret', () => {
     expect(answer.text).not.toMatch(/\bremedy:/);
-    expect(answer.text).not.toMatch(/type: "?null"?$/m);
     expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);
   });
 });
@@ -472,6 +547,8 @@ describe('/openapi.roles.json', async () => {
       writer: await comesIn('a full key of the workspace'),
       person: await comesIn('a session of an ordinary application'),
     };
+    // Beyond an access there may be a role that no key has.
+    if (entryOf(operation).consoleRole) return expect(Object.values(seen)).toEqual([false, false, false, false]);
     expect(seen).toEqual(
       {
         none: { stranger: true, reader: true, writer: true, person: true },

@@ -20,15 +20,16 @@ function open(clock: Clock = { now: () => NOW }) {
   sqlite.run('PRAGMA foreign_keys = ON');
   migrate(sqlite, ':memory:');
   const db = createDatabase(sqlite, clock);
-  sqlite.run(`INSERT INTO applications VALUES ('app_1', NULL, 'c', 's', 'n', 'live', 'public', 'manual', 300, '[]',
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 1)`);
+  sqlite.run(`INSERT INTO applications (id, client_id, slug, name, stage, signin_gate, beta_request_policy,
+    session_ttl_seconds, return_urls, created_at, updated_at)
+    VALUES ('app_1', 'c', 's', 'n', 'live', 'public', 'manual', 300, '[]', 1, 1)`);
   const count = () =>
     Object.fromEntries(
       TABLES.map((table) => [table, (sqlite.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n]),
     );
   const woken: string[] = [];
   db.onCommit('mail', () => void woken.push('mail'));
-  db.onCommit('event', () => void woken.push('event'));
+  db.onCommit('events', () => void woken.push('event'));
   return { db, sqlite, count, woken };
 }
 
@@ -146,6 +147,7 @@ describe('a unit of work', () => {
       application_id: null,
       workspace_id: null,
       kind: 'signin.refused',
+      family: 'signin',
       ok: 0,
       user_id: 'usr_1',
       email: 'a@b.ch',
@@ -194,7 +196,7 @@ describe('who waits for rows', () => {
 
   test('may write in turn', () => {
     const { db, count } = open();
-    db.onCommit('event', () => db.write(SYSTEM_ACTOR, (unit) => unit.audit({ kind: 'workspace.created' })));
+    db.onCommit('events', () => db.write(SYSTEM_ACTOR, (unit) => unit.audit({ kind: 'workspace.created' })));
     db.write(SYSTEM_ACTOR, writeOneOfEach);
     expect(count()['audit_records']).toBe(2);
   });

@@ -22,12 +22,16 @@ export function appOver(instance: Instance, options: Partial<AppOptions> = {}): 
     random: systemRandom,
     instanceKey: instanceKey(systemRandom.bytes(32)),
     mail: outboxTransport(() => {}),
+    outbound: async () => {
+      throw new Error('no test of this file reaches out');
+    },
     log: createLog('debug', { write: (line: string) => void log.push(JSON.parse(line)) }),
     baseUrl: () => config.baseUrl ?? 'http://localhost:8080',
   };
   const app = createApp(dependencies, services, {
     peerAddress: () => instance.peer,
     isStopping: () => false,
+    keepOpen: () => {},
     testClock: null,
     ...options,
   });

@@ -13,6 +13,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { createDatabase, type Database } from '../../src/db/unit-of-work.ts';
 import { outboxTransport } from '../../src/mail/outbox.ts';
 import type { MailTransport } from '../../src/mail/transport.ts';
+import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createServices, type Services } from '../../src/services.ts';
 
 /** A Monday noon, on a minute's edge, so that windows of the clock are predictable. */
@@ -65,7 +66,13 @@ export interface InstanceOptions {
   readonly mode?: Mode;
   readonly environment?: Record<string, string>;
   readonly mail?: MailTransport;
+  readonly outbound?: GuardedFetch;
 }
+
+/** A test that reaches out says where to. */
+const refuseAll: GuardedFetch = async ({ url }) => {
+  throw new Error(`the test did not expect a request to ${url}`);
+};
 
 export function createInstance(options: InstanceOptions = {}): Instance {
   return openInstance(options, freshDatabase(), adjustableClock({ now: () => START }), systemRandom.bytes(32));
@@ -99,6 +106,7 @@ function openInstance(
     random: systemRandom,
     instanceKey: instanceKey(secret),
     mail: options.mail ?? outboxTransport(() => {}),
+    outbound: options.outbound ?? refuseAll,
     log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
     baseUrl: () => baseUrl,
   };
@@ -106,6 +114,7 @@ function openInstance(
   const app = createApp(dependencies, services, {
     peerAddress: () => instance.peer,
     isStopping: () => false,
+    keepOpen: () => {},
     testClock: config.mode === 'ephemeral' ? clock : null,
   });
 

@@ -1,10 +1,13 @@
 /** Applications, the tenants of the service, and their beta allowlists. */
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { workspaces } from './workspaces.ts';
 
 export const STAGES = ['draft', 'test', 'live'] as const;
 export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
 export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
+export const SIGNIN_METHODS = ['otp', 'passkey', 'provider'] as const;
+export const LEGAL_URL_KINDS = ['terms', 'privacy', 'imprint'] as const;
+export const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
 export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
 
 export const applications = sqliteTable('applications', {
@@ -29,6 +32,13 @@ export const applications = sqliteTable('applications', {
   purgeAfter: integer('purge_after'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  clientSecretHash: blob('client_secret_hash', { mode: 'buffer' }),
+  clientSecretPrefix: text('client_secret_prefix'),
+  clientSecretRotatedAt: integer('client_secret_rotated_at'),
+  signinMethods: text('signin_methods', { mode: 'json' })
+    .$type<(typeof SIGNIN_METHODS)[number][]>()
+    .notNull()
+    .default([...SIGNIN_METHODS]),
 });
 
 export type Application = typeof applications.$inferSelect;
@@ -44,6 +54,25 @@ export const betaInterests = sqliteTable('beta_interests', {
   decidedById: text('decided_by_id'),
   decidedAt: integer('decided_at'),
   notifiedAt: integer('notified_at'),
+  /** When the application opened and this row was due the launch mail. */
+  launchQueuedAt: integer('launch_queued_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
+
+export type BetaInterest = typeof betaInterests.$inferSelect;
+
+export const urlChecks = sqliteTable(
+  'url_checks',
+  {
+    applicationId: text('application_id')
+      .notNull()
+      .references(() => applications.id),
+    kind: text({ enum: LEGAL_URL_KINDS }).notNull(),
+    url: text().notNull(),
+    status: text({ enum: URL_CHECK_STATUSES }).notNull(),
+    finalCode: integer('final_code'),
+    checkedAt: integer('checked_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.kind] })],
+);

@@ -18,6 +18,8 @@ export const sessions = sqliteTable('sessions', {
   expiresAt: integer('expires_at').notNull(),
   revokedAt: integer('revoked_at'),
   revokedReason: text('revoked_reason'),
+  /** When the end by time was reported as an event. */
+  expiryReportedAt: integer('expiry_reported_at'),
 });
 
 export const KEY_ACCESS = ['read', 'full'] as const;
@@ -68,6 +70,8 @@ export const codeChallenges = sqliteTable('code_challenges', {
   expiresAt: integer('expires_at').notNull(),
   consumedAt: integer('consumed_at'),
   droppedAt: integer('dropped_at'),
+  /** What the code stands for, where the purpose alone does not say it. */
+  data: text({ mode: 'json' }).$type<Record<string, unknown>>(),
 });
 
 export const codeFailures = sqliteTable('code_failures', {

@@ -26,7 +26,7 @@ export const events = sqliteTable('events', {
   id: text().primaryKey(),
   applicationId: text('application_id').notNull(),
   type: text().notNull(),
-  data: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+  data: text({ mode: 'json' }).$type<object>().notNull(),
   createdAt: integer('created_at').notNull(),
 });
 

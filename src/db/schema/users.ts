@@ -4,6 +4,7 @@ import type { Region } from '../../core/envelope.ts';
 import { applications } from './applications.ts';
 
 export const MEMBERSHIP_STATUSES = ['active', 'banned', 'paused', 'inactivated', 'left', 'deleted'] as const;
+export const LANGUAGE_LEVELS = ['NATIVE', 'FLUENT', 'ADVANCED', 'INTERMEDIATE', 'BASIC'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
 export const users = sqliteTable('users', {
@@ -109,4 +110,16 @@ export const applicationUserGroups = sqliteTable(
       .references(() => membershipGroups.id),
   },
   (table) => [primaryKey({ columns: [table.applicationUserId, table.groupId] })],
+);
+
+export const userLanguages = sqliteTable(
+  'user_languages',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    code: text().notNull(),
+    level: text({ enum: LANGUAGE_LEVELS }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.code] })],
 );

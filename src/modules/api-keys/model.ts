@@ -1,6 +1,6 @@
 /** Schemas of API keys. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Id, Input, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
+import { Choice, Id, Input, Name, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
 import { KEY_ACCESS } from '../../db/schema/credentials.ts';
 
 export const DEFAULT_RATE_LIMITS = { perMinute: 60, perDay: 10_000 };
@@ -23,7 +23,7 @@ const RateLimits = {
 const Slugs = () => Type.Optional(Type.Array(Slug(), { maxItems: 100, remedy: 'Give a list of slugs.' }));
 
 const input = {
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', remedy: 'Give a name of 1 to 100 characters.' }),
+  name: Name(),
   access: Choice(KEY_ACCESS),
   expiresAt: Type.Optional(
     Nullable(
@@ -50,6 +50,13 @@ export const WorkspaceKeyInput = Input({
 });
 export type WorkspaceKeyInput = Static<typeof WorkspaceKeyInput>;
 
+export const ApiKeyPatch = Input({
+  name: Type.Optional(input.name),
+  expiresAt: input.expiresAt,
+  rateLimits: Type.Optional(Input(Type.Partial(Type.Object(RateLimits)).properties)),
+});
+export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
+
 const record = {
   id: Id('key'),
   name: Type.String(),
@@ -72,7 +79,7 @@ const record = {
   updatedAt: Timestamp(),
 } satisfies TProperties;
 
-export const ApiKey = Type.Object(record);
+export const ApiKey = Type.Object(record, { $id: 'ApiKey' });
 export type ApiKeyRecord = Static<typeof ApiKey>;
 
 export const ApiKeyPage = PageOf(ApiKey);

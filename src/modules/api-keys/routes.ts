@@ -1,68 +1,114 @@
-/** The API keys of an application and of a workspace. */
+/** The API keys of an application and of a workspace: the same operations at both. */
+import type { Application } from '../../db/schema/applications.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { PageQuery } from '../../http/schemas.ts';
-import { ApiKeyPage, ApplicationKeyInput, NewApiKey, WorkspaceKeyInput } from './model.ts';
-import type { ApiKeys } from './service.ts';
+import { Input, PageQuery } from '../../http/schemas.ts';
+import { ApiKey, ApiKeyPage, ApiKeyPatch, ApplicationKeyInput, NewApiKey, WorkspaceKeyInput } from './model.ts';
+import type { ApiKeys, KeyOwner } from './service.ts';
 
-const tag = 'API keys';
+const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace'] as const;
+
+/** What a call acts on, as the pipeline has resolved it. */
+interface Target {
+  readonly application: Application | null;
+  readonly workspaceId: string | null;
+}
+
+function ownerOf({ application, workspaceId }: Target): KeyOwner {
+  if (application) return { workspaceId: application.workspaceId!, applicationId: application.id };
+  return { workspaceId: workspaceId!, applicationId: null };
+}
 
 export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
+  const common = { tag: 'API keys', access: 'full', limit: 'key' } as const;
   return [
+    ...keyRoutes(apiKeys, 'application', 'Application', '/api/applications/:id/api-keys'),
+    ...keyRoutes(apiKeys, 'workspace', 'Workspace', '/api/workspace/api-keys'),
     operation({
-      id: 'listApplicationKeys',
-      method: 'GET',
-      path: '/api/applications/:id/api-keys',
-      summary: 'List an application’s API keys, newest first',
-      tag,
-      access: 'full',
-      scope: 'application',
-      limit: 'key',
-      query: PageQuery,
-      data: ApiKeyPage,
-      errors: ['invalid_cursor'],
-      handle: ({ application, query }) => apiKeys.listOfApplication(application, query),
-    }),
-    operation({
+      ...common,
       id: 'createApplicationKey',
       method: 'POST',
       path: '/api/applications/:id/api-keys',
       summary: 'Create an API key of an application',
       description: 'The token is in this answer and nowhere else.',
-      tag,
-      access: 'full',
       scope: 'application',
-      limit: 'key',
       body: ApplicationKeyInput,
       data: NewApiKey,
       handle: ({ actor, application, body }) => apiKeys.createForApplication(actor, application, body),
     }),
     operation({
-      id: 'listWorkspaceKeys',
-      method: 'GET',
-      path: '/api/workspace/api-keys',
-      summary: 'List the workspace’s own API keys, newest first',
-      tag,
-      access: 'full',
-      scope: 'workspace',
-      limit: 'key',
-      query: PageQuery,
-      data: ApiKeyPage,
-      errors: ['invalid_cursor'],
-      handle: ({ workspaceId, query }) => apiKeys.listOfWorkspace(workspaceId, query),
-    }),
-    operation({
+      ...common,
       id: 'createWorkspaceKey',
       method: 'POST',
       path: '/api/workspace/api-keys',
       summary: 'Create an API key of the workspace, or of a subset of its applications',
       description: 'The token is in this answer and nowhere else.',
-      tag,
-      access: 'full',
       scope: 'workspace',
-      limit: 'key',
       body: WorkspaceKeyInput,
       data: NewApiKey,
       handle: ({ actor, workspaceId, body }) => apiKeys.createForWorkspace(actor, workspaceId, body),
+    }),
+  ];
+}
+
+/** What is done to a key that exists. */
+function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: string, path: string): Operation[] {
+  const common = { tag: 'API keys', access: 'full', limit: 'key', scope } as const;
+  return [
+    operation({
+      ...common,
+      id: `list${name}Keys`,
+      method: 'GET',
+      path,
+      summary: `List the API keys of the ${scope}, newest first`,
+      query: PageQuery,
+      data: ApiKeyPage,
+      errors: ['invalid_cursor'],
+      handle: ({ query, ...target }) => apiKeys.list(ownerOf(target), query),
+    }),
+    operation({
+      ...common,
+      id: `update${name}Key`,
+      method: 'PATCH',
+      path: `${path}/:keyId`,
+      summary: 'Change a key’s name, expiry or limits',
+      body: ApiKeyPatch,
+      data: ApiKey,
+      errors: ['not_found'],
+      handle: ({ actor, params, body, ...target }) => apiKeys.update(actor, ownerOf(target), params['keyId']!, body),
+    }),
+    operation({
+      ...common,
+      id: `revoke${name}Key`,
+      method: 'DELETE',
+      path: `${path}/:keyId`,
+      summary: 'Revoke a key for good',
+      data: ApiKey,
+      errors: ['not_found'],
+      handle: ({ actor, params, ...target }) => apiKeys.revoke(actor, ownerOf(target), params['keyId']!),
+    }),
+    operation({
+      ...common,
+      id: `rotate${name}Key`,
+      method: 'POST',
+      path: `${path}/:keyId/rotate`,
+      summary: 'Give a key a new token; the old one stops working at once',
+      body: Input({}),
+      isBodyOptional: true,
+      data: NewApiKey,
+      errors: ROTATION_ERRORS,
+      handle: ({ actor, params, ...target }) => apiKeys.rotate(actor, ownerOf(target), params['keyId']!),
+    }),
+    operation({
+      ...common,
+      id: `rotate${name}KeyWithGrace`,
+      method: 'POST',
+      path: `${path}/:keyId/rotate-with-grace`,
+      summary: 'Make a successor; the key itself works for 24 hours more',
+      body: Input({}),
+      isBodyOptional: true,
+      data: NewApiKey,
+      errors: ROTATION_ERRORS,
+      handle: ({ actor, params, ...target }) => apiKeys.rotateWithGrace(actor, ownerOf(target), params['keyId']!),
     }),
   ];
 }

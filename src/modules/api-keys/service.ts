@@ -1,8 +1,9 @@
 /** API keys: minted with a synthetic principal, listed without their secret. */
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
-import { type Clock, isoTime } from '../../core/clock.ts';
-import { invalidField } from '../../core/error.ts';
+import type { AuditKind } from '../../core/audit.ts';
+import { type Clock, DAY, isoTime } from '../../core/clock.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
@@ -12,8 +13,11 @@ import { type ApiKey, apiKeys } from '../../db/schema/credentials.ts';
 import { applicationUsers } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { type Grants, grantsOf, insertKeyPrincipal, insertMember } from '../users/members.ts';
+import { heldGrants, resolveGrants } from '../grants/holders.ts';
+import { type Grants, NO_GRANTS } from '../grants/kinds.ts';
+import { insertKeyPrincipal, insertMember } from '../users/members.ts';
 import {
+  type ApiKeyPatch,
   type ApiKeyRecord,
   type ApplicationKeyInput,
   DEFAULT_RATE_LIMITS,
@@ -45,7 +49,13 @@ interface NewKey {
   readonly source: string;
 }
 
-const NO_GRANTS: Grants = { roles: [], scopes: [], memberships: [] };
+/** Whose keys: an application's, or with `applicationId` null the workspace's own. */
+export interface KeyOwner {
+  readonly workspaceId: string;
+  readonly applicationId: string | null;
+}
+
+const ROTATION_GRACE_MS = DAY;
 
 export type ApiKeys = ReturnType<typeof apiKeyService>;
 
@@ -54,7 +64,8 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
   function insert(unit: Unit, token: string, key: NewKey): ApiKey {
     const id = newId('apiKey', unit.now);
     const principal = insertKeyPrincipal(unit, id, key.name);
-    const member = insertMember(unit, key.homeId, principal.id, key.grants);
+    const grants = resolveGrants(unit, key.homeId, key.grants);
+    const member = insertMember(unit, key.homeId, principal.id, grants);
     const [row] = unit.tx
       .insert(apiKeys)
       .values({
@@ -117,7 +128,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
       applicationIds: row.applicationIds,
       userId: member!.userId,
       source: row.source,
-      ...grantsOf(db.orm, row.applicationUserId),
+      ...heldGrants(db.orm, row.applicationUserId),
       rateLimits: { perMinute: row.perMinute, perDay: row.perDay },
       expiresAt: isoTime(row.expiresAt),
       revokedAt: isoTime(row.revokedAt),
@@ -130,7 +141,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
   }
 
   /** Newest first. */
-  function list(owner: { workspaceId: string; applicationId: string | null }, query: PageQuery): Page<ApiKeyRecord> {
+  function list(owner: KeyOwner, query: PageQuery): Page<ApiKeyRecord> {
     const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
     const { workspaceId, applicationId } = owner;
     const rows = db.orm
@@ -149,7 +160,135 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
     return pageOf(rows, limit, (row) => [row.id], present);
   }
 
+  function find({ tx }: Unit, { workspaceId, applicationId }: KeyOwner, keyId: string): ApiKey {
+    const row = tx
+      .select()
+      .from(apiKeys)
+      .where(
+        and(
+          eq(apiKeys.id, keyId),
+          eq(apiKeys.workspaceId, workspaceId),
+          applicationId === null ? isNull(apiKeys.applicationId) : eq(apiKeys.applicationId, applicationId),
+        ),
+      )
+      .get();
+    if (!row) throw new AppError('not_found');
+    return row;
+  }
+
+  function change(unit: Unit, id: string, columns: Partial<ApiKey>): ApiKey {
+    const [row] = unit.tx
+      .update(apiKeys)
+      .set({ ...columns, updatedAt: unit.now })
+      .where(eq(apiKeys.id, id))
+      .returning()
+      .all();
+    return row!;
+  }
+
+  function statusOf({ tx }: Unit, key: ApiKey): string {
+    return tx
+      .select({ status: applicationUsers.status })
+      .from(applicationUsers)
+      .where(eq(applicationUsers.id, key.applicationUserId))
+      .get()!.status;
+  }
+
+  /** @throws {AppError} key_revoked, membership_locked, already_in_grace */
+  function refuseRotation(unit: Unit, key: ApiKey): void {
+    if (key.revokedAt !== null) throw new AppError('key_revoked');
+    if (statusOf(unit, key) !== 'active') throw new AppError('membership_locked');
+    if (key.rotatedToId !== null) throw new AppError('already_in_grace');
+  }
+
+  function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<string, unknown> = {}): void {
+    const { workspaceId, applicationId, id: targetId, name } = key;
+    unit.audit({ kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
+  }
+
   return {
+    /** @throws {AppError} not_found, invalid_request */
+    update(actor: Actor, owner: KeyOwner, keyId: string, patch: ApiKeyPatch): ApiKeyRecord {
+      const { name, expiresAt, rateLimits } = patch;
+      const expires = expiry(expiresAt);
+      return db.write(actor, (unit) => {
+        const key = find(unit, owner, keyId);
+        const changed = change(unit, key.id, {
+          ...(name !== undefined && { name: name.trim() }),
+          ...(expiresAt !== undefined && { expiresAt: expires }),
+          ...rateLimits,
+        });
+        record(unit, 'apikey.updated', changed, { fields: Object.keys(patch) });
+        return present(changed);
+      });
+    },
+
+    /**
+     * Revokes a key: the row stays, its principal's membership is banned, so that every later use fails there. Again
+     * changes nothing. A predecessor in its grace shares the principal: it ends with its successor, but not the reverse.
+     */
+    revoke(actor: Actor, owner: KeyOwner, keyId: string): ApiKeyRecord {
+      return db.write(actor, (unit) => {
+        const key = find(unit, owner, keyId);
+        if (key.revokedAt !== null) return present(key);
+        const revoked = change(unit, key.id, { revokedAt: unit.now });
+        // A person's own key must not ban the person, nor a predecessor its successor.
+        if (key.source !== 'device' && key.rotatedToId === null)
+          unit.tx
+            .update(applicationUsers)
+            .set({ status: 'banned', updatedAt: unit.now })
+            .where(eq(applicationUsers.id, key.applicationUserId))
+            .run();
+        record(unit, 'apikey.revoked', revoked);
+        return present(revoked);
+      });
+    },
+
+    /** Replaces the token; the old one stops working at once. @throws {AppError} key_revoked, membership_locked */
+    rotate(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
+      const token = mintSecret('apiKey', random);
+      return db.write(actor, (unit) => {
+        const key = find(unit, owner, keyId);
+        refuseRotation(unit, key);
+        const rotated = change(unit, key.id, {
+          tokenHash: Buffer.from(hashSecret(token)),
+          prefix: secretPrefix(token),
+        });
+        record(unit, 'apikey.rotated', rotated);
+        return { ...present(rotated), token };
+      });
+    },
+
+    /**
+     * Makes a successor with the same principal, envelope and limits; the predecessor works for 24 hours more.
+     *
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace
+     */
+    rotateWithGrace(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
+      const token = mintSecret('apiKey', random);
+      return db.write(actor, (unit) => {
+        const key = find(unit, owner, keyId);
+        refuseRotation(unit, key);
+        const [successor] = unit.tx
+          .insert(apiKeys)
+          .values({
+            ...key,
+            id: newId('apiKey', unit.now),
+            tokenHash: Buffer.from(hashSecret(token)),
+            prefix: secretPrefix(token),
+            lastUsedAt: null,
+            createdByUserId: unit.actor.userId,
+            createdAt: unit.now,
+            updatedAt: unit.now,
+          })
+          .returning()
+          .all();
+        change(unit, key.id, { rotatedToId: successor!.id, gracePeriodEndsAt: unit.now + ROTATION_GRACE_MS });
+        record(unit, 'apikey.rotated_with_grace', key, { successorId: successor!.id });
+        return { ...present(successor!), token };
+      });
+    },
+
     createForApplication(actor: Actor, application: Application, input: ApplicationKeyInput): NewApiKeyRecord {
       const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
       return create(actor, {
@@ -211,9 +350,6 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
       });
     },
 
-    listOfApplication: (application: Application, query: PageQuery) =>
-      list({ workspaceId: application.workspaceId!, applicationId: application.id }, query),
-
-    listOfWorkspace: (workspaceId: string, query: PageQuery) => list({ workspaceId, applicationId: null }, query),
+    list,
   };
 }

@@ -1,14 +1,7 @@
 /** Schemas of applications. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../db/schema/applications.ts';
-import { Choice, Id, Input, Nullable, Timestamp } from '../../http/schemas.ts';
-
-const Name = Type.String({
-  minLength: 1,
-  maxLength: 100,
-  pattern: '\\S',
-  remedy: 'Give a name of 1 to 100 characters.',
-});
+import { BETA_POLICIES, LEGAL_URL_KINDS, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from '../../db/schema/applications.ts';
+import { Choice, Id, Input, Name, Nullable, PageQuery, Timestamp } from '../../http/schemas.ts';
 
 const ApplicationSlug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
@@ -39,11 +32,22 @@ const branding = {
 };
 
 const settings = {
-  name: Name,
+  name: Name(),
   slug: ApplicationSlug,
   returnUrls: Type.Array(ReturnUrl, { maxItems: 20, remedy: 'Give at most 20 addresses.' }),
   legalUrls: Input(optional(legalUrls)),
   branding: Input(optional(branding)),
+  signinMethods: Type.Array(Choice(SIGNIN_METHODS), {
+    minItems: 1,
+    uniqueItems: true,
+    remedy: `Give at least one of ${SIGNIN_METHODS.join(', ')}, each once.`,
+  }),
+  defaultRoles: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: 100,
+    description: 'Slugs of the roles that people are granted on joining.',
+    remedy: 'Give a list of role slugs.',
+    examples: [['user']],
+  }),
   sessionTtlSeconds: Type.Integer({
     minimum: 300,
     maximum: 31_536_000,
@@ -51,28 +55,39 @@ const settings = {
   }),
 };
 
-export const ApplicationInput = Input(optional(settings));
+export const ApplicationPatch = Input(optional(settings));
+export type ApplicationPatch = Static<typeof ApplicationPatch>;
+
+const { defaultRoles: _, ...creatable } = settings;
+/** Default roles cannot be chosen before there are roles: a new application grants `user`. */
+export const ApplicationInput = Input(optional(creatable));
 export type ApplicationInput = Static<typeof ApplicationInput>;
 
-export const Application = Type.Object({
-  id: Id('app'),
-  workspaceId: Id('wsp'),
-  clientId: Type.String({ description: 'Public; not a credential.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
-  slug: ApplicationSlug,
-  name: Name,
-  stage: Choice(STAGES),
-  signinGate: Choice(SIGNIN_GATES),
-  betaRequestPolicy: Choice(BETA_POLICIES),
-  sessionTtlSeconds: Type.Integer({ examples: [2_592_000] }),
-  returnUrls: Type.Array(ReturnUrl),
-  legalUrls: Type.Object(legalUrls),
-  branding: Type.Object(branding),
-  archivedAt: Nullable(Timestamp()),
-  deletedAt: Nullable(Timestamp()),
-  purgeAfter: Nullable(Timestamp()),
-  createdAt: Timestamp(),
-  updatedAt: Timestamp(),
-});
+export const Application = Type.Object(
+  {
+    id: Id('app'),
+    workspaceId: Id('wsp'),
+    clientId: Type.String({ description: 'Public; not a credential.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+    slug: ApplicationSlug,
+    name: Name(),
+    stage: Choice(STAGES),
+    signinGate: Choice(SIGNIN_GATES),
+    betaRequestPolicy: Choice(BETA_POLICIES),
+    signinMethods: Type.Array(Choice(SIGNIN_METHODS)),
+    defaultRoles: Type.Array(Type.String()),
+    sessionTtlSeconds: Type.Integer({ examples: [2_592_000] }),
+    returnUrls: Type.Array(ReturnUrl),
+    legalUrls: Type.Object(legalUrls),
+    branding: Type.Object(branding),
+    clientSecretPrefix: Nullable(Type.String({ description: 'Null until a client secret has been made.' })),
+    archivedAt: Nullable(Timestamp()),
+    deletedAt: Nullable(Timestamp()),
+    purgeAfter: Nullable(Timestamp()),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { $id: 'Application' },
+);
 export type ApplicationRecord = Static<typeof Application>;
 
 export const StageChange = Type.Composite([
@@ -84,6 +99,40 @@ export const StageChange = Type.Composite([
   }),
 ]);
 export type StageChange = Static<typeof StageChange>;
+
+export const ApplicationsQuery = Type.Composite([
+  PageQuery,
+  Type.Object({
+    include: Type.Optional(
+      Type.String({ pattern: '^hidden$', remedy: 'The only thing to include is "hidden".', examples: ['hidden'] }),
+    ),
+  }),
+]);
+export type ApplicationsQuery = Static<typeof ApplicationsQuery>;
+
+export const ClientSecret = Type.Object({
+  clientSecret: Type.String({ description: 'In plain text, this once.', examples: ['ecs_…'] }),
+  prefix: Type.String({ examples: ['ecs_4fJq0aXz'] }),
+  rotatedAt: Timestamp(),
+});
+
+export const GateInput = Input({ gate: Choice(SIGNIN_GATES) });
+
+export const UrlChecks = Type.Object({
+  urls: Type.Array(
+    Type.Object({
+      kind: Choice(LEGAL_URL_KINDS),
+      url: Nullable(Type.String()),
+      status: Choice(['ok', 'broken', 'unreachable', 'refused', 'missing'], {
+        description:
+          '`broken`: answered with an error; `unreachable`: no answer; `refused`: not a public address; `missing`: none is set.',
+      }),
+      finalCode: Nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
+      checkedAt: Nullable(Timestamp()),
+    }),
+  ),
+});
+export type UrlChecks = Static<typeof UrlChecks>;
 
 function optional<Properties extends TProperties>(properties: Properties) {
   return Type.Partial(Type.Object(properties)).properties;

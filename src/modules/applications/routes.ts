@@ -1,37 +1,46 @@
 /** The applications of a workspace, for management. */
 import { type Operation, operation } from '../../http/operation.ts';
-import { Input, PageOf, PageQuery } from '../../http/schemas.ts';
-import { Application, ApplicationInput, StageChange } from './model.ts';
+import { Input, PageOf } from '../../http/schemas.ts';
+import type { LegalUrls } from './legal-urls.ts';
+import {
+  Application,
+  ApplicationInput,
+  ApplicationPatch,
+  ApplicationsQuery,
+  ClientSecret,
+  StageChange,
+  UrlChecks,
+} from './model.ts';
 import type { Applications } from './service.ts';
 
-const tag = 'Applications';
+const common = { tag: 'Applications', limit: 'key' } as const;
+const onOne = { ...common, scope: 'application' } as const;
 
-export function applicationRoutes(applications: Applications): Operation[] {
+export function applicationRoutes(applications: Applications, legalUrls: LegalUrls): Operation[] {
   return [
     operation({
+      ...common,
       id: 'listApplications',
       method: 'GET',
       path: '/api/applications',
       summary: 'List the applications within reach',
-      tag,
+      description: 'Deleted ones stay in the list for their grace; hidden ones come with `include=hidden`.',
       access: 'read',
       scope: 'instance',
-      limit: 'key',
-      query: PageQuery,
+      query: ApplicationsQuery,
       data: PageOf(Application),
       errors: ['invalid_cursor'],
       handle: ({ principal, query }) => applications.list(principal, query),
     }),
     operation({
+      ...common,
       id: 'createApplication',
       method: 'POST',
       path: '/api/applications',
       summary: 'Create an application, in stage draft',
       description: 'Comes with the default roles `user` and `developer`.',
-      tag,
       access: 'full',
       scope: 'workspace',
-      limit: 'key',
       body: ApplicationInput,
       isBodyOptional: true,
       data: Application,
@@ -39,41 +48,35 @@ export function applicationRoutes(applications: Applications): Operation[] {
       handle: ({ actor, workspaceId, body }) => applications.create(actor, workspaceId, body),
     }),
     operation({
+      ...onOne,
       id: 'getApplication',
       method: 'GET',
       path: '/api/applications/:id',
       summary: 'Read an application',
-      tag,
       access: 'read',
-      scope: 'application',
-      limit: 'key',
       data: Application,
       handle: ({ application }) => applications.present(application),
     }),
     operation({
+      ...onOne,
       id: 'updateApplication',
       method: 'PATCH',
       path: '/api/applications/:id',
       summary: 'Change an application',
       description: 'A field left out stays as it is; null clears one that can be empty.',
-      tag,
       access: 'full',
-      scope: 'application',
-      limit: 'key',
-      body: ApplicationInput,
+      body: ApplicationPatch,
       data: Application,
       errors: ['conflict'],
       handle: ({ actor, application, body }) => applications.update(actor, application, body),
     }),
     operation({
+      ...onOne,
       id: 'publishApplication',
       method: 'POST',
       path: '/api/applications/:id/publish',
       summary: 'Bring an application from draft to test',
-      tag,
       access: 'full',
-      scope: 'application',
-      limit: 'key',
       body: Input({}),
       isBodyOptional: true,
       data: StageChange,
@@ -81,19 +84,51 @@ export function applicationRoutes(applications: Applications): Operation[] {
       handle: ({ actor, application }) => applications.publish(actor, application),
     }),
     operation({
+      ...onOne,
       id: 'goLiveApplication',
       method: 'POST',
       path: '/api/applications/:id/go-live',
       summary: 'Bring an application from test to live',
-      tag,
       access: 'full',
-      scope: 'application',
-      limit: 'key',
       body: Input({}),
       isBodyOptional: true,
       data: StageChange,
       errors: ['invalid_state'],
       handle: ({ actor, application }) => applications.goLive(actor, application),
+    }),
+    operation({
+      ...onOne,
+      id: 'rotateApplicationSecret',
+      method: 'POST',
+      path: '/api/applications/:id/rotate-secret',
+      summary: 'Make a new client secret; the one before stops working',
+      access: 'full',
+      body: Input({}),
+      isBodyOptional: true,
+      data: ClientSecret,
+      handle: ({ actor, application }) => applications.rotateSecret(actor, application),
+    }),
+    operation({
+      ...onOne,
+      id: 'checkApplicationUrls',
+      method: 'GET',
+      path: '/api/applications/:id/url-check',
+      summary: 'How the legal URLs answer; one not probed yet is probed now',
+      access: 'read',
+      data: UrlChecks,
+      handle: ({ actor, application }) => legalUrls.check(actor, application),
+    }),
+    operation({
+      ...onOne,
+      id: 'recheckApplicationUrls',
+      method: 'POST',
+      path: '/api/applications/:id/recheck-urls',
+      summary: 'Probe the legal URLs again, in parallel, 5 seconds each',
+      access: 'full',
+      body: Input({}),
+      isBodyOptional: true,
+      data: UrlChecks,
+      handle: ({ actor, application }) => legalUrls.recheck(actor, application),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 /** Applications: created, read, changed and brought from draft to test to live. */
-import { and, asc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
-import { isoTime } from '../../core/clock.ts';
+import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Principal } from '../../core/principal.ts';
@@ -10,8 +10,10 @@ import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { type Application, applications } from '../../db/schema/applications.ts';
 import { roles } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
-import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import type { ApplicationInput, ApplicationRecord, StageChange } from './model.ts';
+import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
+import type { Random } from '../../core/random.ts';
+import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
 
 /** 30 days. */
 export const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
@@ -25,11 +27,13 @@ export type Applications = ReturnType<typeof applicationService>;
 
 export interface ApplicationDependencies {
   readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Whether http addresses on loopback may be registered as return URLs (dev and ephemeral instances). */
   readonly isLoopbackAllowed: boolean;
 }
 
-export function applicationService({ db, isLoopbackAllowed }: ApplicationDependencies) {
+export function applicationService({ db, clock, random, isLoopbackAllowed }: ApplicationDependencies) {
   const byId = db.orm
     .select()
     .from(applications)
@@ -40,6 +44,32 @@ export function applicationService({ db, isLoopbackAllowed }: ApplicationDepende
     .from(applications)
     .where(eq(applications.clientId, sql.placeholder('clientId')))
     .prepare();
+
+  const defaultRoleSlugs = db.orm
+    .select({ slug: roles.slug })
+    .from(roles)
+    .where(and(eq(roles.applicationId, sql.placeholder('id')), eq(roles.isDefault, true)))
+    .orderBy(asc(roles.slug))
+    .prepare();
+
+  function present(row: Application): ApplicationRecord {
+    return presentWith(
+      row,
+      defaultRoleSlugs.all({ id: row.id }).map(({ slug }) => slug),
+    );
+  }
+
+  /** @throws {AppError} invalid_request for a slug that is no role of the application. */
+  function setDefaultRoles(unit: Unit, applicationId: string, slugs: readonly string[]): void {
+    const known = unit.tx.select().from(roles).where(eq(roles.applicationId, applicationId)).all();
+    const unknown = slugs.findIndex((slug) => !known.some((role) => role.slug === slug));
+    if (unknown >= 0) throw invalidField(`defaultRoles.${unknown}`, 'This role does not exist in the application.');
+    for (const role of known) {
+      const isDefault = slugs.includes(role.slug);
+      if (isDefault !== role.isDefault)
+        unit.tx.update(roles).set({ isDefault, updatedAt: unit.now }).where(eq(roles.id, role.id)).run();
+    }
+  }
 
   function toColumns({ legalUrls, branding, ...columns }: ApplicationInput) {
     columns.returnUrls?.forEach((url, index) => {
@@ -178,21 +208,26 @@ export function applicationService({ db, isLoopbackAllowed }: ApplicationDepende
     },
 
     /** What the principal can reach, oldest first; hidden ones are left out. */
-    list(principal: Principal, { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Page<ApplicationRecord> {
+    list(principal: Principal, query: ApplicationsQuery): Page<ApplicationRecord> {
+      const { limit = DEFAULT_PAGE_SIZE, cursor, include } = query;
+      // An application whose grace is over, or was skipped, is hidden.
+      const isShown = or(isNull(applications.deletedAt), gt(applications.purgeAfter, clock.now()));
       const after = cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0];
       const rows = db.orm
         .select()
         .from(applications)
-        .where(and(...reachOf(principal), gt(applications.id, after)))
+        .where(and(...reachOf(principal), gt(applications.id, after), include === 'hidden' ? undefined : isShown))
         .orderBy(asc(applications.id))
         .limit(limit + 1)
         .all();
       return pageOf(rows, limit, (row) => [row.id], present);
     },
 
-    update(actor: Actor, { id, workspaceId }: Application, input: ApplicationInput): ApplicationRecord {
+    update(actor: Actor, { id, workspaceId }: Application, patch: ApplicationPatch): ApplicationRecord {
+      const { defaultRoles, ...input } = patch;
       return db.write(actor, (unit) => {
         refuseTakenSlug(unit, input.slug, id);
+        if (defaultRoles) setDefaultRoles(unit, id, defaultRoles);
         const [changed] = unit.tx
           .update(applications)
           .set({ ...toColumns(input), updatedAt: unit.now })
@@ -204,9 +239,29 @@ export function applicationService({ db, isLoopbackAllowed }: ApplicationDepende
           applicationId: id,
           workspaceId,
           targetId: id,
-          detail: { fields: Object.keys(input) },
+          detail: { fields: Object.keys(patch) },
         });
         return present(changed!);
+      });
+    },
+
+    /** Makes a new client secret; the one before stops working. In plain text this once. */
+    rotateSecret(actor: Actor, { id, workspaceId }: Application) {
+      const clientSecret = mintSecret('clientSecret', random);
+      return db.write(actor, (unit) => {
+        const prefix = secretPrefix(clientSecret);
+        unit.tx
+          .update(applications)
+          .set({
+            clientSecretHash: Buffer.from(hashSecret(clientSecret)),
+            clientSecretPrefix: prefix,
+            clientSecretRotatedAt: unit.now,
+            updatedAt: unit.now,
+          })
+          .where(eq(applications.id, id))
+          .run();
+        unit.audit({ kind: 'application.secret_rotated', applicationId: id, workspaceId, targetId: id });
+        return { clientSecret, prefix, rotatedAt: isoTime(unit.now) };
       });
     },
 
@@ -245,7 +300,7 @@ function readinessWarnings({ termsUrl, privacyUrl, returnUrls }: Application): F
   return warnings;
 }
 
-function present(row: Application): ApplicationRecord {
+function presentWith(row: Application, defaultRoles: string[]): ApplicationRecord {
   return {
     id: row.id,
     workspaceId: row.workspaceId ?? '',
@@ -255,10 +310,13 @@ function present(row: Application): ApplicationRecord {
     stage: row.stage,
     signinGate: row.signinGate,
     betaRequestPolicy: row.betaRequestPolicy,
+    signinMethods: row.signinMethods,
+    defaultRoles,
     sessionTtlSeconds: row.sessionTtlSeconds,
     returnUrls: row.returnUrls,
     legalUrls: { terms: row.termsUrl, privacy: row.privacyUrl, imprint: row.imprintUrl },
     branding: { logoUrl: row.logoUrl, accentColor: row.accentColor },
+    clientSecretPrefix: row.clientSecretPrefix,
     archivedAt: isoTime(row.archivedAt),
     deletedAt: isoTime(row.deletedAt),
     purgeAfter: isoTime(row.purgeAfter),

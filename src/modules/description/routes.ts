@@ -27,6 +27,7 @@ export function descriptionRoutes({ operations, baseUrl }: DescriptionDependenci
       scope: 'instance',
       limit: 'none',
       style: 'flat',
+      mediaType: 'application/yaml',
       async handle({ context }) {
         yaml ??= openApiYaml(operations(), baseUrl());
         return new Response(await yaml, {
@@ -52,6 +53,7 @@ export function descriptionRoutes({ operations, baseUrl }: DescriptionDependenci
             method: Type.String(),
             path: Type.String(),
             access: Type.String(),
+            consoleRole: Type.Optional(Type.String()),
             limit: Type.String(),
           }),
         ),

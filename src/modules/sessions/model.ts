@@ -34,7 +34,7 @@ const envelopeFields = {
   expiresAt: Nullable(Timestamp({ description: 'Null only for an API key without an expiry.' })),
 } satisfies TProperties;
 
-const EnvelopeData = Type.Object(envelopeFields);
+const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 
 export const SessionVerification = Type.Object({ ok: Type.Boolean({ examples: [true] }), ...envelopeFields });
 

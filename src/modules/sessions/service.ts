@@ -2,7 +2,7 @@
  * Sessions: minted at the end of a sign-in, judged live at every use, ended by sign-out. Also judges API keys, since a
  * backend may have either verified.
  */
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, gt, isNull, type SQL } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
@@ -14,6 +14,7 @@ import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Application } from '../../db/schema/applications.ts';
 import { sessions } from '../../db/schema/credentials.ts';
+import { applicationUsers } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import type { Credentials } from '../../http/authenticate.ts';
 import { lastSeen } from './last-seen.ts';
@@ -127,6 +128,12 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
       return refusal === null ? { ok: true, data: envelope(row, cdnUrl()) } : { ok: false, error: refusal };
     },
 
+    /** The identity behind a session that is in force; null when it is over. */
+    envelopeOf(sessionId: string): Envelope | null {
+      const row = find.sessionById(sessionId);
+      return row && judge(row, clock.now()) === null ? envelope(row, cdnUrl()) : null;
+    },
+
     /** Mints a session inside the sign-in's transaction. */
     mint(unit: Unit, { application, applicationUserId, userId, method, userAgent }: NewSession): MintedSession {
       const token = mintSecret('session', random);
@@ -166,6 +173,27 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
       });
     },
 
+    /** Ends what is still open among these memberships' sessions; each ending is an event. @returns how many. */
+    revokeAll(unit: Unit, whose: SQL, reason: string): number {
+      const ended = unit.tx
+        .update(sessions)
+        .set({ revokedAt: unit.now, revokedReason: reason })
+        .where(and(whose, isNull(sessions.revokedAt), gt(sessions.expiresAt, unit.now)))
+        .returning({ sessionId: sessions.id, applicationUserId: sessions.applicationUserId })
+        .all();
+      const owners = new Map<string, { applicationId: string; userId: string }>();
+      for (const { sessionId, applicationUserId } of ended) {
+        const owner = owners.get(applicationUserId) ?? ownerOf(unit, applicationUserId);
+        owners.set(applicationUserId, owner);
+        unit.emit({
+          type: 'user.session_revoked',
+          applicationId: owner.applicationId,
+          data: { userId: owner.userId, sessionId, reason },
+        });
+      }
+      return ended.length;
+    },
+
     /** @throws {AppError} not_found where the person has no active membership in that application. */
     liveSlugs(principal: SessionPrincipal, applicationId = principal.applicationId) {
       const row = slugsElsewhere.get(principal.userId, applicationId);
@@ -175,6 +203,14 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
 
     flushLastSeen: () => seen.flush(),
   };
+}
+
+function ownerOf({ tx }: Unit, applicationUserId: string): { applicationId: string; userId: string } {
+  return tx
+    .select({ applicationId: applicationUsers.applicationId, userId: applicationUsers.userId })
+    .from(applicationUsers)
+    .where(eq(applicationUsers.id, applicationUserId))
+    .get()!;
 }
 
 /** The contract's precedence: membership, then revoked, then expired. A revoked key's principal is banned. */

@@ -6,6 +6,7 @@
 import type { Database } from '../../db/unit-of-work.ts';
 import type { MembershipStatus } from '../../db/schema/users.ts';
 import { isoTime } from '../../core/clock.ts';
+import { displayName } from '../../core/display-name.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Envelope, Region } from '../../core/envelope.ts';
 
@@ -102,17 +103,17 @@ export type KeyCredentialRow = Pick<
 export interface Subjects {
   /** A malformed or made-up token is refused by its checksum, before any look-up. */
   session(token: string): SessionRow | null;
+  sessionById(id: string): SessionRow | null;
   key(token: string): KeyRow | null;
   keyCredential(token: string): KeyCredentialRow | null;
 }
 
 export function subjects({ sqlite }: Database): Subjects {
-  const session = sqlite.prepare<SessionRow, [Uint8Array]>(
-    `SELECT 'session' AS kind, s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
+  const selectSession = `SELECT 'session' AS kind, s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
        ${MEMBERSHIP_COLUMNS}
-     FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBERSHIP_JOINS}
-     WHERE s.token_hash = +?`,
-  );
+     FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBERSHIP_JOINS}`;
+  const session = sqlite.prepare<SessionRow, [Uint8Array]>(`${selectSession} WHERE s.token_hash = +?`);
+  const sessionById = sqlite.prepare<SessionRow, [string]>(`${selectSession} WHERE s.id = +?`);
   const keyColumns = `'key' AS kind, k.id AS keyId, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
     k.application_ids AS keyApplicationIds, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
     k.expires_at AS expiresAt, k.revoked_at AS revokedAt, k.grace_period_ends_at AS gracePeriodEndsAt,
@@ -128,6 +129,7 @@ export function subjects({ sqlite }: Database): Subjects {
      WHERE k.token_hash = +?`,
   );
   return {
+    sessionById: (id) => sessionById.get(id),
     session: (token) => (isSecret('session', token) ? session.get(hashSecret(token)) : null),
     key: (token) => (isSecret('apiKey', token) ? key.get(hashSecret(token)) : null),
     keyCredential: (token) => (isSecret('apiKey', token) ? keyCredential.get(hashSecret(token)) : null),
@@ -136,7 +138,8 @@ export function subjects({ sqlite }: Database): Subjects {
 
 /** The contract's session envelope. Everything unset is null; `cdnUrl` is where images are served. */
 export function envelope(row: MembershipRow & { expiresAt: number | null }, cdnUrl: string): Envelope {
-  const fullName = row.fullName ?? joinedName(row) ?? row.name;
+  const fullName = displayName(row);
+  const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
     userId: row.userId,
     username: row.username,
@@ -145,7 +148,7 @@ export function envelope(row: MembershipRow & { expiresAt: number | null }, cdnU
     fullName,
     givenName: row.givenName,
     familyName: row.familyName,
-    avatarUrl: avatarUrl(row, cdnUrl),
+    avatarUrl: avatarUrl(avatarOf(row, avatarSizes), row.applicationSlug, cdnUrl),
     locale: row.locale,
     timezone: row.timezone,
     region: parse<Region>(row.region),
@@ -154,7 +157,7 @@ export function envelope(row: MembershipRow & { expiresAt: number | null }, cdnU
     roles: slugList(row.roles),
     scopes: slugList(row.scopes),
     memberships: slugList(row.memberships),
-    avatarSizes: parse<number[]>(row.avatarSizes),
+    avatarSizes,
     avatarUpdatedAt: isoTime(row.avatarUpdatedAt),
     bannerSizes: parse<number[]>(row.bannerSizes),
     bannerUpdatedAt: isoTime(row.bannerUpdatedAt),
@@ -166,16 +169,27 @@ export function slugList(joined: string | null): string[] {
   return joined === null ? [] : joined.split(' ');
 }
 
-function joinedName({ givenName, familyName }: MembershipRow): string | null {
-  return [givenName, familyName].filter(Boolean).join(' ') || null;
+/** The parts of a user that an avatar's address is made of. */
+interface AvatarSource {
+  readonly id: string;
+  readonly avatarSizes: readonly number[] | null;
+  readonly avatarUpdatedAt: number | null;
+  readonly providerAvatarUrl: string | null;
 }
 
 /** Variant pattern of the contract: `{cdn_url}/<APP_SLUG>/users/<USER_ID>/avatar-<SIZE>.webp?v=<UNIX_MS>`. */
-function avatarUrl(row: MembershipRow, cdnUrl: string): string | null {
-  const sizes = parse<number[]>(row.avatarSizes);
-  if (!sizes || row.avatarUpdatedAt === null) return row.providerAvatarUrl;
-  const size = sizes.includes(256) ? 256 : sizes.at(-1);
-  return `${cdnUrl}/${row.applicationSlug}/users/${row.userId}/avatar-${size}.webp?v=${row.avatarUpdatedAt}`;
+export function avatarUrl(user: AvatarSource, applicationSlug: string, cdnUrl: string): string | null {
+  const { id, avatarSizes, avatarUpdatedAt, providerAvatarUrl } = user;
+  if (!avatarSizes || avatarUpdatedAt === null) return providerAvatarUrl;
+  const size = avatarSizes.includes(256) ? 256 : avatarSizes.at(-1);
+  return `${cdnUrl}/${applicationSlug}/users/${id}/avatar-${size}.webp?v=${avatarUpdatedAt}`;
+}
+
+function avatarOf(
+  { userId, avatarUpdatedAt, providerAvatarUrl }: MembershipRow,
+  avatarSizes: number[] | null,
+): AvatarSource {
+  return { id: userId, avatarSizes, avatarUpdatedAt, providerAvatarUrl };
 }
 
 function parse<T>(json: string | null): T | null {

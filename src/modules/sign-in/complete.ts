@@ -6,12 +6,12 @@ import { and, eq } from 'drizzle-orm';
 import type { SignInMethod } from '../../core/event.ts';
 import { type Application, betaInterests } from '../../db/schema/applications.ts';
 import { applicationUsers, emailAliases, users } from '../../db/schema/users.ts';
-import { workspaceMembers } from '../../db/schema/workspaces.ts';
+import { workspaceMembers } from '../../db/schema/workspace-members.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
+import { defaultGrants } from '../grants/holders.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import {
   type ApplicationUser,
-  defaultGrants,
   findMember,
   findUserByEmail,
   insertMember,
@@ -30,7 +30,13 @@ export interface ProvenIdentity {
 }
 
 export type SignInRefusal =
-  'application_archived' | 'email_archived' | 'user_deleted' | 'membership_blocked' | 'gate_closed' | 'waitlist';
+  | 'application_archived'
+  | 'email_archived'
+  | 'user_deleted'
+  | 'membership_blocked'
+  | 'gate_closed'
+  | 'waitlist'
+  | 'forbidden';
 
 export type SignInOutcome =
   | ({ readonly ok: true; readonly userId: string; readonly applicationId: string } & MintedSession)
@@ -48,7 +54,9 @@ export function completeSignIn(
 ): SignInOutcome {
   const user = findUserByEmail(unit, identity.email);
   const member = user && findMember(unit, application.id, user.id);
-  const refusal = refusalOf(unit, application, identity.email, user, member);
+  const refusal = isSwitchedOff(application, identity.method)
+    ? 'forbidden'
+    : refusalOf(unit, application, identity.email, user, member);
   if (refusal !== null) {
     unit.audit({
       kind: 'signin.refused',
@@ -103,6 +111,11 @@ function refusalOf(
     return 'waitlist';
   if (member?.status === 'banned' || member?.status === 'paused') return 'membership_blocked';
   return null;
+}
+
+/** The owner may switch methods off; a setup link is not one of them, it is the way back in. */
+function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): boolean {
+  return method !== 'setup' && !signinMethods.includes(method);
 }
 
 /** Who inactivated their account or left comes back by signing in. */

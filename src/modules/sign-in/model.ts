@@ -1,6 +1,6 @@
 /** Schemas of signing in. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Email, Id, Input, Timestamp } from '../../http/schemas.ts';
+import { Email, Id, Input, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 
 export const SendCodeInput = Input({
   email: Email(),
@@ -27,19 +27,17 @@ export type CodeSent = Static<typeof CodeSent>;
 
 export const VerifyCodeInput = Input({
   challengeId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that otp/send answered.' }),
-  code: Type.String({
-    maxLength: 32,
-    pattern: '^(?:[\\s-]*[0-9]){6}[\\s-]*$',
-    remedy: 'Give the six digits of the code.',
-    examples: ['042917'],
-  }),
+  code: OneTimeCode(),
 });
 export type VerifyCodeInput = Static<typeof VerifyCodeInput>;
 
-export const SignedIn = Type.Object({
-  token: Type.String({ description: 'The session token, in plain text, this once.', examples: ['est_…'] }),
-  expiresAt: Timestamp(),
-  userId: Id('usr'),
-  applicationId: Id('app'),
-});
+export const SignedIn = Type.Object(
+  {
+    token: Type.String({ description: 'The session token, in plain text, this once.', examples: ['est_…'] }),
+    expiresAt: Timestamp(),
+    userId: Id('usr'),
+    applicationId: Id('app'),
+  },
+  { $id: 'SignedIn' },
+);
 export type SignedIn = Static<typeof SignedIn>;

@@ -11,7 +11,8 @@ import { CODE_WINDOW_MS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { CODE_LIFETIME_MS, type CodeChallenges } from './code-challenge.ts';
+import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
+import { tooSoon } from '../codes/too-soon.ts';
 import { completeSignIn } from './complete.ts';
 import type { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 
@@ -36,12 +37,14 @@ export type Otp = ReturnType<typeof otpService>;
 export function otpService(dependencies: OtpDependencies) {
   const { db, challenges, sessions, findApplication, findApplicationByClientId, limits, baseUrl } = dependencies;
 
-  /** @throws {AppError} not_found, application_archived */
+  /** @throws {AppError} not_found, application_archived, forbidden */
   function openApplication(clientId: string): Application {
     const application = findApplicationByClientId(clientId);
     if (!application)
       throw new AppError('not_found', { message: 'There is no application with this clientId; check its settings.' });
     if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+    if (!application.signinMethods.includes('otp'))
+      throw new AppError('forbidden', { message: 'Sign-in by code is switched off for this application.' });
     return application;
   }
 
@@ -114,17 +117,4 @@ export function otpService(dependencies: OtpDependencies) {
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
     },
   };
-}
-
-const TOO_SOON = {
-  paused: 'Too many wrong codes for this address; sign-in by code is paused for up to an hour.',
-  cooling_down: 'A code was sent a moment ago; look for it, or wait and ask again.',
-  too_many: 'Too many codes were sent to this address; wait and ask again.',
-};
-
-function tooSoon(reason: keyof typeof TOO_SOON, waitMs: number): AppError {
-  return new AppError('rate_limited', {
-    message: TOO_SOON[reason],
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-  });
 }

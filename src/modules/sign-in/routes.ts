@@ -27,7 +27,7 @@ export function signInRoutes({ otp, cookie, consoleId }: SignInRouteDependencies
       limit: 'code_send',
       body: SendCodeInput,
       data: CodeSent,
-      errors: ['not_found', 'application_archived'],
+      errors: ['not_found', 'application_archived', 'forbidden'],
       handle({ actor, body, context }) {
         const { data, limit } = otp.send(actor, body);
         announceLimit(context.headers, limit);
@@ -56,6 +56,7 @@ export function signInRoutes({ otp, cookie, consoleId }: SignInRouteDependencies
         'email_archived',
         'membership_blocked',
         'application_archived',
+        'forbidden',
       ],
       handle({ actor, body, context }) {
         const signedIn = otp.verify(actor, body, context.request.headers.get('user-agent'));

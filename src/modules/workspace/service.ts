@@ -1,14 +1,19 @@
-/** The workspace: made at the first start together with the console, and given owners. */
-import { and, asc, eq, isNull } from 'drizzle-orm';
-import { SYSTEM_ACTOR } from '../../core/actor.ts';
+/** The workspaces: the first made at the first start together with the console, and given its owners. */
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
+import { isoTime } from '../../core/clock.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { newId } from '../../core/id.ts';
+import { type Principal, workspaceAccess } from '../../core/principal.ts';
 import { applications } from '../../db/schema/applications.ts';
-import { workspaceMembers, workspaces } from '../../db/schema/workspaces.ts';
+import { users } from '../../db/schema/users.ts';
+import { workspaceMembers } from '../../db/schema/workspace-members.ts';
+import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
-import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
-import { defaultGrants, findMember, findUserByEmail, insertMember, insertPerson } from '../users/members.ts';
+import type { WorkspaceRecord } from './model.ts';
+import { ensureSeat, findSeat, insertSeat } from './seats.ts';
 
 export interface WorkspaceDependencies {
   readonly db: Database;
@@ -63,31 +68,13 @@ export function workspaceService({ db, applications: applicationService }: Works
 
   /** Makes the holder of this address an owner and a member of the console. Idempotent. */
   function ensureOwner(unit: Unit, workspaceId: string, email: string): { userId: string } {
-    const user = findUserByEmail(unit, email) ?? insertPerson(unit, email, false);
-    if (!findMember(unit, getConsoleId(), user.id))
-      insertMember(unit, getConsoleId(), user.id, defaultGrants(unit, getConsoleId()));
-    const member = unit.tx
-      .select()
-      .from(workspaceMembers)
-      .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.userId, user.id)))
-      .get();
-    if (member?.role === 'owner') return { userId: user.id };
-    unit.tx
-      .insert(workspaceMembers)
-      .values({
-        id: newId('workspaceMember', unit.now),
-        workspaceId,
-        userId: user.id,
-        role: 'owner',
-        createdAt: unit.now,
-      })
-      .onConflictDoUpdate({
-        target: [workspaceMembers.workspaceId, workspaceMembers.userId],
-        set: { role: 'owner' },
-      })
-      .run();
-    unit.audit({ kind: 'workspace.owner_added', workspaceId, userId: user.id, email });
-    return { userId: user.id };
+    const { userId } = ensureSeat(unit, getConsoleId(), email);
+    const member = findSeat(unit, workspaceId, eq(workspaceMembers.userId, userId));
+    if (member?.role === 'owner') return { userId };
+    if (member) unit.tx.update(workspaceMembers).set({ role: 'owner' }).where(eq(workspaceMembers.id, member.id)).run();
+    else insertSeat(unit, workspaceId, userId, 'owner');
+    unit.audit({ kind: 'workspace.owner_added', workspaceId, userId, email });
+    return { userId };
   }
 
   return {
@@ -106,6 +93,64 @@ export function workspaceService({ db, applications: applicationService }: Works
       });
     },
 
+    /** Where codes for a key's doings go. */
+    ownerEmails({ tx }: Unit, workspaceId: string): string[] {
+      return tx
+        .select({ email: users.email })
+        .from(workspaceMembers)
+        .innerJoin(users, eq(users.id, workspaceMembers.userId))
+        .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.role, 'owner')))
+        .orderBy(asc(workspaceMembers.id))
+        .all()
+        .map(({ email }) => email);
+    },
+
+    get(workspaceId: string): WorkspaceRecord {
+      return presentWorkspace(db.orm.select().from(workspaces).where(eq(workspaces.id, workspaceId)).get()!);
+    },
+
+    /** The workspaces a person is a member of, or the one that a key has all of. */
+    list(principal: Principal): WorkspaceRecord[] {
+      const own =
+        principal.kind === 'key' ? [principal.workspaceId] : principal.workspaces.map(({ workspaceId }) => workspaceId);
+      const ids = own.filter((id) => workspaceAccess(principal, id) !== null);
+      if (ids.length === 0) return [];
+      const rows = db.orm
+        .select()
+        .from(workspaces)
+        .where(inArray(workspaces.id, ids))
+        .orderBy(asc(workspaces.id))
+        .all();
+      return rows.map(presentWorkspace);
+    },
+
+    rename(actor: Actor, workspaceId: string, name: string): WorkspaceRecord {
+      return db.write(actor, (unit) => {
+        const [row] = unit.tx
+          .update(workspaces)
+          .set({ name: name.trim() })
+          .where(eq(workspaces.id, workspaceId))
+          .returning()
+          .all();
+        unit.audit({ kind: 'workspace.updated', workspaceId, targetId: workspaceId });
+        return presentWorkspace(row!);
+      });
+    },
+
+    /** Another workspace, owned by whoever makes it. */
+    create(actor: Actor, ownerId: string, name: string): WorkspaceRecord {
+      return db.write(actor, (unit) => {
+        const [row] = unit.tx
+          .insert(workspaces)
+          .values({ id: newId('workspace', unit.now), name: name.trim(), createdAt: unit.now })
+          .returning()
+          .all();
+        insertSeat(unit, row!.id, ownerId, 'owner');
+        unit.audit({ kind: 'workspace.created', workspaceId: row!.id, targetId: row!.id });
+        return presentWorkspace(row!);
+      });
+    },
+
     hasOwner(): boolean {
       return (
         db.orm
@@ -116,4 +161,8 @@ export function workspaceService({ db, applications: applicationService }: Works
       );
     },
   };
+}
+
+function presentWorkspace({ id, name, createdAt }: typeof workspaces.$inferSelect): WorkspaceRecord {
+  return { id, name, createdAt: isoTime(createdAt) };
 }

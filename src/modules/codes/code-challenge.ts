@@ -11,13 +11,15 @@ import { codeChallenges, codeFailures, codePauses } from '../../db/schema/creden
 import type { Unit } from '../../db/unit-of-work.ts';
 import { CODE_WINDOW_MS } from '../../http/limits.ts';
 
-export type CodePurpose = 'sign_in';
+export type CodePurpose = 'sign_in' | 'lifecycle';
 
 export const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 export const RESEND_COOLDOWN_MS = 30 * SECOND;
 const MAX_WRONG_TRIES = 5;
 const MAX_ALIVE = 3;
+/** Codes for actions in one application and window. */
+const MAX_ACTIONS = 20;
 const FAILURE_WINDOW_MS = 24 * HOUR;
 const FAILURES_UNTIL_PAUSE = 20;
 const PAUSE_MS = HOUR;
@@ -30,10 +32,14 @@ export interface CodeSubject {
   readonly email: string;
 }
 
-export interface IssuedCode {
+export interface NewChallenge {
   readonly challengeId: string;
+  /** In plain text, for the mail. */
   readonly code: string;
   readonly expiresAt: number;
+}
+
+export interface IssuedCode extends NewChallenge {
   readonly resendAfter: number;
   /** How many more may be sent to this e-mail in the window. */
   readonly remaining: number;
@@ -45,10 +51,18 @@ export type IssueOutcome =
 
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
 
-export type RedeemOutcome =
-  | { readonly ok: true; readonly subject: CodeSubject }
+type RedeemRefusal =
   | { readonly ok: false; readonly error: CodeRefusal }
   | { readonly ok: false; readonly error: 'rate_limited'; readonly retryAt: number };
+
+export type RedeemOutcome = { readonly ok: true; readonly subject: CodeSubject } | RedeemRefusal;
+
+/** The outcome of a code that confirms an action, with what the action was issued with. */
+export type ActionOutcome = { readonly ok: true; readonly data: unknown } | RedeemRefusal;
+
+export type ActionIssueOutcome =
+  | ({ readonly ok: true } & NewChallenge)
+  | { readonly ok: false; readonly reason: 'paused' | 'too_many'; readonly retryAt: number };
 
 type Challenge = typeof codeChallenges.$inferSelect;
 
@@ -59,37 +73,60 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
     /**
      * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other.
      *
-     * @param perEmail how many may be sent to one e-mail in 15 minutes, whatever they are for.
+     * @param perEmail how many may be sent to one e-mail in 15 minutes, whatever the application.
      */
     issue(unit: Unit, subject: CodeSubject, perEmail: number): IssueOutcome {
       const pausedUntil = pauseOf(unit, subject);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
-      const recent = sentTo(unit, subject.email);
-      const last = recent.find(
-        (sent) => sent.applicationId === subject.applicationId && sent.purpose === subject.purpose,
-      );
+      const recent = sentTo(unit, subject);
+      const last = recent.find(({ applicationId }) => applicationId === subject.applicationId);
       if (last && last.createdAt + RESEND_COOLDOWN_MS > unit.now)
         return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + RESEND_COOLDOWN_MS };
       if (recent.length >= perEmail)
         return { ok: false, reason: 'too_many', retryAt: recent[perEmail - 1]!.createdAt + CODE_WINDOW_MS };
-      const challengeId = newId('challenge', unit.now);
-      const code = random.digits(CODE_DIGITS);
-      const expiresAt = unit.now + CODE_LIFETIME_MS;
       for (const surplus of alive(unit, subject).slice(0, -(MAX_ALIVE - 1)))
         unit.tx.update(codeChallenges).set({ droppedAt: unit.now }).where(eq(codeChallenges.id, surplus.id)).run();
-      unit.tx
-        .insert(codeChallenges)
-        .values({
-          id: challengeId,
-          ...subject,
-          codeDigest: Buffer.from(instanceKey.codeDigest(challengeId, code)),
-          wrongTries: 0,
-          createdAt: unit.now,
-          expiresAt,
-        })
-        .run();
       const resendAfter = unit.now + RESEND_COOLDOWN_MS;
-      return { ok: true, challengeId, code, expiresAt, resendAfter, remaining: perEmail - recent.length - 1 };
+      return { ok: true, ...insert(unit, subject, null), resendAfter, remaining: perEmail - recent.length - 1 };
+    },
+
+    /**
+     * Issues a code that confirms one action, described by `data`. It may be asked for more freely than a sign-in code,
+     * since the caller is known, but not without end: whoever is to confirm must not be flooded, nor the code guessed.
+     */
+    issueFor(unit: Unit, subject: CodeSubject, data: Record<string, unknown>): ActionIssueOutcome {
+      const pausedUntil = pauseOf(unit, subject);
+      if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
+      const recent = sentTo(unit, subject).filter(({ applicationId }) => applicationId === subject.applicationId);
+      const oldest = recent[MAX_ACTIONS - 1];
+      if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + CODE_WINDOW_MS };
+      return { ok: true, ...insert(unit, subject, data) };
+    },
+
+    /**
+     * Judges the code of one action and uses it up. Only the code of this very challenge is right.
+     *
+     * @returns what the action was issued with.
+     */
+    redeemFor(
+      unit: Unit,
+      { purpose, applicationId }: Pick<CodeSubject, 'purpose' | 'applicationId'>,
+      challengeId: string,
+      code: string,
+    ): ActionOutcome {
+      const challenge = find(unit, purpose, challengeId);
+      if (!challenge || challenge.applicationId !== applicationId) return { ok: false, error: 'code_invalid' };
+      const subject = { purpose, applicationId, email: challenge.email };
+      const pausedUntil = pauseOf(unit, subject);
+      if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
+      const refusal = refusalOf(challenge, unit.now);
+      if (refusal !== null) return { ok: false, error: refusal };
+      if (!isRight(challenge, code)) {
+        recordFailure(unit, challenge, subject);
+        return { ok: false, error: 'code_invalid' };
+      }
+      consume(unit, challenge.id);
+      return { ok: true, data: challenge.data };
     },
 
     /**
@@ -97,18 +134,13 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
      * type the one that arrived; a wrong one counts against the challenge it was sent with.
      */
     redeem(unit: Unit, purpose: CodePurpose, challengeId: string, code: string): RedeemOutcome {
-      const presented = unit.tx
-        .select()
-        .from(codeChallenges)
-        .where(and(eq(codeChallenges.id, challengeId), eq(codeChallenges.purpose, purpose)))
-        .get();
+      const presented = find(unit, purpose, challengeId);
       if (!presented) return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId: presented.applicationId, email: presented.email };
       const pausedUntil = pauseOf(unit, subject);
       if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
-      if (presented.consumedAt !== null) return { ok: false, error: 'code_consumed' };
-      if (presented.wrongTries >= MAX_WRONG_TRIES) return { ok: false, error: 'code_exhausted' };
-      if (presented.droppedAt !== null || presented.expiresAt <= unit.now) return { ok: false, error: 'code_expired' };
+      const refusal = refusalOf(presented, unit.now);
+      if (refusal !== null) return { ok: false, error: refusal };
 
       const matching = alive(unit, subject).filter((challenge) => isRight(challenge, code));
       const [right] = matching;
@@ -116,15 +148,74 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
         recordFailure(unit, presented, subject);
         return { ok: false, error: 'code_invalid' };
       }
-      for (const id of new Set([right.id, presented.id]))
-        unit.tx.update(codeChallenges).set({ consumedAt: unit.now }).where(eq(codeChallenges.id, id)).run();
+      for (const id of new Set([right.id, presented.id])) consume(unit, id);
       return { ok: true, subject };
     },
   };
 
+  function insert(unit: Unit, subject: CodeSubject, data: Record<string, unknown> | null): NewChallenge {
+    const challengeId = newId('challenge', unit.now);
+    const code = random.digits(CODE_DIGITS);
+    const expiresAt = unit.now + CODE_LIFETIME_MS;
+    unit.tx
+      .insert(codeChallenges)
+      .values({
+        id: challengeId,
+        ...subject,
+        codeDigest: Buffer.from(instanceKey.codeDigest(challengeId, code)),
+        wrongTries: 0,
+        createdAt: unit.now,
+        expiresAt,
+        data,
+      })
+      .run();
+    return { challengeId, code, expiresAt };
+  }
+
   function isRight({ id, codeDigest }: Challenge, code: string): boolean {
     return equalDigests(codeDigest, instanceKey.codeDigest(id, code));
   }
+}
+
+function find({ tx }: Unit, purpose: CodePurpose, challengeId: string): Challenge | undefined {
+  return tx
+    .select()
+    .from(codeChallenges)
+    .where(and(eq(codeChallenges.id, challengeId), eq(codeChallenges.purpose, purpose)))
+    .get();
+}
+
+/** Why no code can serve for this challenge any more, or null. */
+function refusalOf({ consumedAt, wrongTries, droppedAt, expiresAt }: Challenge, now: number): CodeRefusal | null {
+  if (consumedAt !== null) return 'code_consumed';
+  if (wrongTries >= MAX_WRONG_TRIES) return 'code_exhausted';
+  return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
+}
+
+function consume({ tx, now }: Unit, challengeId: string): void {
+  tx.update(codeChallenges).set({ consumedAt: now }).where(eq(codeChallenges.id, challengeId)).run();
+}
+
+function countWrongTry({ tx }: Unit, { id, wrongTries }: Challenge): void {
+  tx.update(codeChallenges)
+    .set({ wrongTries: wrongTries + 1 })
+    .where(eq(codeChallenges.id, id))
+    .run();
+}
+
+/** Nobody signs in with a code that was sent before the application was closed. */
+export function dropOpenCodes({ tx, now }: Unit, applicationId: string, purpose: CodePurpose): void {
+  tx.update(codeChallenges)
+    .set({ droppedAt: now })
+    .where(
+      and(
+        eq(codeChallenges.applicationId, applicationId),
+        eq(codeChallenges.purpose, purpose),
+        isNull(codeChallenges.consumedAt),
+        isNull(codeChallenges.droppedAt),
+      ),
+    )
+    .run();
 }
 
 /** Oldest first. */
@@ -148,13 +239,15 @@ function alive({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubject
     .all();
 }
 
-/** What was sent to this address in the window, newest first. */
-function sentTo({ tx, now }: Unit, email: string) {
-  const { applicationId, purpose, createdAt } = codeChallenges;
+/** What was sent to this address for this purpose in the window, of all applications, newest first. */
+function sentTo({ tx, now }: Unit, { email, purpose }: CodeSubject) {
+  const { applicationId, createdAt } = codeChallenges;
   return tx
-    .select({ applicationId, purpose, createdAt })
+    .select({ applicationId, createdAt })
     .from(codeChallenges)
-    .where(and(eq(codeChallenges.email, email), gt(createdAt, now - CODE_WINDOW_MS)))
+    .where(
+      and(eq(codeChallenges.email, email), eq(codeChallenges.purpose, purpose), gt(createdAt, now - CODE_WINDOW_MS)),
+    )
     .orderBy(desc(createdAt), desc(codeChallenges.id))
     .all();
 }
@@ -176,11 +269,9 @@ function pauseOf({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubje
 }
 
 /** Counts a wrong code against its challenge and against the address, wherever it came from. */
-function recordFailure({ tx, now }: Unit, presented: Challenge, subject: CodeSubject): void {
-  tx.update(codeChallenges)
-    .set({ wrongTries: presented.wrongTries + 1 })
-    .where(eq(codeChallenges.id, presented.id))
-    .run();
+function recordFailure(unit: Unit, presented: Challenge, subject: CodeSubject): void {
+  const { tx, now } = unit;
+  countWrongTry(unit, presented);
   tx.insert(codeFailures)
     .values({ ...subject, failedAt: now })
     .run();

@@ -1,0 +1,41 @@
+/** Usernames: one normal form and one set of rules, for import, check and the account wizard alike. */
+
+/** Names that would pass for the product, its operator or a path. */
+const RESERVED = new Set(
+  `about abuse access account accounts admin administrator admins api app apps assets auth authentication authorize
+  billing blog bot callback cdn cgi config console contact dashboard data default delete demo dev developer developers
+  device devices dns docs download email everyone example faq favicon feed file files forgot ftp gatehouse group groups
+  guest help home host hostmaster http https id identity image images imap info invite invites ipv4 ipv6 is isatap
+  it javascript legal list local localhost login logout mail mailer-daemon management master me media member members
+  message messages metrics mis moderator mx my new news nobody noc noreply no-reply notification notifications null oauth
+  official oidc openid operator owner owners passkey passkeys password policy pop pop3 postmaster press privacy
+  private profile public register registration reset robots root rss sales scope scopes security self server service
+  services session sessions settings setup sign-in sign-out sign-up signin signout signup sitemap smtp sql ssl staff
+  static status store subscribe sudo superuser support sys sysadmin system team teams terms test tests token tokens undefined
+  unsubscribe update upload uploads usenet user username users verify webhook webhooks webmaster wiki workspace
+  workspaces www`
+    .split(/\s+/)
+    .filter(Boolean),
+);
+
+const SHAPE = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/;
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 30;
+/** Longer input is not worth normalising, and too long to be claimed as it is. */
+const MAX_INPUT = 200;
+
+/** NFKC, trimmed, lower-cased: what is compared and stored. */
+export function normalizeUsername(text: string): string {
+  if (text.length > MAX_INPUT) return text.slice(0, MAX_INPUT);
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
+/**
+ * Whether a normalised name can be claimed at all: 3 to 30 of a-z, 0-9, `.`, `_` and `-`, starting with a letter, without
+ * doubled or trailing punctuation, and not reserved.
+ */
+export function isClaimableUsername(username: string): boolean {
+  return (
+    username.length >= MIN_LENGTH && username.length <= MAX_LENGTH && SHAPE.test(username) && !RESERVED.has(username)
+  );
+}

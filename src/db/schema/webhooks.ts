@@ -1,0 +1,68 @@
+/** Webhook endpoints, the deliveries on their way to them, and every attempt that was made. */
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { applications } from './applications.ts';
+import { events } from './records.ts';
+
+export const WEBHOOK_STATUSES = ['active', 'disabled', 'quarantined'] as const;
+export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed'] as const;
+
+export const webhooks = sqliteTable('webhooks', {
+  id: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  url: text().notNull(),
+  description: text(),
+  /** Event types, or `*` alone for all. */
+  events: text({ mode: 'json' }).$type<string[]>().notNull(),
+  status: text({ enum: WEBHOOK_STATUSES }).notNull(),
+  sealedSecret: text('sealed_secret').notNull(),
+  /** Signs beside the new one until `previousSecretEndsAt`. */
+  previousSealedSecret: text('previous_sealed_secret'),
+  previousSecretEndsAt: integer('previous_secret_ends_at'),
+  quarantinedAt: integer('quarantined_at'),
+  quarantineReason: text('quarantine_reason'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export type Webhook = typeof webhooks.$inferSelect;
+
+export const deliveries = sqliteTable('deliveries', {
+  id: text().primaryKey(),
+  webhookId: text('webhook_id')
+    .notNull()
+    .references(() => webhooks.id, { onDelete: 'cascade' }),
+  eventId: text('event_id')
+    .notNull()
+    .references(() => events.id),
+  eventType: text('event_type').notNull(),
+  status: text({ enum: DELIVERY_STATUSES }).notNull(),
+  attempts: integer().notNull(),
+  nextAttemptAt: integer('next_attempt_at').notNull(),
+  leasedUntil: integer('leased_until'),
+  /** Held while the endpoint was in quarantine: such are sent one after the other, in order. */
+  wasHeld: integer('was_held', { mode: 'boolean' }).notNull().default(false),
+  createdAt: integer('created_at').notNull(),
+  finishedAt: integer('finished_at'),
+});
+
+export type Delivery = typeof deliveries.$inferSelect;
+
+export const deliveryAttempts = sqliteTable(
+  'delivery_attempts',
+  {
+    deliveryId: text('delivery_id')
+      .notNull()
+      .references(() => deliveries.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    startedAt: integer('started_at').notNull(),
+    durationMs: integer('duration_ms').notNull(),
+    statusCode: integer('status_code'),
+    errorClass: text('error_class'),
+    requestHeaders: text('request_headers', { mode: 'json' }).$type<Record<string, string>>().notNull(),
+    /** At most the first KiB. */
+    responseExcerpt: text('response_excerpt'),
+  },
+  (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
+);

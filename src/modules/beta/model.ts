@@ -1,0 +1,106 @@
+/** Schemas of the beta allowlist and the sign-in gate. */
+import { type Static, Type } from '@sinclair/typebox';
+import { BETA_POLICIES, BETA_STATUSES, SIGNIN_GATES, STAGES } from '../../db/schema/applications.ts';
+import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+
+export const MAX_EMAILS = 500;
+
+export const BetaInterest = Type.Object(
+  {
+    id: Id('bet'),
+    email: Email(),
+    status: Choice(BETA_STATUSES),
+    source: Type.String({ examples: ['admin_add', 'request', 'notify'] }),
+    decidedById: Nullable(Type.String({ description: 'Who decided: a user id.' })),
+    decidedAt: Nullable(Timestamp()),
+    notifiedAt: Nullable(Timestamp()),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { $id: 'BetaInterest' },
+);
+export type BetaInterestRecord = Static<typeof BetaInterest>;
+
+export const BetaInterestPage = PageOf(BetaInterest);
+
+export const BetaQuery = Type.Composite([PageQuery, Type.Object({ status: Type.Optional(Choice(BETA_STATUSES)) })]);
+export type BetaQuery = Static<typeof BetaQuery>;
+
+export const BetaAddInput = Input({
+  emails: Type.Array(
+    Type.String({ maxLength: 320, remedy: 'Give an e-mail address.', examples: ['ada@example.com'] }),
+    {
+      minItems: 1,
+      maxItems: MAX_EMAILS,
+      remedy: `Give 1 to ${MAX_EMAILS} addresses.`,
+    },
+  ),
+  status: Type.Optional(
+    Choice(['approved', 'pending'], {
+      description: 'Left out: `pending` for a list, `approved` for a single address.',
+    }),
+  ),
+});
+export type BetaAddInput = Static<typeof BetaAddInput>;
+
+export const BetaAdded = Type.Object({
+  items: Type.Array(BetaInterest),
+  summary: Type.Object({
+    requested: Type.Integer(),
+    created: Type.Integer(),
+    updated: Type.Integer(),
+    unchanged: Type.Integer(),
+  }),
+});
+export type BetaAdded = Static<typeof BetaAdded>;
+
+export const ApproveInput = Input({
+  notify: Type.Optional(Type.Boolean({ description: 'Whether to mail the person.', remedy: 'Give true or false.' })),
+});
+
+export const DeclineInput = Input({
+  soft: Type.Optional(
+    Type.Boolean({
+      description: 'Keeps the person for the launch mail (`notify_when_public`) and tells them kindly.',
+      remedy: 'Give true or false.',
+    }),
+  ),
+});
+
+export const Removed = Type.Object({ id: Type.String() });
+
+export const PolicyInput = Input({
+  policy: Choice(BETA_POLICIES),
+  notify: Type.Optional(
+    Type.Boolean({
+      description: 'Whether those it decides for are mailed: by default only the softly declined.',
+      remedy: 'Give true or false.',
+    }),
+  ),
+});
+export type PolicyInput = Static<typeof PolicyInput>;
+
+export const PolicyResult = Type.Object({
+  policy: Choice(BETA_POLICIES),
+  decided: Type.Integer({ description: 'How many pending requests it decided.' }),
+});
+
+export const GateInput = Input({ gate: Choice(SIGNIN_GATES) });
+
+export const AccessInterestInput = Input({ kind: Choice(['request', 'notify']), email: Email() });
+export type AccessInterestInput = Static<typeof AccessInterestInput>;
+
+export const InterestReceived = Type.Object({ received: Type.Boolean({ examples: [true] }) });
+
+export const PublicState = Type.Object({
+  applicationId: Id('app'),
+  clientId: Type.String(),
+  name: Type.String(),
+  stage: Choice(STAGES),
+  signinGate: Choice(SIGNIN_GATES),
+  betaRequestPolicy: Choice(BETA_POLICIES),
+  archivedAt: Nullable(Timestamp()),
+  deletedAt: Nullable(Timestamp()),
+  isOpen: Type.Boolean({ description: 'Whether sign-in is in service at all: neither draft, archived nor deleted.' }),
+});
+export type PublicState = Static<typeof PublicState>;

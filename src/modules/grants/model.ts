@@ -1,0 +1,58 @@
+/** Schemas of roles, scopes and membership groups. */
+import { type Static, Type } from '@sinclair/typebox';
+import { Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+
+const GrantSlug = Type.String({
+  pattern: '^[a-z0-9_:.-]{1,64}$',
+  remedy: 'Give 1 to 64 of a-z, 0-9, hyphen, underscore, colon and dot.',
+  examples: ['editor'],
+});
+
+const Description = Nullable(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters, or null.' }));
+const IsDefault = Type.Boolean({
+  description: 'Whether people are granted it on joining.',
+  remedy: 'Give true or false.',
+});
+
+export const GrantInput = Input({
+  slug: GrantSlug,
+  name: Type.Optional(Name()),
+  description: Type.Optional(Description),
+  isDefault: Type.Optional(IsDefault),
+});
+export type GrantInput = Static<typeof GrantInput>;
+
+export const GrantPatch = Input({
+  slug: Type.Optional(GrantSlug),
+  name: Type.Optional(Name()),
+  description: Type.Optional(Description),
+  isDefault: Type.Optional(IsDefault),
+});
+export type GrantPatch = Static<typeof GrantPatch>;
+
+export const ForceQuery = Type.Object({
+  force: Type.Optional(
+    Type.Boolean({ description: 'Goes on although somebody holds it.', remedy: 'Give true or false.' }),
+  ),
+});
+
+export const Grant = Type.Object(
+  {
+    id: Type.String({ examples: ['rol_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+    slug: GrantSlug,
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    isDefault: Type.Boolean(),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { $id: 'Grant' },
+);
+export type GrantRecord = Static<typeof Grant>;
+
+export const GrantPage = PageOf(Grant);
+
+export const GrantRemoved = Type.Object({
+  id: Type.String(),
+  withdrawnFrom: Type.Integer({ description: 'How many people held it.' }),
+});

@@ -1,0 +1,75 @@
+/** Roles, scopes and membership groups: the same four operations for each. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { PageQuery } from '../../http/schemas.ts';
+import { GRANT_KINDS, type GrantKind } from './kinds.ts';
+import { ForceQuery, Grant, GrantInput, GrantPage, GrantPatch, GrantRemoved } from './model.ts';
+import type { GrantService } from './service.ts';
+
+/** Names in paths and operation ids. */
+const NAMES: Record<GrantKind, { tag: string; singular: string; parameter: string }> = {
+  roles: { tag: 'Roles', singular: 'Role', parameter: 'roleId' },
+  scopes: { tag: 'Scopes', singular: 'Scope', parameter: 'scopeId' },
+  memberships: { tag: 'Membership groups', singular: 'MembershipGroup', parameter: 'membershipId' },
+};
+
+export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] {
+  const { tag, singular, parameter } = NAMES[kind];
+  const { noun } = GRANT_KINDS[kind];
+  const path = `/api/applications/:id/${kind}`;
+  const common = { tag, scope: 'application', limit: 'key' } as const;
+  return [
+    operation({
+      ...common,
+      id: `list${singular}s`,
+      method: 'GET',
+      path,
+      summary: `List the ${noun}s of an application`,
+      access: 'read',
+      query: PageQuery,
+      data: GrantPage,
+      errors: ['invalid_cursor'],
+      handle: ({ application, query }) => grants.list(application, query),
+    }),
+    operation({
+      ...common,
+      id: `create${singular}`,
+      method: 'POST',
+      path,
+      summary: `Create a ${noun}`,
+      access: 'full',
+      body: GrantInput,
+      data: Grant,
+      errors: ['conflict'],
+      handle: ({ actor, application, body }) => grants.create(actor, application, body),
+    }),
+    operation({
+      ...common,
+      id: `update${singular}`,
+      method: 'PATCH',
+      path: `${path}/:${parameter}`,
+      summary: `Change a ${noun}`,
+      description: 'The slug of one that somebody holds changes only with `force`.',
+      access: 'full',
+      query: ForceQuery,
+      body: GrantPatch,
+      data: Grant,
+      errors: ['conflict'],
+      handle: ({ actor, application, params, query, body }) =>
+        grants.update(actor, application, params[parameter]!, body, query.force ?? false),
+    }),
+    operation({
+      ...common,
+      id: `delete${singular}`,
+      method: 'DELETE',
+      path: `${path}/:${parameter}`,
+      summary: `Delete a ${noun}`,
+      description: 'One that somebody holds is deleted only with `force`, and taken away from everyone first.',
+      access: 'full',
+      query: ForceQuery,
+      data: GrantRemoved,
+      errors: ['conflict'],
+      handle: ({ actor, application, params, query }) =>
+        grants.remove(actor, application, params[parameter]!, query.force ?? false),
+    }),
+  ];
+}

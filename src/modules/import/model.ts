@@ -1,0 +1,105 @@
+/** Schemas of bulk import and of the username check. */
+import { type Static, Type } from '@sinclair/typebox';
+import { LANGUAGE_LEVELS } from '../../db/schema/users.ts';
+import { Choice, Input, Nullable } from '../../http/schemas.ts';
+
+export const MAX_ROWS = 500;
+
+const Text = () => Type.Optional(Nullable(Type.String({ maxLength: 200, remedy: 'Give at most 200 characters.' })));
+
+const Slugs = () =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, remedy: 'Give a list of slugs.' }));
+
+export const ImportProfile = Input(
+  {
+    username: Text(),
+    givenName: Text(),
+    familyName: Text(),
+    fullName: Text(),
+    locale: Text(),
+    timezone: Text(),
+    languages: Type.Optional(
+      Type.Array(
+        Input({
+          code: Type.String({ minLength: 2, maxLength: 35, remedy: 'Give a language tag.', examples: ['en'] }),
+          level: Choice(LANGUAGE_LEVELS),
+        }),
+        { maxItems: 50, remedy: 'Give at most 50 languages.' },
+      ),
+    ),
+  },
+  { $id: 'ImportProfile' },
+);
+export type ImportProfile = Static<typeof ImportProfile>;
+
+export const ImportRow = Input(
+  {
+    email: Type.String({ maxLength: 1000, remedy: 'Give an e-mail address.', examples: ['ada@example.com'] }),
+    roleSlugs: Slugs(),
+    scopeSlugs: Slugs(),
+    membershipSlugs: Slugs(),
+    profile: Type.Optional(ImportProfile),
+  },
+  { $id: 'ImportRow' },
+);
+export type ImportRow = Static<typeof ImportRow>;
+
+export const ImportInput = Input({
+  users: Type.Array(ImportRow, { maxItems: MAX_ROWS, remedy: `Give at most ${MAX_ROWS} rows.` }),
+});
+
+export const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const ImportResult = Type.Object({
+  summary: Type.Object({
+    requested: Type.Integer(),
+    created: Type.Integer(),
+    linked: Type.Integer(),
+    alreadyMember: Type.Integer(),
+    skipped: Type.Integer(),
+  }),
+  results: Type.Array(
+    Type.Object({
+      email: Type.String(),
+      outcome: Choice(OUTCOMES),
+      userId: Nullable(Type.String()),
+      error: Type.Optional(
+        Type.String({
+          description:
+            '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
+        }),
+      ),
+    }),
+  ),
+  unknownSlugs: Type.Object({
+    roles: Type.Array(Type.String()),
+    scopes: Type.Array(Type.String()),
+    memberships: Type.Array(Type.String()),
+  }),
+});
+export type ImportResult = Static<typeof ImportResult>;
+
+export const UsernameCheckInput = Input({
+  usernames: Type.Array(Type.String({ maxLength: 1000 }), {
+    maxItems: MAX_ROWS,
+    remedy: `Give at most ${MAX_ROWS} names.`,
+  }),
+});
+
+export const UsernameCheck = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      input: Type.String(),
+      username: Type.String({ description: 'Normalised.' }),
+      status: Choice(['available', 'taken', 'format_invalid']),
+    }),
+  ),
+  summary: Type.Object({
+    requested: Type.Integer(),
+    available: Type.Integer(),
+    taken: Type.Integer(),
+    formatInvalid: Type.Integer(),
+  }),
+});
+export type UsernameCheck = Static<typeof UsernameCheck>;

@@ -1,0 +1,30 @@
+/** Bringing existing users in. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { ImportInput, ImportResult, UsernameCheck, UsernameCheckInput } from './model.ts';
+import type { Import } from './service.ts';
+
+export function importRoutes(imports: Import): Operation[] {
+  const common = { tag: 'Users', method: 'POST', access: 'full', scope: 'application', limit: 'key' } as const;
+  return [
+    operation({
+      ...common,
+      id: 'importUsers',
+      path: '/api/applications/:id/users/bulk',
+      summary: 'Import up to 500 users',
+      description:
+        'Idempotent, an outcome for each row. Fills blanks and never overwrites; adds grants and never removes; sends no mail.',
+      body: ImportInput,
+      data: ImportResult,
+      handle: ({ actor, application, body }) => imports.importUsers(actor, application, body.users),
+    }),
+    operation({
+      ...common,
+      id: 'checkUsernames',
+      path: '/api/applications/:id/usernames/check',
+      summary: 'Check up to 500 usernames; writes nothing',
+      body: UsernameCheckInput,
+      data: UsernameCheck,
+      handle: ({ application, body }) => imports.checkUsernames(application, body.usernames),
+    }),
+  ];
+}

@@ -1,0 +1,55 @@
+/** The lifecycle of an application: a code is sent, then confirmed; unarchive and restore are the way back. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { Input } from '../../http/schemas.ts';
+import { Application } from '../applications/model.ts';
+import { LifecycleConfirmInput, LifecycleSendInput, LifecycleSent } from './model.ts';
+import type { Lifecycle } from './service.ts';
+
+export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
+  const common = { tag: 'Lifecycle', method: 'POST', access: 'full', scope: 'application', limit: 'key' } as const;
+  return [
+    operation({
+      ...common,
+      id: 'sendLifecycleCode',
+      path: '/api/applications/:id/lifecycle/send',
+      summary: 'Mail a code for archiving, deleting or hiding an application',
+      description: 'To the acting member, or for a key to the owners of the workspace. Nothing changes yet.',
+      body: LifecycleSendInput,
+      data: LifecycleSent,
+      errors: ['invalid_state'],
+      handle: ({ actor, principal, application, body }) => lifecycle.send(actor, principal, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'confirmLifecycle',
+      path: '/api/applications/:id/lifecycle/confirm',
+      summary: 'Confirm with the code; the change happens once',
+      body: LifecycleConfirmInput,
+      data: Application,
+      errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', 'invalid_state'],
+      handle: ({ actor, application, body }) => lifecycle.confirm(actor, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'unarchiveApplication',
+      path: '/api/applications/:id/unarchive',
+      summary: 'Bring an archived application back',
+      body: Input({}),
+      isBodyOptional: true,
+      data: Application,
+      errors: ['invalid_state'],
+      handle: ({ actor, application }) => lifecycle.unarchive(actor, application),
+    }),
+    operation({
+      ...common,
+      id: 'restoreApplication',
+      path: '/api/applications/:id/restore',
+      summary: 'Bring a deleted application back',
+      body: Input({}),
+      isBodyOptional: true,
+      data: Application,
+      errors: ['invalid_state'],
+      handle: ({ actor, application }) => lifecycle.restore(actor, application),
+    }),
+  ];
+}

@@ -1,0 +1,84 @@
+/** Schemas of an application's users, as management sees them. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { LANGUAGE_LEVELS, MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
+import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Slug, Timestamp } from '../../http/schemas.ts';
+
+export const Profile = Type.Object(
+  {
+    fullName: Nullable(Type.String()),
+    givenName: Nullable(Type.String()),
+    familyName: Nullable(Type.String()),
+    avatarUrl: Nullable(Type.String()),
+    locale: Nullable(Type.String()),
+    timezone: Nullable(Type.String()),
+    languages: Type.Array(Type.Object({ code: Type.String(), level: Choice(LANGUAGE_LEVELS) })),
+  },
+  { $id: 'Profile' },
+);
+
+const entry = {
+  userId: Id('usr'),
+  username: Nullable(Type.String()),
+  email: Email(),
+  status: Choice(MEMBERSHIP_STATUSES),
+  roles: Type.Array(Slug()),
+  scopes: Type.Array(Slug()),
+  memberships: Type.Array(Slug()),
+  lastSeenAt: Timestamp(),
+  joinedAt: Timestamp(),
+} satisfies TProperties;
+
+export const UserEntry = Type.Object({ ...entry, profile: Type.Optional(Profile) }, { $id: 'UserEntry' });
+export type UserEntry = Static<typeof UserEntry>;
+
+export const UserPage = PageOf(UserEntry);
+
+export const UsersQuery = Type.Composite([
+  PageQuery,
+  Type.Object({
+    include: Type.Optional(
+      Type.String({ pattern: '^profile$', remedy: 'The only thing to include is "profile".', examples: ['profile'] }),
+    ),
+  }),
+]);
+export type UsersQuery = Static<typeof UsersQuery>;
+
+export const UserDetail = Type.Object(
+  {
+    ...entry,
+    kind: Choice(['person', 'api_key']),
+    statusReason: Nullable(Type.String()),
+    emailVerifiedAt: Nullable(Timestamp()),
+    profile: Type.Optional(Profile),
+  },
+  { $id: 'UserDetail' },
+);
+export type UserDetail = Static<typeof UserDetail>;
+
+export const ReasonInput = Input({
+  reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })),
+});
+
+export const SlugsInput = Input({
+  slugs: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, remedy: 'Give a list of slugs.' }),
+});
+
+export const SlugsResult = Type.Object({ slugs: Type.Array(Slug()) });
+
+export const UserSession = Type.Object(
+  {
+    id: Id('ses'),
+    method: Type.String({ examples: ['otp'] }),
+    ip: Nullable(Type.String()),
+    userAgent: Nullable(Type.String()),
+    lastSeenAt: Timestamp(),
+    createdAt: Timestamp(),
+    expiresAt: Timestamp(),
+  },
+  { $id: 'UserSession' },
+);
+export type UserSession = Static<typeof UserSession>;
+
+export const UserSessionPage = PageOf(UserSession);
+
+export const SessionsRevoked = Type.Object({ revoked: Type.Integer() });

@@ -1,0 +1,131 @@
+/** An application's users, for management. */
+import { accessTo } from '../../core/principal.ts';
+import { AppError } from '../../core/error.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { PageQuery } from '../../http/schemas.ts';
+import type { GrantKind } from '../grants/kinds.ts';
+import {
+  ReasonInput,
+  SessionsRevoked,
+  SlugsInput,
+  SlugsResult,
+  UserDetail,
+  UserPage,
+  UserSessionPage,
+  UsersQuery,
+} from './model.ts';
+import type { StatusAction, Users } from './service.ts';
+
+const ACTION_SUMMARIES: Record<StatusAction, string> = {
+  ban: 'Ban a user: every session ends and sign-in is refused',
+  unban: 'Lift a ban',
+  pause: 'Pause a user: every session ends until resumed',
+  resume: 'Resume a paused user',
+  delete: 'Delete a user from this application: their address cannot sign in until restored',
+  restore: 'Restore a deleted user',
+};
+
+const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {
+  roles: { id: 'setUserRoles', noun: 'roles' },
+  scopes: { id: 'setUserScopes', noun: 'scopes' },
+  memberships: { id: 'setUserMemberships', noun: 'membership groups' },
+};
+
+export function userRoutes(users: Users): Operation[] {
+  const common = { tag: 'Users', scope: 'application', limit: 'key' } as const;
+  const one = '/api/applications/:id/users/:userId';
+  const actions = Object.keys(ACTION_SUMMARIES) as StatusAction[];
+  const kinds = Object.keys(GRANT_NAMES) as GrantKind[];
+  return [
+    operation({
+      ...common,
+      id: 'listUsers',
+      method: 'GET',
+      path: '/api/applications/:id/users',
+      summary: 'List the users of an application, last seen first',
+      description: '`include=profile` needs full access. Addresses and legal entities are never given.',
+      access: 'read',
+      query: UsersQuery,
+      data: UserPage,
+      errors: ['invalid_cursor', 'admin_scope_required'],
+      handle({ principal, application, query }) {
+        if (query.include && accessTo(principal, application) !== 'full') throw new AppError('admin_scope_required');
+        return users.list(application, query);
+      },
+    }),
+    operation({
+      ...common,
+      id: 'getUser',
+      method: 'GET',
+      path: one,
+      summary: 'Read one user; with full access the profile as well',
+      access: 'read',
+      data: UserDetail,
+      handle: ({ principal, application, params }) =>
+        users.get(application, params['userId']!, accessTo(principal, application) === 'full'),
+    }),
+    ...actions.map((action) =>
+      operation({
+        ...common,
+        id: `${action}User`,
+        method: 'POST',
+        path: `${one}/${action}`,
+        summary: ACTION_SUMMARIES[action],
+        access: 'full',
+        body: ReasonInput,
+        isBodyOptional: true,
+        data: UserDetail,
+        errors: ['invalid_state'],
+        handle: ({ actor, application, params, body }) =>
+          users.act(actor, application, params['userId']!, action, body.reason),
+      }),
+    ),
+    ...kinds.map((kind) =>
+      operation({
+        ...common,
+        id: GRANT_NAMES[kind].id,
+        method: 'PUT',
+        path: `${one}/${kind}`,
+        summary: `Replace a user’s ${GRANT_NAMES[kind].noun}`,
+        access: 'full',
+        body: SlugsInput,
+        data: SlugsResult,
+        handle: ({ actor, application, params, body }) =>
+          users.setGrants(actor, application, params['userId']!, kind, body.slugs),
+      }),
+    ),
+    operation({
+      ...common,
+      id: 'listUserSessions',
+      method: 'GET',
+      path: `${one}/sessions`,
+      summary: 'List a user’s open sessions, newest first',
+      access: 'read',
+      query: PageQuery,
+      data: UserSessionPage,
+      errors: ['invalid_cursor'],
+      handle: ({ application, params, query }) => users.listSessions(application, params['userId']!, query),
+    }),
+    operation({
+      ...common,
+      id: 'revokeUserSessions',
+      method: 'DELETE',
+      path: `${one}/sessions`,
+      summary: 'End every session of a user',
+      access: 'full',
+      data: SessionsRevoked,
+      handle: ({ actor, application, params }) => users.revokeSessions(actor, application, params['userId']!),
+    }),
+    operation({
+      ...common,
+      id: 'revokeUserSession',
+      method: 'DELETE',
+      path: `${one}/sessions/:sessionId`,
+      summary: 'End one session of a user',
+      access: 'full',
+      data: SessionsRevoked,
+      handle: ({ actor, application, params }) =>
+        users.revokeSessions(actor, application, params['userId']!, params['sessionId']!),
+    }),
+  ];
+}

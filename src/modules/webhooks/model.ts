@@ -1,0 +1,128 @@
+/** Schemas of webhooks and their deliveries. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
+import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from '../../db/schema/webhooks.ts';
+import { Choice, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+
+export const MAX_WEBHOOKS = 20;
+export const MAX_URL_LENGTH = 2000;
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: MAX_URL_LENGTH,
+  remedy: `Give an https address of at most ${MAX_URL_LENGTH} characters.`,
+  examples: ['https://shop.example.com/webhooks/gatehouse'],
+});
+
+const Events = Type.Array(Type.String({ maxLength: 100 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: `Event types, or \`*\` alone for all: ${EVENT_TYPES.join(', ')}.`,
+  remedy: 'Give a list of event types, or ["*"].',
+  examples: [['user.signed_in', 'user.banned']],
+});
+
+const Description = Nullable(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters, or null.' }));
+
+export const WebhookInput = Input({ url: Url, events: Events, description: Type.Optional(Description) });
+export type WebhookInput = Static<typeof WebhookInput>;
+
+export const WebhookPatch = Input({
+  url: Type.Optional(Url),
+  events: Type.Optional(Events),
+  description: Type.Optional(Description),
+  status: Type.Optional(Choice(['active', 'disabled'], { description: 'From quarantine, use release.' })),
+});
+export type WebhookPatch = Static<typeof WebhookPatch>;
+
+const record = {
+  id: Id('whk'),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  description: Nullable(Type.String()),
+  status: Choice(WEBHOOK_STATUSES),
+  quarantinedAt: Nullable(Timestamp()),
+  quarantineReason: Nullable(Type.String({ examples: ['15 attempts failed'] })),
+  previousSecretEndsAt: Nullable(Timestamp({ description: 'Until then the secret before signs as well.' })),
+  createdAt: Timestamp(),
+  updatedAt: Timestamp(),
+} satisfies TProperties;
+
+export const WebhookRecordSchema = Type.Object(record, { $id: 'Webhook' });
+export type WebhookRecord = Static<typeof WebhookRecordSchema>;
+
+export const WebhookPage = PageOf(WebhookRecordSchema);
+
+export const NewWebhook = Type.Object({
+  ...record,
+  signingSecret: Type.String({ description: 'In plain text, this once.', examples: ['whsec_…'] }),
+});
+export type NewWebhook = Static<typeof NewWebhook>;
+
+export const WebhookRemoved = Type.Object({ id: Type.String() });
+
+export const Released = Type.Object({
+  ...record,
+  released: Type.Integer({ description: 'How many held events are now being sent, in order.' }),
+});
+export type Released = Static<typeof Released>;
+
+const delivery = {
+  id: Id('dlv'),
+  eventId: Id('evt'),
+  eventType: Type.String({ examples: ['user.signed_in', TEST_EVENT_TYPE] }),
+  status: Choice(DELIVERY_STATUSES, { description: '`held`: the endpoint was in quarantine.' }),
+  attempts: Type.Integer(),
+  nextAttemptAt: Nullable(Timestamp({ description: 'Null once there is nothing left to do.' })),
+  createdAt: Timestamp(),
+  finishedAt: Nullable(Timestamp()),
+} satisfies TProperties;
+
+export const DeliverySchema = Type.Object(delivery, { $id: 'Delivery' });
+export type DeliveryRecord = Static<typeof DeliverySchema>;
+
+export const DeliveryPage = PageOf(DeliverySchema);
+
+export const DeliveriesQuery = Type.Composite([
+  PageQuery,
+  Type.Object({ status: Type.Optional(Choice(DELIVERY_STATUSES)) }),
+]);
+export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
+
+/** What became of an attempt that got no acceptable answer. */
+export const ERROR_CLASSES = [
+  'status',
+  'redirect',
+  'gone',
+  'timeout',
+  'refused',
+  'unresolved',
+  'tls',
+  'connection',
+] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+export const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    startedAt: Timestamp(),
+    durationMs: Type.Integer(),
+    statusCode: Nullable(Type.Integer()),
+    errorClass: Nullable(
+      Choice(ERROR_CLASSES, {
+        description:
+          '`status`: not 2xx; `redirect`: 3xx, not followed; `gone`: 410; `refused`: the name leads to an address that is not public.',
+      }),
+    ),
+    requestHeaders: Type.Record(Type.String(), Type.String()),
+    responseExcerpt: Nullable(Type.String({ description: 'At most the first KiB of the answer.' })),
+  },
+  { $id: 'DeliveryAttempt' },
+);
+
+export const DeliveryDetail = Type.Object({
+  ...delivery,
+  requestBody: Type.String({ description: 'As it was, or will be, sent.' }),
+  attemptLog: Type.Array(Attempt),
+});
+export type DeliveryDetail = Static<typeof DeliveryDetail>;

@@ -1,0 +1,144 @@
+/** Webhooks of an application, and their deliveries. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { Input, PageQuery } from '../../http/schemas.ts';
+import {
+  DeliveriesQuery,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliverySchema,
+  NewWebhook,
+  Released,
+  WebhookInput,
+  WebhookPage,
+  WebhookPatch,
+  WebhookRecordSchema,
+  WebhookRemoved,
+} from './model.ts';
+import type { Webhooks } from './service.ts';
+
+export function webhookRoutes(webhooks: Webhooks): Operation[] {
+  const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
+  const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
+  const all = '/api/applications/:id/webhooks';
+  const one = `${all}/:webhookId`;
+  const delivery = `${one}/deliveries/:deliveryId`;
+  return [
+    operation({
+      ...common,
+      id: 'listWebhooks',
+      method: 'GET',
+      path: all,
+      summary: 'List the webhooks of an application',
+      access: 'read',
+      query: PageQuery,
+      data: WebhookPage,
+      errors: ['invalid_cursor'],
+      handle: ({ application, query }) => webhooks.list(application, query),
+    }),
+    operation({
+      ...common,
+      id: 'createWebhook',
+      method: 'POST',
+      path: all,
+      summary: 'Subscribe an endpoint to events',
+      description: 'The signing secret is in this answer and nowhere else.',
+      access: 'full',
+      body: WebhookInput,
+      data: NewWebhook,
+      errors: ['conflict'],
+      handle: ({ actor, application, body }) => webhooks.create(actor, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'getWebhook',
+      method: 'GET',
+      path: one,
+      summary: 'Read a webhook',
+      access: 'read',
+      data: WebhookRecordSchema,
+      handle: ({ application, params }) => webhooks.get(application, params['webhookId']!),
+    }),
+    operation({
+      ...common,
+      id: 'updateWebhook',
+      method: 'PATCH',
+      path: one,
+      summary: 'Change a webhook, disable it or enable it again',
+      description: 'Events of the time it is disabled are not queued; what was queued before waits.',
+      access: 'full',
+      body: WebhookPatch,
+      data: WebhookRecordSchema,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params, body }) => webhooks.update(actor, application, params['webhookId']!, body),
+    }),
+    operation({
+      ...common,
+      id: 'deleteWebhook',
+      method: 'DELETE',
+      path: one,
+      summary: 'Delete a webhook with its deliveries',
+      access: 'full',
+      data: WebhookRemoved,
+      handle: ({ actor, application, params }) => webhooks.remove(actor, application, params['webhookId']!),
+    }),
+    operation({
+      ...action,
+      id: 'rotateWebhookSecret',
+      path: `${one}/rotate-secret`,
+      summary: 'Make a new signing secret; the one before signs beside it for 24 hours',
+      data: NewWebhook,
+      handle: ({ actor, application, params }) => webhooks.rotateSecret(actor, application, params['webhookId']!),
+    }),
+    operation({
+      ...action,
+      id: 'testWebhook',
+      path: `${one}/test`,
+      summary: 'Send a test event to this endpoint',
+      data: DeliverySchema,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params }) => webhooks.test(actor, application, params['webhookId']!),
+    }),
+    operation({
+      ...action,
+      id: 'releaseWebhook',
+      path: `${one}/release`,
+      summary: 'Let a webhook out of quarantine; what was held is sent, in order',
+      data: Released,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params }) => webhooks.release(actor, application, params['webhookId']!),
+    }),
+    operation({
+      ...common,
+      id: 'listDeliveries',
+      method: 'GET',
+      path: `${one}/deliveries`,
+      summary: 'List the deliveries of a webhook, newest first',
+      access: 'read',
+      query: DeliveriesQuery,
+      data: DeliveryPage,
+      errors: ['invalid_cursor'],
+      handle: ({ application, params, query }) => webhooks.listDeliveries(application, params['webhookId']!, query),
+    }),
+    operation({
+      ...common,
+      id: 'getDelivery',
+      method: 'GET',
+      path: delivery,
+      summary: 'Read a delivery with every attempt',
+      access: 'read',
+      data: DeliveryDetail,
+      handle: ({ application, params }) =>
+        webhooks.getDelivery(application, params['webhookId']!, params['deliveryId']!),
+    }),
+    operation({
+      ...action,
+      id: 'redeliver',
+      path: `${delivery}/redeliver`,
+      summary: 'Send the same event again, under the same event id',
+      data: DeliverySchema,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params }) =>
+        webhooks.redeliver(actor, application, params['webhookId']!, params['deliveryId']!),
+    }),
+  ];
+}

@@ -1,0 +1,36 @@
+/** Schemas of workspaces and their members. */
+import { type Static, Type } from '@sinclair/typebox';
+import { WORKSPACE_ROLES } from '../../db/schema/workspace-members.ts';
+import { Choice, Email, Id, Input, Name, PageOf, Timestamp } from '../../http/schemas.ts';
+
+export const Workspace = Type.Object(
+  { id: Id('wsp'), name: Type.String(), createdAt: Timestamp() },
+  { $id: 'Workspace' },
+);
+export type WorkspaceRecord = Static<typeof Workspace>;
+
+export const WorkspaceList = Type.Object({ items: Type.Array(Workspace) });
+
+export const WorkspaceInput = Input({
+  name: Name(),
+});
+
+export const Member = Type.Object(
+  {
+    id: Id('wsm'),
+    userId: Id('usr'),
+    email: Email(),
+    role: Choice(WORKSPACE_ROLES),
+    createdAt: Timestamp(),
+  },
+  { $id: 'Member' },
+);
+export type MemberRecord = Static<typeof Member>;
+
+export const MemberPage = PageOf(Member);
+
+export const MemberInput = Input({ email: Email(), role: Choice(WORKSPACE_ROLES) });
+
+export const MemberPatch = Input({ role: Choice(WORKSPACE_ROLES) });
+
+export const MemberRemoved = Type.Object({ id: Type.String() });

@@ -1,0 +1,125 @@
+/** The workspace and its members. */
+import type { Principal } from '../../core/principal.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { PageQuery } from '../../http/schemas.ts';
+import {
+  Member,
+  MemberInput,
+  MemberPage,
+  MemberPatch,
+  MemberRemoved,
+  Workspace,
+  WorkspaceInput,
+  WorkspaceList,
+} from './model.ts';
+import type { MemberCaller, Members } from './members.ts';
+import type { Workspaces } from './service.ts';
+
+export function workspaceRoutes(workspaces: Workspaces, members: Members): Operation[] {
+  const common = { tag: 'Workspace', scope: 'workspace', limit: 'key' } as const;
+  const path = '/api/workspace/members';
+  return [
+    operation({
+      ...common,
+      id: 'listWorkspaces',
+      method: 'GET',
+      path: '/api/workspaces',
+      summary: 'List the workspaces within reach',
+      access: 'read',
+      scope: 'instance',
+      data: WorkspaceList,
+      handle: ({ principal }) => ({ items: workspaces.list(principal) }),
+    }),
+    operation({
+      ...common,
+      id: 'createWorkspace',
+      method: 'POST',
+      path: '/api/workspaces',
+      summary: 'Create another workspace, as an owner of one',
+      access: 'full',
+      consoleRole: 'owner',
+      body: WorkspaceInput,
+      data: Workspace,
+      handle: ({ actor, principal, body }) => workspaces.create(actor, principal.userId, body.name),
+    }),
+    operation({
+      ...common,
+      id: 'getWorkspace',
+      method: 'GET',
+      path: '/api/workspace',
+      summary: 'Read the workspace',
+      access: 'read',
+      data: Workspace,
+      handle: ({ workspaceId }) => workspaces.get(workspaceId),
+    }),
+    operation({
+      ...common,
+      id: 'updateWorkspace',
+      method: 'PATCH',
+      path: '/api/workspace',
+      summary: 'Rename the workspace',
+      access: 'full',
+      body: WorkspaceInput,
+      data: Workspace,
+      handle: ({ actor, workspaceId, body }) => workspaces.rename(actor, workspaceId, body.name),
+    }),
+    operation({
+      ...common,
+      id: 'listMembers',
+      method: 'GET',
+      path,
+      summary: 'List the members of the workspace',
+      access: 'read',
+      query: PageQuery,
+      data: MemberPage,
+      errors: ['invalid_cursor'],
+      handle: ({ workspaceId, query }) => members.list(workspaceId, query),
+    }),
+    operation({
+      ...common,
+      id: 'inviteMember',
+      method: 'POST',
+      path,
+      summary: 'Make somebody a member and tell them by mail',
+      description: 'Only an owner, signed in to the console, can make another owner.',
+      access: 'full',
+      body: MemberInput,
+      data: Member,
+      errors: ['conflict'],
+      handle: ({ actor, principal, workspaceId, body }) =>
+        members.invite(actor, callerOf(principal, workspaceId), workspaceId, body),
+    }),
+    operation({
+      ...common,
+      id: 'updateMember',
+      method: 'PATCH',
+      path: `${path}/:memberId`,
+      summary: 'Change a member’s role',
+      description: 'The last owner keeps the role.',
+      access: 'full',
+      body: MemberPatch,
+      data: Member,
+      errors: ['not_found', 'invalid_state'],
+      handle: ({ actor, principal, workspaceId, params, body }) =>
+        members.changeRole(actor, callerOf(principal, workspaceId), workspaceId, params['memberId']!, body.role),
+    }),
+    operation({
+      ...common,
+      id: 'removeMember',
+      method: 'DELETE',
+      path: `${path}/:memberId`,
+      summary: 'Take a member out of the workspace',
+      description: 'The last owner stays.',
+      access: 'full',
+      data: MemberRemoved,
+      errors: ['not_found', 'invalid_state'],
+      handle: ({ actor, principal, workspaceId, params }) =>
+        members.remove(actor, callerOf(principal, workspaceId), workspaceId, params['memberId']!),
+    }),
+  ];
+}
+
+function callerOf(principal: Principal, workspaceId: string): MemberCaller {
+  if (principal.kind === 'key') return { role: null };
+  return { role: principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null };
+}

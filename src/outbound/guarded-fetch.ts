@@ -1,0 +1,174 @@
+/**
+ * The one way to send a request to an address that somebody else has given: the name is resolved, every address checked,
+ * and the request pinned to the checked one. Redirects are not followed, bodies not inflated, time and bytes bounded.
+ */
+import type { BlockList } from 'node:net';
+import { isIP } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { isAddressAllowed } from './address-guard.ts';
+
+export type OutboundProblem = 'refused' | 'unresolved' | 'timeout' | 'tls' | 'connection';
+
+/** Why no answer came. `refused` means nothing was sent. */
+export class OutboundError extends Error {
+  readonly problem: OutboundProblem;
+  constructor(problem: OutboundProblem, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'OutboundError';
+    this.problem = problem;
+  }
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  /** How much of the answer's body is read. */
+  readonly maxBytes: number;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+export interface OutboundSettings {
+  /** Ranges that are allowed although they are not public. */
+  readonly allowed: BlockList;
+  /** Plain http, and loopback, as an ephemeral instance takes them. */
+  readonly isLoopbackAllowed: boolean;
+  readonly resolve?: Resolve;
+}
+
+/**
+ * What can be said against an address before its name is resolved: for the form in which it is entered.
+ *
+ * @returns the sentence that mends it, or null.
+ */
+export function targetProblem(
+  text: string,
+  settings: Pick<OutboundSettings, 'allowed' | 'isLoopbackAllowed'>,
+): string | null {
+  const url = /[\s\\]/.test(text) ? null : URL.parse(text);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'Give an absolute https address.';
+  if (url.username || url.password) return 'Give an address without user name and password.';
+  if (!isPortPermitted(url)) return 'Give an address with a port that speaks http, such as 443.';
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  const isLocal = isLoopback(literal) || /(?:^|\.)localhost\.?$/.test(literal);
+  if (isLocal && settings.isLoopbackAllowed) return null;
+  const isOpened = isIP(literal) !== 0 && settings.allowed.check(literal, isIP(literal) === 6 ? 'ipv6' : 'ipv4');
+  if (url.protocol === 'http:' && !isOpened) return 'Give an https address; plain http is not sent to.';
+  if (isLocal && !isOpened) return 'Give a public address; this one is not.';
+  if (isIP(literal) !== 0 && !isAddressAllowed(literal, settings.allowed))
+    return 'Give a public address; this one is not.';
+  return null;
+}
+
+export type GuardedFetch = (request: OutboundRequest) => Promise<OutboundAnswer>;
+
+const resolveByDns: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** @returns a function that throws {@link OutboundError} and nothing else. */
+export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDns }: OutboundSettings): GuardedFetch {
+  function isAllowed(address: string): boolean {
+    return isAddressAllowed(address, allowed) || (isLoopbackAllowed && isLoopback(address));
+  }
+
+  function check(text: string): URL {
+    const url = URL.parse(text);
+    if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+      throw new OutboundError('refused', 'only http and https addresses are requested');
+    if (url.username || url.password) throw new OutboundError('refused', 'an address with user name or password');
+    if (!isPortPermitted(url)) throw new OutboundError('refused', 'a port that does not speak http');
+    return url;
+  }
+
+  /** All addresses must be allowed: one that is not is a name set up to be let through once and abused later. */
+  async function pin(hostname: string): Promise<string> {
+    const literal = hostname.replace(/^\[|\]$/g, '');
+    let addresses: string[];
+    try {
+      addresses = isIP(literal) ? [literal] : await resolve(hostname);
+    } catch (cause) {
+      throw new OutboundError('unresolved', 'the name does not resolve', { cause });
+    }
+    if (addresses.length === 0) throw new OutboundError('unresolved', 'the name does not resolve');
+    if (!addresses.every(isAllowed))
+      throw new OutboundError('refused', 'the name leads to an address that is not public');
+    return addresses[0]!;
+  }
+
+  return async ({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) => {
+    const url = check(text);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const address = await withTimeout(pin(url.hostname), signal);
+    const target = new URL(url);
+    target.hostname = address.includes(':') ? `[${address}]` : address;
+    try {
+      const response = await fetch(target, {
+        method,
+        headers: { ...headers, Host: url.host },
+        ...(body !== undefined && { body }),
+        redirect: 'manual',
+        decompress: false,
+        proxy: false,
+        signal,
+        ...(url.protocol === 'https:' && { tls: { serverName: url.hostname } }),
+      } as BunFetchRequestInit);
+      return { status: response.status, headers: response.headers, body: await readSome(response, maxBytes) };
+    } catch (cause) {
+      if (signal.aborted) throw new OutboundError('timeout', `no answer within ${timeoutMs} ms`, { cause });
+      throw new OutboundError(isTlsProblem(cause) ? 'tls' : 'connection', 'the connection failed', { cause });
+    }
+  };
+}
+
+/** Bun names certificate problems by OpenSSL's codes. */
+function isTlsProblem(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  return /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME|EPROTO/.test(code);
+}
+
+/** Privileged ports that speak something else, and the others that browsers block (WHATWG Fetch §2.9). */
+const HTTP_PORTS_BELOW_1024 = [80, 443];
+const BLOCKED_PORTS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+];
+
+function isPortPermitted({ port }: URL): boolean {
+  if (port === '') return true;
+  const number = Number(port);
+  return number < 1024 ? HTTP_PORTS_BELOW_1024.includes(number) : !BLOCKED_PORTS.includes(number);
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.');
+}
+
+async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new OutboundError('timeout', 'the name did not resolve in time')), {
+      once: true,
+    });
+  });
+  return Promise.race([work, aborted]);
+}
+
+async function readSome(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  while (reader && length < maxBytes) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    length += value.byteLength;
+  }
+  void reader?.cancel().catch(() => {});
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}

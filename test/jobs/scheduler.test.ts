@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test';
+import pino from 'pino';
+import { type Job, scheduler } from '@/jobs/scheduler.ts';
+import { eventually } from '../support/binary.ts';
+
+const lines: string[] = [];
+const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+
+/** A job that notes its runs, and how many of them there were at a time. */
+function watched(name: string, everyMs: number, work: () => unknown = () => {}) {
+  const state = { runs: 0, atOnce: 0, mostAtOnce: 0 };
+  const job: Job = {
+    name,
+    everyMs,
+    async runOnce() {
+      state.runs += 1;
+      state.atOnce += 1;
+      state.mostAtOnce = Math.max(state.mostAtOnce, state.atOnce);
+      try {
+        await work();
+      } finally {
+        state.atOnce -= 1;
+      }
+    },
+  };
+  return { job, state };
+}
+
+const HOUR = 3_600_000;
+
+describe('the scheduler', () => {
+  test('runs each job at its own interval, from its start and not before', async () => {
+    const [fast, slow] = [watched('fast', 5), watched('slow', HOUR)];
+    const jobs = scheduler([fast.job, slow.job], log);
+    await Bun.sleep(20);
+    expect(fast.state.runs).toBe(0);
+    jobs.start();
+    await eventually('the fast one has run a few times', () => fast.state.runs >= 3);
+    expect(slow.state.runs).toBe(0);
+    await jobs.stop();
+  });
+
+  test('never runs a job twice at a time, although it takes longer than its interval', async () => {
+    const { job, state } = watched('long', 2, () => Bun.sleep(15));
+    const jobs = scheduler([job], log);
+    jobs.start();
+    await Promise.all([jobs.runAll(), jobs.runAll(), Bun.sleep(20).then(() => jobs.runAll())]);
+    await eventually('it has run a few times', () => state.runs >= 4);
+    await jobs.stop();
+    expect(state.mostAtOnce).toBe(1);
+  });
+
+  test('lets the other jobs run beside a long one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const [long, short] = [watched('long', 2, () => gate.promise), watched('short', 2)];
+    const jobs = scheduler([long.job, short.job], log);
+    jobs.start();
+    await eventually('the short one goes on', () => long.state.atOnce === 1 && short.state.runs > 5);
+    gate.resolve();
+    await jobs.stop();
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('at once');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('later'))],
+  ])('survives a job that %s, says which, and runs it again', async (_, fail) => {
+    lines.length = 0;
+    let runs = 0;
+    const broken: Job = { name: 'broken', everyMs: 5, runOnce: () => ((runs += 1), fail()) };
+    const sound = watched('sound', 5);
+    const jobs = scheduler([broken, sound.job], log);
+    jobs.start();
+    await eventually('both go on', () => runs >= 3 && sound.state.runs >= 3, 2000);
+    await jobs.runAll();
+    await jobs.stop();
+    const logged = lines.map((line) => JSON.parse(line) as { level: number; job: string; err: { message: string } });
+    expect(logged.length).toBeGreaterThanOrEqual(3);
+    for (const { level, job, err } of logged)
+      expect([level, job, err.message]).toEqual([50, 'broken', expect.stringMatching(/^(at once|later)$/)]);
+  });
+
+  test('runs all in their order when told to, each after the one before, and answers when they are done', async () => {
+    const order: string[] = [];
+    const step = (name: string) =>
+      watched(name, HOUR, async () => {
+        order.push(`${name} begins`);
+        await Bun.sleep(3);
+        order.push(`${name} ends`);
+      }).job;
+    await scheduler([step('a'), step('b')], log).runAll();
+    expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+  });
+
+  test('does not take a run under way for one of now: what became due is done when it returns', async () => {
+    let due = 0;
+    const done: number[] = [];
+    const jobs = scheduler(
+      [
+        watched('due', HOUR, async () => {
+          const seen = due;
+          await Bun.sleep(5);
+          done.push(seen);
+        }).job,
+      ],
+      log,
+    );
+    const first = jobs.runAll();
+    due = 1;
+    await jobs.runAll();
+    await first;
+    expect(done).toContain(1);
+  });
+
+  test('stops: waits for what is under way and starts nothing more', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { job, state } = watched('long', 2, () => gate.promise);
+    const other = watched('other', 2);
+    const jobs = scheduler([job, other.job], log);
+    jobs.start();
+    await eventually('it is under way', () => state.atOnce === 1);
+    let hasStopped = false;
+    const stopping = jobs.stop().then(() => void (hasStopped = true));
+    await Bun.sleep(10);
+    expect(hasStopped).toBe(false);
+    const { runs } = other.state;
+    gate.resolve();
+    await stopping;
+    await Bun.sleep(10);
+    expect([state.runs, state.atOnce, other.state.runs]).toEqual([1, 0, runs]);
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { DAY, SECOND } from '@/core/clock.ts';
+import { newId } from '@/core/id.ts';
+import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const TTL = 30 * DAY;
+
+async function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  return { instance, application, job: sessionExpiryJob(instance), signIn: signInTo(instance, application.clientId) };
+}
+
+const signInTo = (instance: Instance, clientId: string) => async (name: string) => {
+  const signedIn = await instance.signIn(clientId, `${name}@example.com`);
+  const row = instance.db.sqlite.query('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get() as { id: string };
+  return { ...signedIn, sessionId: row.id };
+};
+
+const reports = (instance: Instance, applicationId: string) =>
+  instance.events(applicationId).filter(({ type }) => type === 'user.session_expired');
+
+/** Further sessions of whoever signed in last, as many as wanted, ending when that one does. */
+function addSessions({ db, clock }: Instance, count: number): string[] {
+  const insert = db.sqlite.prepare(
+    `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
+     SELECT ?1, randomblob(32), application_user_id, method, last_seen_at, created_at, expires_at
+     FROM sessions ORDER BY rowid LIMIT 1`,
+  );
+  const ids = Array.from({ length: count }, () => newId('session', clock.now()));
+  db.sqlite.transaction(() => ids.forEach((id) => insert.run(id)))();
+  return ids;
+}
+
+describe('a session that ends by time', () => {
+  test('is reported as user.session_expired, once', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    const people = [await signIn('ada'), await signIn('bea')];
+    instance.clock.advance(TTL);
+    await job.runOnce();
+    const expected = people.map(({ userId, sessionId }) => ({
+      type: 'user.session_expired',
+      data: { userId, sessionId },
+    }));
+    expect(reports(instance, application.id)).toEqual(expected);
+    await job.runOnce();
+    instance.clock.advance(DAY);
+    await job.runOnce();
+    expect(reports(instance, application.id)).toEqual(expected);
+  });
+
+  test('is not reported again after a restart', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    await signIn('ada');
+    instance.clock.advance(TTL);
+    await job.runOnce();
+    const restarted = instance.restart();
+    await restarted.services.scheduler.runAll();
+    expect(reports(restarted, application.id)).toHaveLength(1);
+  });
+
+  test('while the server is down is reported by the next start', async () => {
+    const { instance, application, signIn } = await setUp();
+    await signIn('ada');
+    instance.clock.advance(TTL + 3 * DAY);
+    const restarted = instance.restart();
+    await restarted.services.scheduler.runAll();
+    expect(reports(restarted, application.id)).toHaveLength(1);
+  });
+
+  test('is reported before it is forgotten, however long nobody looked', async () => {
+    const { instance, application, signIn } = await setUp();
+    await signIn('ada');
+    instance.clock.advance(400 * DAY);
+    await instance.restart().services.scheduler.runAll();
+    const rows = instance.db.sqlite.query('SELECT id FROM sessions').all();
+    expect([reports(instance, application.id).length, rows]).toEqual([1, []]);
+  });
+
+  test('is reported from the very moment verification refuses it', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    const { token } = await signIn('ada');
+    const verdict = async () => (await instance.call('POST', '/api/v1/session', { token })).json.error ?? 'ok';
+    instance.clock.advance(TTL - 1);
+    await job.runOnce();
+    expect([await verdict(), reports(instance, application.id)]).toEqual(['ok', []]);
+    instance.clock.advance(1);
+    await job.runOnce();
+    expect([await verdict(), reports(instance, application.id).length]).toEqual(['expired', 1]);
+  });
+
+  test('counts from its own application’s lifetime', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    await signIn('ada');
+    const short = instance.createApplication({ name: 'Short' });
+    await instance.call('PATCH', `/api/applications/${short.id}`, {
+      token: instance.workspaceKey,
+      body: { sessionTtlSeconds: 300 },
+    });
+    const { userId } = await instance.signIn(short.clientId, 'ada@example.com');
+    instance.clock.advance(300 * SECOND);
+    await job.runOnce();
+    expect(reports(instance, application.id)).toEqual([]);
+    expect(reports(instance, short.id)).toEqual([
+      { type: 'user.session_expired', data: { userId, sessionId: expect.any(String) } },
+    ]);
+  });
+});
+
+describe('what is not reported as expired', () => {
+  test('a session that was signed out, revoked by an admin, or ended by a ban', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    const [ada, bea, cleo] = [await signIn('ada'), await signIn('bea'), await signIn('cleo')];
+    await instance.call('DELETE', '/api/v1/session', { token: ada.token });
+    const manage = (method: string, path: string) =>
+      instance.call(method, `/api/applications/${application.id}/users/${path}`, { token: instance.workspaceKey });
+    await manage('DELETE', `${bea.userId}/sessions`);
+    await manage('POST', `${cleo.userId}/ban`);
+    instance.clock.advance(TTL + DAY);
+    await job.runOnce();
+    expect(reports(instance, application.id)).toEqual([]);
+  });
+
+  test('a session that has expired is not revoked later: a ban after it says nothing of it', async () => {
+    const { instance, application, job, signIn } = await setUp();
+    const { userId } = await signIn('ada');
+    instance.clock.advance(TTL);
+    await instance.call('POST', `/api/applications/${application.id}/users/${userId}/ban`, {
+      token: instance.workspaceKey,
+    });
+    await job.runOnce();
+    const types = instance.events(application.id).map(({ type }) => type);
+    expect(types).toEqual(['user.signed_in', 'user.banned', 'user.session_expired']);
+  });
+});
+
+describe('a thousand sessions that end at once', () => {
+  const COUNT = 1000;
+
+  async function expired() {
+    const world = await setUp();
+    const { sessionId } = await world.signIn('ada');
+    const ids = [sessionId, ...addSessions(world.instance, COUNT - 1)];
+    world.instance.clock.advance(TTL);
+    const sizes: number[] = [];
+    world.instance.db.onCommit('events', (events) => void sizes.push(events.length));
+    const reported = () =>
+      reports(world.instance, world.application.id).map(({ data }) => (data as { sessionId: string }).sessionId);
+    return { ...world, ids, sizes, reported };
+  }
+
+  test('are each reported once, by 200 in a transaction', async () => {
+    const { job, ids, sizes, reported } = await expired();
+    await job.runOnce();
+    expect(reported().sort()).toEqual([...ids].sort());
+    expect(sizes).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('let other writes get between', async () => {
+    const { instance, job, reported } = await expired();
+    let isDone = false;
+    const running = Promise.resolve(job.runOnce()).then(() => void (isDone = true));
+    const seen: number[] = [];
+    while (!isDone) {
+      instance.db.write(SYSTEM_ACTOR, (unit) => unit.audit({ kind: 'setup.link_created' }));
+      seen.push(reported().length);
+      await Bun.sleep(0);
+    }
+    await running;
+    expect(seen.filter((count) => count < COUNT).length).toBeGreaterThanOrEqual(4);
+    expect(reported()).toHaveLength(COUNT);
+  });
+
+  test('are taken up where a crash left off: no batch by halves, none twice', async () => {
+    const { instance, job, ids, reported } = await expired();
+    // The 500th report fails, as on a full disk: its batch is rolled back whole.
+    instance.db.sqlite.run(
+      `CREATE TRIGGER broken BEFORE INSERT ON events
+       WHEN (SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499
+       BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+    );
+    await expect(Promise.resolve(job.runOnce())).rejects.toThrow('disk full');
+    const marked = instance.db.sqlite.query('SELECT count(*) AS n FROM sessions WHERE expiry_reported_at > 0').get();
+    expect([reported().length, marked]).toEqual([400, { n: 400 }]);
+    instance.db.sqlite.run('DROP TRIGGER broken');
+    await instance.restart().services.scheduler.runAll();
+    expect(reported().sort()).toEqual([...ids].sort());
+  });
+});

@@ -1,0 +1,412 @@
+import { describe, expect, test } from 'bun:test';
+import { isoTime, MINUTE } from '../../../src/core/clock.ts';
+import { newId } from '../../../src/core/id.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { BAD_CURSORS, managing, pages, people, tables } from '../users/management.ts';
+
+interface Seed {
+  readonly kind?: string;
+  readonly ok?: boolean;
+  readonly country?: string | null;
+  readonly email?: string | null;
+  readonly createdAt?: number;
+}
+
+interface Entry {
+  id: string;
+  kind: string;
+  ok: boolean;
+  ipCountry: string | null;
+  email: string | null;
+  createdAt: string;
+}
+
+/** Writes audit records whose ids do not follow their times: order must come from the times. */
+function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
+  const insert = instance.db.sqlite.prepare(
+    `INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, ip_country, created_at)
+     VALUES (?, ?, ?, ?, ?, 'anonymous', ?, ?)`,
+  );
+  return rows.map(
+    ({ kind = 'signin.succeeded', ok = true, country = null, email = null, createdAt = START + MINUTE }) => {
+      const rowId = newId('audit', 2 * START - createdAt);
+      insert.run(rowId, id, kind, ok ? 1 : 0, email, country, createdAt);
+      return rowId;
+    },
+  );
+}
+
+function setUp(options?: Parameters<typeof createInstance>[0]) {
+  const instance = createInstance(options);
+  const application = instance.createApplication();
+  const other = instance.createApplication({ name: 'Other' });
+  instance.db.sqlite.run('DELETE FROM audit_records');
+  const manage = managing(instance, application);
+  const list = async (query: Record<string, string> = {}): Promise<Entry[]> => {
+    const answer = await manage('GET', `/activity/list?${new URLSearchParams({ limit: '200', ...query })}`);
+    expect(answer.status).toBe(200);
+    return answer.json.data.items;
+  };
+  return { instance, application, other, manage, list, add: (...rows: Seed[]) => seed(instance, application, rows) };
+}
+
+const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
+
+describe('an entry', () => {
+  const FIELDS = {
+    id: expect.stringMatching(/^aud_/),
+    kind: expect.any(String),
+    ok: true,
+    userId: null,
+    email: null,
+    actorType: 'key',
+    actorUserId: expect.stringMatching(/^usr_/),
+    actorApiKeyId: expect.stringMatching(/^key_/),
+    targetId: null,
+    requestId: expect.stringMatching(/^req_/),
+    ip: '203.0.113.7',
+    ipCountry: null,
+    detail: null,
+    createdAt: isoTime(START),
+  };
+
+  test('tells who did what to whom, when, whence and in which request', async () => {
+    const { manage, list } = setUp();
+    const [userId] = await people(manage, 'ada@example.com');
+    const banned = await manage('POST', `/users/${userId}/ban`, { body: { reason: 'spam' } });
+    const created = await manage('POST', '/roles', { body: { slug: 'editor' } });
+    const entries = await list();
+    expect(entries.find(({ kind }) => kind === 'user.banned')).toEqual({
+      ...FIELDS,
+      kind: 'user.banned',
+      userId,
+      email: 'ada@example.com',
+      requestId: banned.headers.get('x-request-id'),
+      detail: { reason: 'spam' },
+    } as never);
+    expect(entries.find(({ kind }) => kind === 'role.created')).toEqual({
+      ...FIELDS,
+      kind: 'role.created',
+      targetId: created.json.data.id,
+      requestId: created.headers.get('x-request-id'),
+      detail: { slug: 'editor' },
+    } as never);
+  });
+
+  test('of a stranger’s sign-in has no actor, and of a member’s doing that member', async () => {
+    const { instance, application, manage, list } = setUp();
+    const ada = await instance.signIn(application.clientId, 'ada@example.com');
+    const owner = await instance.signIn('console', 'owner@example.com');
+    await manage('POST', '/scopes', { token: owner.token, body: { slug: 'read' } });
+    const entries = await list();
+    expect(entries.find(({ kind }) => kind === 'signin.succeeded')).toEqual({
+      ...FIELDS,
+      kind: 'signin.succeeded',
+      userId: ada.userId,
+      email: 'ada@example.com',
+      actorType: 'anonymous',
+      actorUserId: null,
+      actorApiKeyId: null,
+      targetId: expect.stringMatching(/^ses_/),
+      detail: { method: 'otp' },
+    } as never);
+    expect(entries.find(({ kind }) => kind === 'scope.created')).toMatchObject({
+      actorType: 'user',
+      actorUserId: owner.userId,
+      actorApiKeyId: null,
+    });
+  });
+
+  test('of a refusal is not ok and says why', async () => {
+    const { instance, application, manage, list } = setUp();
+    const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    await manage('POST', `/users/${userId}/ban`);
+    instance.clock.advance(MINUTE);
+    const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+      body: { email: 'ada@example.com', clientId: application.clientId },
+    });
+    await instance.call('POST', '/api/v1/auth/otp/verify', {
+      body: { challengeId: sent.json.data.challengeId, code: instance.codeFor('ada@example.com') },
+    });
+    const refused = await list({ status: 'error' });
+    expect(refused).toEqual([
+      expect.objectContaining({
+        kind: 'signin.refused',
+        ok: false,
+        userId,
+        detail: { method: 'otp', reason: 'membership_blocked' },
+      }),
+    ] as never);
+  });
+
+  test('has the country that the trusted header gave', async () => {
+    const { instance, application, list } = setUp({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    for (const [email, country] of [
+      ['ada@example.com', 'de'],
+      ['bob@example.com', 'XX1'],
+    ])
+      await instance.call('POST', '/api/v1/auth/otp/send', {
+        body: { email, clientId: application.clientId },
+        headers: { 'cf-ipcountry': country! },
+      });
+    expect((await list()).map(({ email, ipCountry }) => [email, ipCountry]).sort()).toEqual([
+      ['ada@example.com', 'DE'],
+      ['bob@example.com', null],
+    ]);
+    expect(await list({ country: 'DE' })).toHaveLength(1);
+  });
+});
+
+describe('the filters', () => {
+  const VALUES = {
+    ok: [true, false],
+    kind: ['signin.succeeded', 'signin.code_sent', 'role.created', 'session.revoked'],
+    country: ['DE', 'FR', null],
+    email: ['ada@example.com', 'Bob.Ada@example.org', null],
+  };
+  const GRID: Seed[] = VALUES.ok.flatMap((ok) =>
+    VALUES.kind.flatMap((kind) =>
+      VALUES.country.flatMap((country) => VALUES.email.map((email) => ({ ok, kind, country, email }))),
+    ),
+  );
+  const CHOICES: Record<string, [value: string, matches: (row: Seed) => boolean][]> = {
+    status: [
+      ['ok', ({ ok }) => ok === true],
+      ['error', ({ ok }) => ok === false],
+    ],
+    family: [
+      ['signin', ({ kind }) => kind!.startsWith('signin.')],
+      ['role', ({ kind }) => kind === 'role.created'],
+      ['sign', () => false],
+    ],
+    country: [
+      ['DE', ({ country }) => country === 'DE'],
+      ['fr', ({ country }) => country === 'FR'],
+      ['IT', () => false],
+    ],
+    q: [
+      ['ADA@', ({ email }) => email?.toLowerCase().includes('ada@') === true],
+      ['.org', ({ email }) => email?.endsWith('.org') === true],
+      ['nobody', () => false],
+    ],
+  };
+
+  /** Every filter left out or given, with each of its values. */
+  function combinations(): { query: Record<string, string>; matches: (row: Seed) => boolean }[] {
+    let all: { query: Record<string, string>; matches: (row: Seed) => boolean }[] = [
+      { query: {}, matches: () => true },
+    ];
+    for (const [name, choices] of Object.entries(CHOICES))
+      all = all.flatMap((left) => [
+        left,
+        ...choices.map(([value, matches]) => ({
+          query: { ...left.query, [name]: value },
+          matches: (row: Seed) => left.matches(row) && matches(row),
+        })),
+      ]);
+    return all;
+  }
+
+  test('give, alone and in every combination, exactly what matches, newest first', async () => {
+    const { list, add } = setUp();
+    const rows = GRID.map((row, index) => ({ ...row, createdAt: START + index * 1000 }));
+    const rowIds = add(...rows);
+    const all = combinations();
+    expect(all).toHaveLength(3 * 4 * 4 * 4);
+    for (const { query, matches } of all) {
+      const expected = rowIds.filter((_, index) => matches(rows[index]!)).reverse();
+      expect({ query, found: ids(await list(query)) }).toEqual({ query, found: expected });
+    }
+  });
+
+  test('hold on every page', async () => {
+    const { manage, add } = setUp();
+    add(...GRID);
+    for (const { query, matches } of combinations()) {
+      const path = `/activity/list?${new URLSearchParams({ ...query, limit: '7' })}`;
+      const found = (await pages<Entry>(manage, path)).flat();
+      expect(found).toHaveLength(GRID.filter(matches).length);
+      expect(new Set(ids(found)).size).toBe(found.length);
+      const seeds = found.map(({ ok, kind, ipCountry, email }) => ({ ok, kind, country: ipCountry, email }));
+      expect(seeds.every(matches)).toBe(true);
+    }
+  });
+
+  test.each([
+    ['status=maybe', 'status'],
+    ['status=', 'status'],
+    ['family=sign-in', 'family'],
+    ['family=SIGNIN', 'family'],
+    ['family=sign%25', 'family'],
+    ['country=DEU', 'country'],
+    ['country=%25%25', 'country'],
+    ['q=', 'q'],
+    [`q=${'x'.repeat(321)}`, 'q'],
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+  ])('refuse %s, naming it', async (query, path) => {
+    const answer = await setUp().manage('GET', `/activity/list?${query}`);
+    expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
+  });
+
+  test('are for read access as well', async () => {
+    const { instance, application, manage } = setUp();
+    const { token } = await instance.createKey(application.id, { access: 'read' });
+    const answer = await manage('GET', '/activity/list', { token });
+    expect([answer.status, answer.json.data.items.map(({ kind }: Entry) => kind)]).toEqual([200, ['apikey.created']]);
+  });
+});
+
+describe('q', () => {
+  const EMAILS = [
+    'a_b@example.com',
+    'axb@example.com',
+    '50%off@example.com',
+    '500off@example.com',
+    "o'brien@example.com",
+    'st*r@example.com',
+    'd?t@example.com',
+    'päul@example.com',
+    'ada+tag@example.com',
+    'UPPER@example.com',
+  ];
+
+  test.each([
+    ['_', ['a_b@example.com']],
+    ['a_b', ['a_b@example.com']],
+    ['%', ['50%off@example.com']],
+    ['50%', ['50%off@example.com']],
+    ['0off', ['500off@example.com']],
+    ["'", ["o'brien@example.com"]],
+    ["' OR 1=1 --", []],
+    ['*', ['st*r@example.com']],
+    ['?', ['d?t@example.com']],
+    ['[', []],
+    ['\\', []],
+    ['PÄUL', ['päul@example.com']],
+    ['+tag', ['ada+tag@example.com']],
+    ['upper', ['UPPER@example.com']],
+    ['EXAMPLE.COM', EMAILS],
+    [' ', []],
+    ['null', []],
+  ])('%j is a plain piece of the address, in any case', async (q, expected) => {
+    const { list, add } = setUp();
+    add(...EMAILS.map((email) => ({ email })), { email: null });
+    const found = await list({ q });
+    expect(found.map(({ email }) => email).sort()).toEqual([...expected].sort());
+  });
+
+  test('finds what is many thousand records back, each once, over as many pages as it takes', async () => {
+    const { instance, application, manage } = setUp();
+    instance.db.sqlite
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
+         INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
+         SELECT 'aud_' || printf('%06d', i), ?, 'signin.succeeded', 1,
+           CASE WHEN i % 1500 = 1 THEN 'needle' || i || '@example.com' ELSE 'hay@example.com' END, 'anonymous', ? + i / 7
+         FROM n`,
+      )
+      .run(application.id, START);
+    const found = await pages<Entry>(manage, '/activity/list?q=NEEDLE&limit=3');
+    expect(found.flat().map(({ email }) => email)).toEqual(
+      [7, 6, 5, 4, 3, 2, 1, 0].map((step) => `needle${step * 1500 + 1}@example.com`),
+    );
+    expect(found.every((items) => items.length <= 3)).toBe(true);
+    expect((await manage('GET', '/activity/list?q=nothing')).json.data).toEqual({ items: [], nextCursor: null });
+  });
+
+  test('looks at a bounded number of records for one page, and goes on with the next', async () => {
+    const { instance, application, manage } = setUp();
+    instance.db.sqlite
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259999)
+         INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
+         SELECT 'aud_' || printf('%06d', i), ?, 'signin.succeeded', 1, iif(i = 3, 'needle@example.com', 'hay@example.com'),
+           'anonymous', ? + i FROM n`,
+      )
+      .run(application.id, START);
+    const found = await pages<Entry>(manage, '/activity/list?q=needle');
+    expect(found.map(ids)).toEqual([[], ['aud_000003']]);
+  });
+});
+
+describe('paging', () => {
+  test.each(['', 'q=example', 'family=signin', 'status=ok&country=DE'])(
+    'neither skips nor repeats a record while others are added, with %j',
+    async (query) => {
+      const { manage, add } = setUp();
+      const row = { email: 'ada@example.com', country: 'DE' };
+      const first = add(
+        ...Array.from({ length: 11 }, (_, index) => ({ ...row, createdAt: START + Math.floor(index / 4) * MINUTE })),
+      );
+      const found = await pages<Entry>(manage, `/activity/list?limit=2&${query}`, (page) => {
+        if (page < 6) add({ ...row, createdAt: START + 10 * MINUTE }, { ...row, createdAt: START + page * MINUTE });
+      });
+      const all = ids(found.flat());
+      expect(new Set(all).size).toBe(all.length);
+      expect(all.filter((id) => first.includes(id)).sort()).toEqual([...first].sort());
+      const keys = found.flat().map(({ createdAt, id }) => `${createdAt} ${id}`);
+      expect(keys).toEqual([...keys].sort().reverse());
+    },
+  );
+
+  test('goes by id among records of the same instant, however many', async () => {
+    const { manage, add } = setUp();
+    const rows = add(...Array.from({ length: 25 }, () => ({ email: 'ada@example.com' })));
+    for (const query of ['', '&q=ADA']) {
+      const found = await pages<Entry>(manage, `/activity/list?limit=4${query}`);
+      expect(ids(found.flat())).toEqual([...rows].sort().reverse());
+      expect(found[0]).toHaveLength(4);
+    }
+  });
+
+  test('ends where the records end', async () => {
+    const { manage, add } = setUp();
+    add({}, {});
+    expect((await manage('GET', '/activity/list?limit=2')).json.data.nextCursor).toBeNull();
+    expect((await manage('GET', '/activity/list?limit=1')).json.data.nextCursor).toBeString();
+  });
+
+  test.each(BAD_CURSORS)('refuses the cursor %j, with and without q', async (cursor) => {
+    const { manage } = setUp();
+    for (const query of ['', '&q=ada']) {
+      const answer = await manage('GET', `/activity/list?cursor=${cursor}${query}`);
+      expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
+    }
+  });
+
+  test('refuses a cursor as such however long it is', async () => {
+    const answer = await setUp().manage('GET', `/activity/list?cursor=${'x'.repeat(600)}`);
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
+  });
+
+  test('writes nothing', async () => {
+    const { instance, manage, add } = setUp();
+    add({ email: 'ada@example.com' });
+    const rows = await tables(instance);
+    for (const query of ['', '?q=ada', '?cursor=x']) await manage('GET', `/activity/list${query}`);
+    expect(await tables(instance)).toEqual(rows);
+  });
+});
+
+describe('records of another application', () => {
+  test('are never shown, whatever is asked for and whosever cursor is used', async () => {
+    const { instance, other, manage, add } = setUp();
+    const row = { email: 'ada@example.com', country: 'DE' };
+    const own = add(row, row, row);
+    seed(instance, other, [row, row, row, { ...row, createdAt: START + 2 * MINUTE }]);
+    instance.db.sqlite
+      .prepare(
+        `INSERT INTO audit_records (id, kind, ok, email, actor_type, created_at)
+         VALUES ('aud_none', 'signin.succeeded', 1, 'ada@example.com', 'system', ?)`,
+      )
+      .run(START);
+    for (const query of ['', 'q=ada', 'country=DE', 'family=signin', 'status=ok']) {
+      const found = await pages<Entry>(manage, `/activity/list?limit=1&${query}`);
+      expect(ids(found.flat()).sort()).toEqual([...own].sort());
+    }
+    const foreign = (await managing(instance, other)('GET', '/activity/list?limit=1')).json.data.nextCursor;
+    const { items } = (await manage('GET', `/activity/list?cursor=${foreign}`)).json.data;
+    expect(ids(items).sort()).toEqual([...own].sort());
+  });
+});

@@ -1,0 +1,54 @@
+/** What a call has left behind, read from the database itself. */
+import type { Instance } from '../../support/instance.ts';
+
+/** Every row of every table, so that "nothing was changed" can be proved. Counters of limits are no change. */
+export function databaseOf({ db: { sqlite } }: Instance): Record<string, unknown[]> {
+  const tables = sqlite
+    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('rate_counters', 'sqlite_sequence')")
+    .all() as { name: string }[];
+  return Object.fromEntries(tables.map(({ name }) => [name, sqlite.query(`SELECT * FROM "${name}"`).all()]));
+}
+
+export interface StoredMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Every mail that was queued, oldest first. */
+export function mailsOf({ db: { sqlite } }: Instance): StoredMail[] {
+  return sqlite.query('SELECT recipient AS "to", subject, text FROM mails ORDER BY rowid').all() as StoredMail[];
+}
+
+export interface StoredAudit {
+  readonly kind: string;
+  readonly applicationId: string | null;
+  readonly workspaceId: string | null;
+  readonly actorUserId: string | null;
+  readonly targetId: string | null;
+  readonly requestId: string | null;
+  readonly email: string | null;
+  readonly detail: unknown;
+}
+
+/** The audit records, oldest first, from the `skip`th on. */
+export function auditsOf({ db: { sqlite } }: Instance, skip = 0): StoredAudit[] {
+  const rows = sqlite
+    .query(
+      `SELECT kind, application_id AS applicationId, workspace_id AS workspaceId, actor_user_id AS actorUserId,
+         target_id AS targetId, request_id AS requestId, email, detail FROM audit_records ORDER BY rowid`,
+    )
+    .all() as (StoredAudit & { detail: string | null })[];
+  return rows.slice(skip).map((row) => ({ ...row, detail: row.detail === null ? null : JSON.parse(row.detail) }));
+}
+
+/** The user that a workspace key acts as. */
+export function workspaceKeyUserId({ db: { sqlite }, workspaceId }: Instance): string {
+  const row = sqlite
+    .query(
+      `SELECT m.user_id AS userId FROM api_keys k JOIN application_users m ON m.id = k.application_user_id
+       WHERE k.workspace_id = ? AND k.application_id IS NULL ORDER BY k.rowid LIMIT 1`,
+    )
+    .get(workspaceId);
+  return (row as { userId: string }).userId;
+}

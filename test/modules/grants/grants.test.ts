@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'bun:test';
+import { isoTime, MINUTE } from '../../../src/core/clock.ts';
+import { createInstance, START } from '../../support/instance.ts';
+import { BAD_CURSORS, lastAudit, managing, pages, people, refusal, tables, watch } from '../users/management.ts';
+
+const KINDS = [
+  { kind: 'roles', family: 'role', prefix: 'rol', defaults: ['developer', 'user'] },
+  { kind: 'scopes', family: 'scope', prefix: 'scp', defaults: [] },
+  { kind: 'memberships', family: 'membership', prefix: 'mgr', defaults: [] },
+] as const;
+
+type Kind = (typeof KINDS)[number]['kind'];
+
+/** The events that tell a person's gain or loss of one slug, with what they hold afterwards. */
+function changeEvents(kind: Kind, userId: string, change: 'added' | 'removed', slug: string, current: string[]) {
+  if (kind === 'memberships') {
+    const data = { userId, memberships: current, added: [] as string[], removed: [] as string[], [change]: [slug] };
+    return [{ type: 'user.membership_changed', data }];
+  }
+  return [{ type: `user.${kind.slice(0, -1)}_${change}`, data: { userId, [kind]: [slug], current } }];
+}
+
+describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
+  function setUp() {
+    const instance = createInstance();
+    const application = instance.createApplication();
+    const manage = managing(instance, application);
+    const create = async (body: Record<string, unknown>): Promise<string> =>
+      (await manage('POST', `/${kind}`, { body })).json.data.id;
+    const list = async (): Promise<{ id: string; slug: string }[]> => (await manage('GET', `/${kind}`)).json.data.items;
+    /** Gives a person exactly these. */
+    const hold = (userId: string, ...slugs: string[]) => manage('PUT', `/users/${userId}/${kind}`, { body: { slugs } });
+    return { instance, application, manage, create, list, hold, before: watch(instance, application) };
+  }
+
+  test('creating one answers its whole record, writes one audit record and no event', async () => {
+    const { instance, manage, before } = setUp();
+    const answer = await manage('POST', `/${kind}`, {
+      body: { slug: 'editor', name: '  Editor  ', description: 'Writes.', isDefault: true },
+    });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          id: expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{26}$`)),
+          slug: 'editor',
+          name: 'Editor',
+          description: 'Writes.',
+          isDefault: true,
+          createdAt: isoTime(START),
+          updatedAt: isoTime(START),
+        },
+      },
+    ]);
+    expect(before.kinds()).toEqual([`${family}.created`]);
+    expect(before.events()).toEqual([]);
+    expect(lastAudit(instance, `${family}.created`)).toMatchObject({
+      target_id: answer.json.data.id,
+      actor_type: 'key',
+      request_id: answer.headers.get('x-request-id'),
+    });
+  });
+
+  test('only the slug is needed; the name follows it', async () => {
+    const { manage } = setUp();
+    const { json } = await manage('POST', `/${kind}`, { body: { slug: 'editor' } });
+    expect(json.data).toMatchObject({ name: 'editor', description: null, isDefault: false });
+  });
+
+  test.each(['a', '0', 'a.b_c-d:e', '-', 'a'.repeat(64)])('the slug %j is taken', async (slug) => {
+    const { manage } = setUp();
+    expect((await manage('POST', `/${kind}`, { body: { slug } })).json.data.slug).toBe(slug);
+  });
+
+  test.each(['', 'Admin', 'two words', 'zürich', 'a/b', 'a,b', 'a\n', 'a'.repeat(65), 5, null, undefined, {}])(
+    'the slug %j is refused on creation and on change, naming the field and not the value',
+    async (slug) => {
+      const { instance, manage, create } = setUp();
+      const id = await create({ slug: 'editor' });
+      const rows = await tables(instance);
+      const created = await manage('POST', `/${kind}`, { body: { slug } });
+      expect([created.status, created.json.error]).toEqual([400, 'invalid_request']);
+      expect(created.json.fields.map(({ path }: { path: string }) => path)).toEqual(['slug']);
+      if (typeof slug === 'string' && slug.length > 1) expect(created.text).not.toContain(JSON.stringify(slug));
+      if (slug !== undefined)
+        expect((await manage('PATCH', `/${kind}/${id}`, { body: { slug } })).json.fields[0].path).toBe('slug');
+      expect(await tables(instance)).toEqual(rows);
+    },
+  );
+
+  test.each([
+    [{ slug: 'editor', colour: 'red' }, 'colour'],
+    [{ slug: 'editor', name: '' }, 'name'],
+    [{ slug: 'editor', name: ' ' }, 'name'],
+    [{ slug: 'editor', name: 'a'.repeat(101) }, 'name'],
+    [{ slug: 'editor', description: 'a'.repeat(501) }, 'description'],
+    [{ slug: 'editor', isDefault: 'yes' }, 'isDefault'],
+    [[], 'body'],
+  ])('the body %j is refused, naming what is wrong', async (body, path) => {
+    const { instance, manage } = setUp();
+    const rows = await tables(instance);
+    const answer = await manage('POST', `/${kind}`, { body });
+    expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
+    expect(await tables(instance)).toEqual(rows);
+  });
+
+  test('a slug is unique in its application and free in another', async () => {
+    const { instance, manage, create } = setUp();
+    await create({ slug: 'editor' });
+    const writer = await create({ slug: 'writer' });
+    const rows = await tables(instance);
+    const again = await manage('POST', `/${kind}`, { body: { slug: 'editor' } });
+    expect([again.status, again.json.error]).toEqual([409, 'conflict']);
+    const renamed = await manage('PATCH', `/${kind}/${writer}?force=true`, { body: { slug: 'editor', name: 'X' } });
+    expect([renamed.status, renamed.json.error]).toEqual([409, 'conflict']);
+    expect(await tables(instance)).toEqual(rows);
+    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    expect((await other('POST', `/${kind}`, { body: { slug: 'editor' } })).status).toBe(200);
+  });
+
+  test('fifty requests at once to make the same slug make it once', async () => {
+    const { manage, list, before } = setUp();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => manage('POST', `/${kind}`, { body: { slug: 'editor' } })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
+    expect((await list()).filter(({ slug }) => slug === 'editor')).toHaveLength(1);
+    expect(before.kinds()).toEqual([`${family}.created`]);
+  });
+
+  test('an application holds at most a thousand', async () => {
+    const { instance, application, manage } = setUp();
+    const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
+    const insert = instance.db.sqlite.prepare(
+      `INSERT INTO ${table} (id, application_id, slug, name, is_default, created_at, updated_at)
+       VALUES (?, ?, ?, 'x', 0, 1, 1)`,
+    );
+    for (let made = defaults.length; made < 999; made += 1) insert.run(`x_${made}`, application.id, `x${made}`);
+    expect((await manage('POST', `/${kind}`, { body: { slug: 'thousandth' } })).status).toBe(200);
+    const answer = await manage('POST', `/${kind}`, { body: { slug: 'one-more' } });
+    expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);
+  });
+
+  test('the list is in the order of slugs, and its pages neither skip nor repeat while others are added', async () => {
+    const { manage, create } = setUp();
+    for (const slug of ['m', 'c', 'k', 'e', 'i', 'g']) await create({ slug });
+    const found = await pages<{ slug: string }>(manage, `/${kind}?limit=2`, (page) =>
+      Promise.all(page < 4 ? [create({ slug: `a${page}` }), create({ slug: `j${page}` })] : []),
+    );
+    const slugs = found.flat().map(({ slug }) => slug);
+    expect(slugs).toEqual([...slugs].sort());
+    expect(new Set(slugs).size).toBe(slugs.length);
+    expect(slugs).toEqual(expect.arrayContaining(['c', 'e', 'g', 'i', 'k', 'm', ...defaults]));
+    expect(found.slice(0, -1).every((items) => items.length === 2)).toBe(true);
+  });
+
+  test.each(BAD_CURSORS)('the cursor %j is refused', async (cursor) => {
+    const answer = await setUp().manage('GET', `/${kind}?cursor=${cursor}`);
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
+  });
+
+  test.each(['0', '201', '-1', 'many'])('the limit %s is refused', async (limit) => {
+    const answer = await setUp().manage('GET', `/${kind}?limit=${limit}`);
+    expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'limit']);
+  });
+
+  test('a change touches what it names and nothing else', async () => {
+    const { instance, manage, create, list, before } = setUp();
+    const id = await create({ slug: 'editor', name: 'Editor', description: 'Writes.' });
+    const created = (await list()).find((item) => item.id === id)!;
+    instance.clock.advance(MINUTE);
+    const updatedAt = isoTime(START + MINUTE);
+    for (const patch of [{ name: 'Author' }, { description: null }, { isDefault: true }, { slug: 'author' }]) {
+      const answer = await manage('PATCH', `/${kind}/${id}`, { body: patch });
+      Object.assign(created, patch, { updatedAt });
+      expect([answer.status, answer.json.data]).toEqual([200, created]);
+    }
+    expect(before.kinds()).toEqual([`${family}.created`, ...Array(4).fill(`${family}.updated`)]);
+    expect(before.events()).toEqual([]);
+    expect(lastAudit(instance, `${family}.updated`)).toMatchObject({ target_id: id, actor_type: 'key' });
+  });
+
+  test('one of another application is not found, just as one that never was', async () => {
+    const { instance, manage } = setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const foreign = await managing(instance, other)('POST', `/${kind}`, { body: { slug: 'editor' } });
+    const rows = await tables(instance);
+    const answers = [];
+    for (const id of [foreign.json.data.id, `${prefix}_01h455vb4pex5vsknk084sn02q`, 'nothing'])
+      answers.push(
+        refusal(await manage('PATCH', `/${kind}/${id}`, { body: { name: 'Mine' } })),
+        refusal(await manage('DELETE', `/${kind}/${id}?force=true`)),
+      );
+    expect(answers[0]).toMatchObject({ status: 404, body: { success: false, error: 'not_found' } });
+    expect(new Set(answers.map((answer) => Bun.inspect(answer))).size).toBe(1);
+    expect(await tables(instance)).toEqual(rows);
+  });
+
+  test('one that nobody holds is deleted for good', async () => {
+    const { manage, create, list, before } = setUp();
+    const id = await create({ slug: 'editor' });
+    const answer = await manage('DELETE', `/${kind}/${id}`);
+    expect([answer.status, answer.json.data]).toEqual([200, { id, withdrawnFrom: 0 }]);
+    expect((await list()).map(({ slug }) => slug)).toEqual([...defaults]);
+    expect((await manage('DELETE', `/${kind}/${id}`)).status).toBe(404);
+    expect(before.kinds()).toEqual([`${family}.created`, `${family}.deleted`]);
+    expect(before.events()).toEqual([]);
+  });
+
+  test('one in use is deleted only with force, which takes it from everyone and tells so', async () => {
+    const { instance, application, manage, create, hold } = setUp();
+    const id = await create({ slug: 'editor' });
+    await create({ slug: 'other' });
+    const [ada, bob] = await people(manage, 'ada@example.com', 'bob@example.com');
+    await hold(ada!, 'editor', 'other');
+    await hold(bob!, 'editor');
+    const rows = await tables(instance);
+    for (const query of ['', '?force=false']) {
+      const refused = await manage('DELETE', `/${kind}/${id}${query}`);
+      expect([refused.status, refused.json.error]).toEqual([409, 'conflict']);
+      expect(refused.json.message).toContain('?force=true');
+    }
+    const unclear = await manage('DELETE', `/${kind}/${id}?force=perhaps`);
+    expect([unclear.status, unclear.json.fields[0].path]).toEqual([400, 'force']);
+    expect(await tables(instance)).toEqual(rows);
+
+    const before = watch(instance, application);
+    const answer = await manage('DELETE', `/${kind}/${id}?force=true`);
+    expect([answer.status, answer.json.data]).toEqual([200, { id, withdrawnFrom: 2 }]);
+    expect(before.kinds()).toEqual([`${family}.deleted`]);
+    const told = before.events();
+    expect(told).toHaveLength(2);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ...changeEvents(kind, ada!, 'removed', 'editor', ['other']),
+        ...changeEvents(kind, bob!, 'removed', 'editor', []),
+      ]),
+    );
+    expect((await manage('GET', `/users/${ada}`)).json.data[kind]).toEqual(['other']);
+    expect((await manage('GET', `/users/${bob}`)).json.data[kind]).toEqual([]);
+  });
+
+  test('the slug of one in use changes only with force, its other fields at any time', async () => {
+    const { instance, application, manage, create, hold } = setUp();
+    const id = await create({ slug: 'editor' });
+    const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    await hold(userId, 'editor');
+    const rows = await tables(instance);
+    const refused = await manage('PATCH', `/${kind}/${id}`, { body: { slug: 'author', name: 'Author' } });
+    expect([refused.status, refused.json.error]).toEqual([409, 'conflict']);
+    expect(await tables(instance)).toEqual(rows);
+    expect((await manage('PATCH', `/${kind}/${id}`, { body: { slug: 'editor', name: 'Author' } })).status).toBe(200);
+    const forced = await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
+    expect([forced.status, forced.json.data.slug]).toEqual([200, 'author']);
+    expect((await instance.call('POST', '/api/v1/session', { token })).json[kind]).toEqual(['author']);
+    expect((await instance.call('GET', `/api/me/${kind}`, { token })).json.data).toEqual({ [kind]: ['author'] });
+  });
+
+  test('a default one is granted on joining, silently, and to nobody who was there before', async () => {
+    const { instance, application, manage, create } = setUp();
+    const early = await instance.signIn(application.clientId, 'early@example.com');
+    const id = await create({ slug: 'welcome', isDefault: true });
+    await create({ slug: 'special' });
+    const before = watch(instance, application);
+    const late = await instance.signIn(application.clientId, 'late@example.com');
+    const holds = async (token: string) => (await instance.call('POST', '/api/v1/session', { token })).json[kind];
+    expect(await holds(late.token)).toContain('welcome');
+    expect(await holds(late.token)).not.toContain('special');
+    expect(await holds(early.token)).not.toContain('welcome');
+    expect(before.events().map(({ type }) => type)).toEqual(['user.signed_in']);
+    await manage('PATCH', `/${kind}/${id}`, { body: { isDefault: false } });
+    const last = await instance.signIn(application.clientId, 'last@example.com');
+    expect(await holds(last.token)).not.toContain('welcome');
+    expect(await holds(late.token)).toContain('welcome');
+  });
+
+  test('a change of what a person holds shows at the very next verification of their open session', async () => {
+    const { instance, application, manage, create, hold } = setUp();
+    const id = await create({ slug: 'editor' });
+    const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    const key = await instance.createKey(application.id, { access: 'read' });
+    const everywhere = async () => {
+      const session = await instance.call('POST', '/api/v1/session', { token });
+      const verified = await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
+      const me = await instance.call('GET', `/api/me/${kind}`, { token });
+      return [session.json[kind], verified.json.data[kind], me.json.data[kind]];
+    };
+    await hold(userId, 'editor');
+    expect(await everywhere()).toEqual([['editor'], ['editor'], ['editor']]);
+    await hold(userId);
+    expect(await everywhere()).toEqual([[], [], []]);
+    await hold(userId, 'editor');
+    await manage('DELETE', `/${kind}/${id}?force=true`);
+    expect(await everywhere()).toEqual([[], [], []]);
+  });
+});

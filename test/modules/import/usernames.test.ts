@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test';
+import { createInstance } from '../../support/instance.ts';
+import { managing, people, tables } from '../users/management.ts';
+
+function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const manage = managing(instance, application);
+  const check = (usernames: unknown) => manage('POST', '/usernames/check', { body: { usernames } });
+  const claim = async (email: string, username: string) =>
+    (await manage('POST', '/users/bulk', { body: { users: [{ email, profile: { username } }] } })).json.data.results[0];
+  return { instance, application, manage, check, claim };
+}
+
+describe('the username check', () => {
+  test('tells available, taken and impossible names apart, in their normal form, and counts them', async () => {
+    const { check, claim } = setUp();
+    await claim('ada@example.com', 'ada');
+    const answer = await check([' Grace ', 'ＡDA', 'admin', 'x', 'grace']);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          results: [
+            { input: ' Grace ', username: 'grace', status: 'available' },
+            { input: 'ＡDA', username: 'ada', status: 'taken' },
+            { input: 'admin', username: 'admin', status: 'format_invalid' },
+            { input: 'x', username: 'x', status: 'format_invalid' },
+            { input: 'grace', username: 'grace', status: 'available' },
+          ],
+          summary: { requested: 5, available: 2, taken: 1, formatInvalid: 2 },
+        },
+      },
+    ]);
+  });
+
+  test('writes nothing, not even a record of itself', async () => {
+    const { instance, check } = setUp();
+    const before = await tables(instance);
+    await check(['ada', 'admin', '']);
+    expect(await tables(instance)).toEqual(before);
+  });
+
+  test('looks at its own application only', async () => {
+    const { instance, check, claim } = setUp();
+    await claim('ada@example.com', 'ada');
+    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const answer = await other('POST', '/usernames/check', { body: { usernames: ['ada'] } });
+    expect(answer.json.data.results[0].status).toBe('available');
+    expect((await check(['ada'])).json.data.results[0].status).toBe('taken');
+  });
+
+  test('counts the name of a deleted or banned member as taken', async () => {
+    const { manage, check, claim } = setUp();
+    const ada = await claim('ada@example.com', 'ada');
+    const bob = await claim('bob@example.com', 'bob');
+    await manage('POST', `/users/${ada.userId}/delete`);
+    await manage('POST', `/users/${bob.userId}/ban`);
+    expect((await check(['ada', 'bob'])).json.data.summary).toMatchObject({ taken: 2 });
+  });
+
+  test('takes five hundred names, and none at all', async () => {
+    const { check } = setUp();
+    const many = await check(Array.from({ length: 500 }, (_, index) => `person${index}`));
+    expect([many.status, many.json.data.summary.available]).toEqual([200, 500]);
+    expect((await check([])).json.data).toEqual({
+      results: [],
+      summary: { requested: 0, available: 0, taken: 0, formatInvalid: 0 },
+    });
+  });
+
+  test.each([
+    [Array(501).fill('ada'), 'usernames'],
+    ['ada', 'usernames'],
+    [undefined, 'usernames'],
+    [['ada', 5], 'usernames.1'],
+    [['ada', null], 'usernames.1'],
+  ])('refuses a bad list, naming the place', async (usernames, path) => {
+    const { instance, check } = setUp();
+    const before = await tables(instance);
+    const answer = await check(usernames);
+    expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
+    expect(await tables(instance)).toEqual(before);
+  });
+
+  test('is for full access', async () => {
+    const { instance, application, manage } = setUp();
+    const { token } = await instance.createKey(application.id, { access: 'read' });
+    const answer = await manage('POST', '/usernames/check', { token, body: { usernames: ['ada'] } });
+    expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
+  });
+});
+
+const NAMES = [
+  'ada',
+  'ADA LOVELACE',
+  'Ada.Lovelace',
+  'ada..lovelace',
+  'ada-',
+  '_ada',
+  '9lives',
+  'x'.repeat(30),
+  'x'.repeat(31),
+  'ab',
+  'abc',
+  'admin',
+  'Ｒｏｏｔ',
+  'ﬁnn',
+  'адa',
+  'ada\u200d',
+  `ada${' '.repeat(197)}`,
+];
+
+test.each(NAMES)('check and import judge %j alike', async (name) => {
+  const { manage, check, claim } = setUp();
+  const [{ status, username }] = (await check([name])).json.data.results;
+  const { outcome, error, userId } = await claim('ada@example.com', name);
+  if (status === 'format_invalid') {
+    expect([outcome, error]).toEqual(['skipped', 'username_invalid']);
+    return;
+  }
+  expect([status, outcome]).toEqual(['available', 'created']);
+  expect((await manage('GET', `/users/${userId}`)).json.data.username).toBe(username);
+  expect((await check([name])).json.data.results[0].status).toBe('taken');
+  const [eve] = await people(manage, 'eve@example.com');
+  expect(await claim('eve@example.com', name)).toEqual({
+    email: 'eve@example.com',
+    outcome: 'skipped',
+    userId: eve,
+    error: `username_taken:${username}`,
+  });
+});
+
+test('a name with something behind it is not taken for its beginning', async () => {
+  const { check } = setUp();
+  const [result] = (await check([`ada${' '.repeat(300)}lovelace`])).json.data.results;
+  expect(result.status).toBe('format_invalid');
+});

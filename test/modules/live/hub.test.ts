@@ -1,0 +1,217 @@
+/** The hub by itself and over a real connection: readers that are slow, many, or gone. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { Envelope } from '@/core/envelope.ts';
+import type { DomainEvent } from '@/core/event.ts';
+import type { SessionPrincipal } from '@/core/principal.ts';
+import { hub } from '@/modules/live/hub.ts';
+import { createInstance } from '../../support/instance.ts';
+import { eventually } from '../../support/binary.ts';
+import { follow, PATH } from './listen.ts';
+
+const KIB = 1024;
+const ENVELOPE = { userId: 'usr_1', roles: [] } as unknown as Envelope;
+
+const principal = (sessionId: string, userId = 'usr_1', applicationId = 'app_1') =>
+  ({ kind: 'session', sessionId, userId, applicationId, envelope: ENVELOPE }) as unknown as SessionPrincipal;
+
+const roles = (current: string[], userId = 'usr_1', applicationId = 'app_1'): DomainEvent => ({
+  type: 'user.role_added',
+  applicationId,
+  data: { userId, roles: [], current },
+});
+
+const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
+
+/** The envelopes of sessions that are in force, unless they are said to be over. */
+const openHub = (over: string[] = []) => hub((sessionId) => (over.includes(sessionId) ? null : ENVELOPE));
+
+describe('the hub', () => {
+  test('tells each listener of its own person in its own application, in the order of the events', async () => {
+    const live = openHub();
+    const streams = {
+      one: heard(live.open(principal('ses_1'))),
+      two: heard(live.open(principal('ses_2'))),
+      other: heard(live.open(principal('ses_3', 'usr_2'))),
+      elsewhere: heard(live.open(principal('ses_4', 'usr_1', 'app_2'))),
+    };
+    live.publish([roles(['a']), roles(['a', 'b']), roles(['z'], 'usr_2')]);
+    const told = async (name: keyof typeof streams) =>
+      (await streams[name].told()).slice(1).map(({ data }) => data.roles.join(' '));
+    expect([await told('one'), await told('two'), await told('other'), await told('elsewhere')]).toEqual([
+      ['a', 'a b'],
+      ['a', 'a b'],
+      ['z'],
+      [],
+    ]);
+  });
+
+  test('reads no identity for people nobody listens for, nor for changes that need none', () => {
+    let reads = 0;
+    const live = hub(() => ((reads += 1), ENVELOPE));
+    const renamed: DomainEvent = {
+      type: 'user.username_changed',
+      applicationId: 'app_1',
+      data: { userId: 'usr_1', username: 'a', previousUsername: null },
+    };
+    live.publish([renamed]);
+    live.open(principal('ses_1'));
+    reads = 0;
+    live.publish([roles(['a'])]);
+    expect(reads).toBe(0);
+    live.publish([renamed]);
+    expect(reads).toBe(1);
+  });
+
+  test('says nothing of the profile of a session that is over', async () => {
+    const over: string[] = [];
+    const live = openHub(over);
+    const stream = heard(live.open(principal('ses_1')));
+    over.push('ses_1');
+    live.publish([
+      { type: 'user.profile_updated', applicationId: 'app_1', data: { userId: 'usr_1', name: 'A', categories: [] } },
+    ]);
+    expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
+  });
+
+  test('forgets a reader that goes away, once', async () => {
+    const live = openHub();
+    const [first, second] = [live.open(principal('ses_1')), live.open(principal('ses_1'))];
+    await first.cancel();
+    await first.cancel();
+    expect(live.count()).toBe(1);
+    live.publish([roles(['a'])]);
+    live.heartbeat();
+    await second.cancel();
+    expect(live.count()).toBe(0);
+  });
+
+  test('refuses the 50,001st listener as unavailable, and takes it once there is room', async () => {
+    const live = openHub();
+    const first = live.open(principal('ses_0', 'usr_0'));
+    for (let open = 1; open < 50_000; open += 1) live.open(principal(`ses_${open}`, `usr_${open}`));
+    expect(live.count()).toBe(50_000);
+    expect(() => live.open(principal('ses_x', 'usr_x'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+    await first.cancel();
+    live.open(principal('ses_x', 'usr_x'));
+    live.closeAll();
+    expect(live.count()).toBe(0);
+  });
+
+  test('closes every stream when it is told to', async () => {
+    const live = openHub();
+    const streams = Array.from({ length: 10 }, (_, at) => heard(live.open(principal(`ses_${at}`, `usr_${at % 3}`))));
+    live.closeAll();
+    for (const stream of streams) {
+      expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
+      expect(stream.isClosed()).toBe(true);
+    }
+    expect(live.count()).toBe(0);
+  });
+});
+
+describe('a slow reader', () => {
+  const large = ['x'.repeat(8 * KIB)];
+
+  test('is let go once 64 KiB wait for it; what waits stays bounded', async () => {
+    const live = openHub();
+    const slow = live.open(principal('ses_1'));
+    const prompt = heard(live.open(principal('ses_2')));
+    let published = 0;
+    for (; live.count() === 2 && published < 1000; published += 1) {
+      live.publish([roles(large)]);
+      await Bun.sleep(0);
+    }
+    expect([live.count(), published]).toEqual([1, 9]);
+    // The other went on undisturbed.
+    expect(await prompt.told()).toHaveLength(1 + 9);
+    live.publish([roles(['after'])]);
+    // If it reads after all, it gets what waited, then the end: it comes back and is told the whole state.
+    const late = heard(slow);
+    const messages = await late.told();
+    expect([messages.length, messages[0]!.event, late.isClosed()]).toEqual([1 + 8, 'session', true]);
+    expect(late.text().length).toBeLessThan(80 * KIB);
+    expect(late.text()).not.toContain('after');
+  });
+
+  test('is let go by heartbeats alone in the end', () => {
+    const live = openHub();
+    live.open(principal('ses_1'));
+    for (let beat = 0; beat < 6000; beat += 1) live.heartbeat();
+    expect(live.count()).toBe(0);
+  });
+
+  test('is not taken for one while it keeps up', async () => {
+    const live = openHub();
+    const stream = heard(live.open(principal('ses_1')));
+    for (let sent = 0; sent < 2000; sent += 1) {
+      live.publish([roles(large)]);
+      if (sent % 4 === 3) await Bun.sleep(0);
+    }
+    expect(live.count()).toBe(1);
+    expect(await stream.told()).toHaveLength(2001);
+  });
+});
+
+describe('over a connection', async () => {
+  const instance = createInstance();
+  const { live } = instance.services;
+  const { id: applicationId, clientId } = instance.createApplication();
+  const { token, userId } = await instance.signIn(clientId, 'ada@example.com');
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      server.timeout(request, 0);
+      return instance.app.fetch(request);
+    },
+  });
+  afterAll(() => server.stop(true));
+  const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+  test('a reader that stops reading is let go before much of it is buffered', async () => {
+    const opened = Promise.withResolvers<void>();
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: server.port!,
+      socket: {
+        data(stopped) {
+          stopped.pause();
+          opened.resolve();
+        },
+      },
+    });
+    socket.write(head);
+    await opened.promise;
+    expect(live.count()).toBe(1);
+    const message = roles(
+      Array.from({ length: 500 }, (_, at) => `role-${at}-${'x'.repeat(40)}`),
+      userId,
+      applicationId,
+    );
+    const size = JSON.stringify(message).length;
+    let published = 0;
+    // The kernel takes some megabytes for both ends; more than that would be ours.
+    while (live.count() > 0 && published * size < 64 * KIB * KIB) {
+      live.publish([message]);
+      published += 1;
+      await Bun.sleep(0);
+    }
+    expect(live.count()).toBe(0);
+    expect(published * size).toBeLessThan(32 * KIB * KIB);
+    socket.terminate();
+  });
+
+  test('readers that break off are forgotten', async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        Bun.connect({ hostname: '127.0.0.1', port: server.port!, socket: { data() {} } }),
+      ),
+    );
+    for (const socket of sockets) socket.write(head);
+    await eventually('all listen', () => live.count() === 20);
+    for (const [at, socket] of sockets.entries()) if (at % 2) socket.terminate();
+    await eventually('half of them are forgotten', () => live.count() === 10);
+    for (const socket of sockets) socket.end();
+    await eventually('all of them are forgotten', () => live.count() === 0);
+  });
+});

@@ -1,0 +1,177 @@
+/** The dispatcher under load and under failures of its own. */
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { MINUTE } from '@/core/clock.ts';
+import { eventually } from '../../support/binary.ts';
+import { emit, newestDelivery, type Scene, setUp, subscribe, toLoopback } from './scene.ts';
+
+/** As many endpoints, each with so many events waiting for it, that take as long as `hold` says. */
+async function subscribeMany(scene: Scene, endpoints: number, events: number, hold: () => Promise<unknown>) {
+  const subscriptions = [];
+  for (let index = 0; index < endpoints; index += 1) subscriptions.push(await subscribe(scene));
+  for (const { receiver } of subscriptions)
+    receiver.answerWith(async () => {
+      await hold();
+      return { status: 200 };
+    });
+  for (let index = 0; index < events; index += 1) emit(scene, `usr_${index}`);
+  return subscriptions;
+}
+
+const errorsOf = ({ instance }: Scene) => instance.logLines.filter((line) => JSON.parse(line).level >= 50);
+
+describe('the dispatcher', () => {
+  test('has at most ten in flight for an endpoint and fifty beyond the first of each', async () => {
+    const scene = setUp();
+    const gate = Promise.withResolvers<void>();
+    const subscriptions = await subscribeMany(scene, 12, 12, () => gate.promise);
+    const inFlight = () => subscriptions.map(({ receiver }) => receiver.received.length);
+    const all = scene.instance.services.deliveries.runOnce();
+    const sum = () => inFlight().reduce((a, b) => a + b, 0);
+    await eventually('all there is room for are under way', () => sum() >= 62);
+    await Bun.sleep(100);
+    expect(sum()).toBe(62);
+    expect(Math.max(...inFlight())).toBeLessThanOrEqual(10);
+    expect(Math.min(...inFlight())).toBeGreaterThanOrEqual(1);
+    gate.resolve();
+    await all;
+    expect(inFlight()).toEqual(subscriptions.map(() => 12));
+    for (const { receiver } of subscriptions) expect(receiver.mostAtOnce).toBeLessThanOrEqual(10);
+    expect(errorsOf(scene)).toEqual([]);
+  });
+
+  test('begins at the commit, without waiting to be asked', async () => {
+    const scene = setUp();
+    const { receiver, id } = await subscribe(scene);
+    const begin = performance.now();
+    emit(scene);
+    await eventually('it came', () => receiver.received.length === 1);
+    expect(performance.now() - begin).toBeLessThan(500);
+    await eventually('it is recorded', async () => (await newestDelivery(scene, id)).status === 'delivered');
+  });
+
+  test('does not let an endpoint wait behind ten that hang', async () => {
+    const scene = setUp({ outbound: toLoopback(2000) });
+    const release = Promise.withResolvers<void>();
+    const hanging = await subscribeMany(scene, 10, 10, () => release.promise);
+    const runs = scene.instance.services.deliveries.runOnce();
+    await eventually('those that hang were asked', () => hanging.every(({ receiver }) => receiver.received.length > 0));
+    const { receiver } = await subscribe(scene, ['user.left']);
+    const begin = performance.now();
+    scene.instance.db.write(SYSTEM_ACTOR, (unit) =>
+      unit.emit({ type: 'user.left', applicationId: scene.application.id, data: { userId: 'usr_1' } }),
+    );
+    await eventually('the healthy endpoint got its event', () => receiver.received.length === 1);
+    const lag = performance.now() - begin;
+    for (const { id } of hanging) await scene.api.remove(id);
+    release.resolve();
+    await runs;
+    expect(lag).toBeLessThan(1000);
+  });
+
+  test('is not woken by an event that nobody asked for', async () => {
+    const scene = setUp();
+    const { receiver } = await subscribe(scene, ['user.left']);
+    emit(scene);
+    await scene.instance.services.deliveries.runOnce();
+    expect(receiver.received).toEqual([]);
+    expect(scene.instance.db.sqlite.query('SELECT count(*) AS n FROM deliveries').get()).toEqual({ n: 0 });
+  });
+
+  test('sends anew after a restart what was under way, at once', async () => {
+    const scene = setUp();
+    const gate = Promise.withResolvers<void>();
+    const [subscription] = await subscribeMany(scene, 1, 3, () => gate.promise);
+    const { receiver } = subscription!;
+    void scene.instance.services.deliveries.runOnce();
+    await eventually('under way', () => receiver.received.length === 3);
+    receiver.answerWith(() => ({ status: 200 }));
+    await scene.instance.restart().services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(6);
+    expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(3);
+    gate.resolve();
+    await scene.instance.services.deliveries.stop();
+  });
+
+  test('stops with what is under way recorded, and begins nothing more', async () => {
+    const scene = setUp();
+    const { deliveries } = scene.instance.services;
+    const [subscription] = await subscribeMany(scene, 1, 25, () => Bun.sleep(50));
+    const { receiver, id } = subscription!;
+    deliveries.wake();
+    await eventually('under way', () => receiver.received.length === 10);
+    await deliveries.stop();
+    expect(receiver.received).toHaveLength(10);
+    expect((await scene.api.deliveries(id, '?status=delivered')).json.data.items).toHaveLength(10);
+    deliveries.wake();
+    await Bun.sleep(50);
+    expect(receiver.received).toHaveLength(10);
+  });
+});
+
+describe('when the database refuses', () => {
+  /** Refuses to lease one delivery, as a full disk or a lock that is held for too long would. */
+  const REFUSE_LEASE = `CREATE TRIGGER refuse_lease BEFORE UPDATE OF leased_until ON deliveries
+    WHEN NEW.leased_until IS NOT NULL AND NEW.id = (SELECT max(id) FROM deliveries)
+    BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
+
+  test('a claim, it is made again, and no place is lost by it', async () => {
+    const scene = setUp();
+    const { instance } = scene;
+    const { sqlite } = instance.db;
+    const { receiver } = await subscribe(scene);
+    sqlite.run(REFUSE_LEASE);
+    for (let index = 0; index < 11; index += 1) emit(scene, `usr_${index}`);
+    // The eleventh is refused, and with it the claim of the ten before; more often than there are places.
+    for (let turn = 0; turn < 12; turn += 1) {
+      instance.services.deliveries.wake();
+      await Bun.sleep(1);
+    }
+    sqlite.run('DROP TRIGGER refuse_lease');
+    instance.services.deliveries.wake();
+    await eventually(
+      'all were delivered',
+      () => new Set(receiver.received.map(({ eventId }) => eventId)).size === 11,
+      2000,
+    );
+  });
+
+  test('two claims in one, the first is not taken for being under way', async () => {
+    const scene = setUp();
+    const { instance } = scene;
+    const { sqlite } = instance.db;
+    const { receiver } = await subscribe(scene);
+    sqlite.run(REFUSE_LEASE);
+    emit(scene, 'usr_1');
+    emit(scene, 'usr_2');
+    for (let turn = 0; turn < 15; turn += 1) {
+      instance.services.deliveries.wake();
+      await Bun.sleep(1);
+    }
+    sqlite.run('DROP TRIGGER refuse_lease');
+    instance.services.deliveries.wake();
+    await eventually(
+      'both were delivered',
+      () => new Set(receiver.received.map(({ eventId }) => eventId)).size === 2,
+      2000,
+    );
+  });
+
+  test('a result, the delivery is made again when its lease has run out', async () => {
+    const scene = setUp();
+    const { instance } = scene;
+    const { sqlite } = instance.db;
+    const { receiver, id } = await subscribe(scene);
+    sqlite.run(`CREATE TRIGGER refuse_attempt BEFORE INSERT ON delivery_attempts
+      BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+    emit(scene);
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(1);
+    expect(await newestDelivery(scene, id)).toMatchObject({ status: 'pending', attemptLog: [] });
+    sqlite.run('DROP TRIGGER refuse_attempt');
+    instance.clock.advance(2 * MINUTE);
+    await instance.services.deliveries.runOnce();
+    expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(1);
+  });
+});

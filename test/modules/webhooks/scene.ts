@@ -1,0 +1,113 @@
+/** What the tests of webhooks share: an instance that may send to loopback, and its webhook endpoints as functions. */
+import { afterEach } from 'bun:test';
+import { BlockList } from 'node:net';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import type { Application } from '@/db/schema/applications.ts';
+import { type GuardedFetch, guardedFetch } from '@/outbound/guarded-fetch.ts';
+import { type CallOptions, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+
+const nothing = new BlockList();
+
+/** The product's own client, as an ephemeral instance has it; with a shorter patience where a test asks for it. */
+export function toLoopback(timeoutMs = Infinity): GuardedFetch {
+  const send = guardedFetch({ allowed: nothing, isLoopbackAllowed: true });
+  return (request) => send({ ...request, timeoutMs: Math.min(request.timeoutMs, timeoutMs) });
+}
+
+export interface Scene {
+  readonly instance: Instance;
+  readonly application: Application;
+  readonly api: WebhookApi;
+}
+
+/** An instance that takes plain http on loopback as a target. */
+export function setUp(options: InstanceOptions = {}): Scene {
+  const instance = createInstance({ mode: 'ephemeral', outbound: toLoopback(), ...options });
+  const application = instance.createApplication();
+  return { instance, application, api: apiOf(instance, application.id) };
+}
+
+export type WebhookApi = ReturnType<typeof apiOf>;
+
+/** @param token by default a full key of the workspace. */
+export function apiOf(instance: Instance, applicationId: string, token: string | undefined = instance.workspaceKey) {
+  const all = `/api/applications/${applicationId}/webhooks`;
+  const call = (method: string, path: string, options: CallOptions = {}) =>
+    instance.call(method, `${all}${path}`, { token, ...options });
+  return {
+    create: (body: unknown) => call('POST', '', { body }),
+    list: (query = '') => call('GET', query),
+    get: (id: string) => call('GET', `/${id}`),
+    patch: (id: string, body: unknown) => call('PATCH', `/${id}`, { body }),
+    remove: (id: string) => call('DELETE', `/${id}`),
+    rotateSecret: (id: string) => call('POST', `/${id}/rotate-secret`),
+    test: (id: string) => call('POST', `/${id}/test`),
+    release: (id: string) => call('POST', `/${id}/release`),
+    deliveries: (id: string, query = '') => call('GET', `/${id}/deliveries${query}`),
+    delivery: (id: string, deliveryId: string) => call('GET', `/${id}/deliveries/${deliveryId}`),
+    redeliver: (id: string, deliveryId: string) => call('POST', `/${id}/deliveries/${deliveryId}/redeliver`),
+  };
+}
+
+const open = new Set<{ close(): unknown }>();
+
+afterEach(async () => {
+  const all = [...open];
+  open.clear();
+  for (const one of all) await one.close();
+});
+
+/** Closed after the test. */
+export function closing<Closable extends { close(): unknown }>(one: Closable): Closable {
+  open.add(one);
+  return one;
+}
+
+/** A receiver by the instance's clock, closed after the test, which fails when a signature was refused. */
+export async function receiverFor({ clock }: Instance): Promise<Receiver> {
+  return closing(await startReceiver(() => clock.now()));
+}
+
+/** A receiver with a webhook that leads to it. */
+export async function subscribe({ instance, api }: Scene, events: readonly string[] = ['*']) {
+  const receiver = await receiverFor(instance);
+  const { json } = await api.create({ url: receiver.url, events });
+  receiver.trust(json.data.signingSecret);
+  return { receiver, id: json.data.id as string, signingSecret: json.data.signingSecret as string };
+}
+
+/** A webhook that leads to any address. */
+export async function subscribeTo({ api }: Scene, url: string): Promise<string> {
+  const { json } = await api.create({ url, events: ['*'] });
+  return json.data.id;
+}
+
+/** Commits one event, as an operation does. */
+export function emit({ instance, application }: Pick<Scene, 'instance' | 'application'>, userId = 'usr_1'): void {
+  instance.db.write(SYSTEM_ACTOR, (unit) =>
+    unit.emit({ type: 'user.banned', applicationId: application.id, data: { userId } }),
+  );
+}
+
+/** The newest delivery of a webhook with all its attempts. */
+export async function newestDelivery({ api }: Scene, id: string) {
+  const { json } = await api.deliveries(id, '?limit=1');
+  return (await api.delivery(id, json.data.items[0].id)).json.data;
+}
+
+/** Lets a webhook of a receiver answer 410, which puts it in quarantine. */
+export async function quarantine(scene: Scene, { receiver }: { receiver: Receiver }): Promise<void> {
+  receiver.answerWith(() => ({ status: 410 }));
+  emit(scene, 'usr_quarantine');
+  await scene.instance.services.deliveries.runOnce();
+  receiver.answerWith(() => ({ status: 200 }));
+}
+
+/** The mails that tell of a quarantine, by recipient. */
+export function quarantineMails({ instance }: Pick<Scene, 'instance'>): string[] {
+  const rows = instance.db.sqlite
+    .query("SELECT recipient FROM mails WHERE subject LIKE '%quarantine%' ORDER BY recipient")
+    .all() as { recipient: string }[];
+  return rows.map(({ recipient }) => recipient);
+}

@@ -1,0 +1,336 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
+import { MAX_ATTEMPTS, parseRetryAfter, retryWaitMs } from '@/modules/webhooks/schedule.ts';
+import { START } from '../../support/instance.ts';
+import { emit, newestDelivery, quarantine, quarantineMails, setUp, subscribe } from './scene.ts';
+
+describe('the wait after a failed attempt', () => {
+  test('doubles from 15 seconds, with a tenth of jitter to either side', () => {
+    for (let attempts = 1; attempts < MAX_ATTEMPTS; attempts += 1) {
+      const base = 15 * SECOND * 2 ** (attempts - 1);
+      expect(retryWaitMs(attempts, null, 0)).toBe(base * 0.9);
+      expect(retryWaitMs(attempts, null, 0.5)).toBe(base);
+      expect(retryWaitMs(attempts, null, 1 - Number.EPSILON)).toBeCloseTo(base * 1.1, 0);
+    }
+  });
+
+  test('is the receiver’s between once and twice the regular one', () => {
+    expect(retryWaitMs(1, 0, 0)).toBe(15 * SECOND);
+    expect(retryWaitMs(1, 20 * SECOND, 0)).toBe(20 * SECOND);
+    expect(retryWaitMs(1, DAY, 0)).toBe(30 * SECOND);
+    expect(retryWaitMs(4, 3 * MINUTE, 0)).toBe(3 * MINUTE);
+  });
+
+  test.each([
+    ['nothing', null, null],
+    ['seconds', '120', 120_000],
+    ['seconds with white space', ' 7 ', 7000],
+    ['zero', '0', 0],
+    ['a date', new Date(START + 90_000).toUTCString(), 90_000],
+    ['a date in the past', new Date(START - 90_000).toUTCString(), 0],
+    ['nonsense', 'soon', null],
+    ['less than nothing', '-5s', null],
+    ['an endless number', '9'.repeat(400), null],
+  ])('is read from Retry-After: %s', (_, header, expected) => {
+    expect(parseRetryAfter(header, START)).toBe(expected);
+  });
+});
+
+describe('an event that cannot be delivered', () => {
+  test('is tried 15 times over about 2.8 days; then the endpoint is in quarantine and each owner told once', async () => {
+    const scene = setUp();
+    const { instance, application, api } = scene;
+    const { runOnce } = instance.services.deliveries;
+    const { token } = await instance.signIn('console', 'owner@example.com');
+    for (const [email, role] of [
+      ['second@example.com', 'owner'],
+      ['admin@example.com', 'admin'],
+    ])
+      await instance.call('POST', '/api/workspace/members', { token, body: { email, role } });
+    const { id, receiver } = await subscribe(scene);
+    receiver.answerWith(() => ({ status: 503, body: 'down' }));
+    emit(scene);
+    await runOnce();
+    const begin = instance.clock.now();
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const delivery = await newestDelivery(scene, id);
+      expect(delivery).toMatchObject({ status: 'pending', attempts: attempt, finishedAt: null });
+      const wait = Date.parse(delivery.nextAttemptAt) - instance.clock.now();
+      const regular = 15 * SECOND * 2 ** (attempt - 1);
+      expect(wait).toBeGreaterThanOrEqual(regular * 0.9);
+      expect(wait).toBeLessThanOrEqual(regular * 1.1);
+      instance.clock.advance(wait - 1);
+      await runOnce();
+      expect(receiver.received).toHaveLength(attempt);
+      expect(quarantineMails(scene)).toEqual([]);
+      instance.clock.advance(1);
+      await runOnce();
+      expect(receiver.received).toHaveLength(attempt + 1);
+    }
+    expect((instance.clock.now() - begin) / DAY).toBeWithin(2.5, 3.2);
+
+    const delivery = await newestDelivery(scene, id);
+    expect(delivery).toMatchObject({ status: 'failed', attempts: 15, nextAttemptAt: null });
+    expect(delivery.finishedAt).toBe(new Date(instance.clock.now()).toISOString());
+    expect(delivery.attemptLog.map(({ number }: { number: number }) => number)).toEqual(
+      Array.from({ length: 15 }, (_, index) => index + 1),
+    );
+    expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(1);
+    expect((await api.get(id)).json.data).toMatchObject({
+      status: 'quarantined',
+      quarantinedAt: delivery.finishedAt,
+      quarantineReason: '15 attempts failed',
+    });
+    expect(instance.auditKinds(application.id)).toContain('webhook.quarantined');
+
+    // What follows is held, and nobody is told again.
+    emit(scene, 'usr_2');
+    instance.clock.advance(30 * DAY - HOUR);
+    await runOnce();
+    expect(receiver.received).toHaveLength(15);
+    expect(quarantineMails(scene)).toEqual(['owner@example.com', 'second@example.com']);
+  });
+
+  test('is one of several: the quarantine is told of once', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    receiver.answerWith(() => ({ status: 500 }));
+    for (let index = 0; index < 15; index += 1) emit(scene, `usr_${index}`);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      await instance.services.deliveries.runOnce();
+      instance.clock.advance(15 * SECOND * 2 ** attempt * 1.1);
+    }
+    expect((await api.get(id)).json.data.status).toBe('quarantined');
+    expect(quarantineMails(scene)).toEqual(['owner@example.com']);
+    const { items } = (await api.deliveries(id)).json.data;
+    const statuses = new Set(items.map(({ status }: { status: string }) => status));
+    expect(statuses.isSubsetOf(new Set(['failed', 'held']))).toBe(true);
+    // Every event is accounted for: failed after 15 attempts, or held to be sent on release.
+    for (const { status, attempts } of items) if (status === 'failed') expect(attempts).toBe(15);
+  });
+});
+
+describe('Retry-After', () => {
+  test.each([
+    ['in seconds', () => '20', 20 * SECOND],
+    ['below the regular wait', () => '1', 15 * SECOND],
+    ['beyond twice the regular wait', () => '86400', 30 * SECOND],
+    ['as a date', (now: number) => new Date(now + 25 * SECOND).toUTCString(), 25 * SECOND],
+    ['as a date gone by', (now: number) => new Date(now - HOUR).toUTCString(), 15 * SECOND],
+  ])('%s is honoured within its bounds', async (_, header, expected) => {
+    const scene = setUp();
+    const { instance } = scene;
+    const { id, receiver } = await subscribe(scene);
+    receiver.answerWith(() => ({ status: 429, headers: { 'Retry-After': header(instance.clock.now()) } }));
+    emit(scene);
+    await instance.services.deliveries.runOnce();
+    const { nextAttemptAt } = await newestDelivery(scene, id);
+    expect(Date.parse(nextAttemptAt) - instance.clock.now()).toBe(expected);
+  });
+});
+
+describe('an endpoint that answers 410', () => {
+  test('is in quarantine at once, and its owners are told once', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const subscription = await subscribe(scene);
+    subscription.receiver.answerWith(() => ({ status: 410 }));
+    for (let index = 0; index < 5; index += 1) emit(scene, `usr_${index}`);
+    await instance.services.deliveries.runOnce();
+    expect((await api.get(subscription.id)).json.data).toMatchObject({
+      status: 'quarantined',
+      quarantineReason: 'the endpoint answered 410 Gone',
+    });
+    expect(quarantineMails(scene)).toEqual(['owner@example.com']);
+    const delivery = (await api.deliveries(subscription.id, '?status=failed')).json.data.items.at(-1);
+    const { attemptLog } = (await api.delivery(subscription.id, delivery.id)).json.data;
+    expect(attemptLog).toMatchObject([{ number: 1, statusCode: 410, errorClass: 'gone' }]);
+  });
+
+  test('does not keep another endpoint from its events', async () => {
+    const scene = setUp();
+    const gone = await subscribe(scene);
+    const healthy = await subscribe(scene);
+    await quarantine(scene, gone);
+    emit(scene, 'usr_2');
+    await scene.instance.services.deliveries.runOnce();
+    expect(healthy.receiver.received.map(({ event }) => event.data.userId)).toEqual(['usr_quarantine', 'usr_2']);
+    expect(gone.receiver.received).toHaveLength(1);
+  });
+});
+
+describe('the release from quarantine', () => {
+  test('sends what was held, one by one and in order, before what is new', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    const held = Array.from({ length: 25 }, (_, index) => `usr_held_${index}`);
+    for (const [index, userId] of held.entries()) {
+      emit(scene, userId);
+      // Some in the same millisecond, some not.
+      if (index % 3 === 0) instance.clock.advance(1);
+    }
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(1);
+    expect((await api.deliveries(id, '?status=held&limit=100')).json.data.items).toHaveLength(25);
+
+    let atOnce = 0;
+    let most = 0;
+    receiver.answerWith(async ({ event }) => {
+      if (!event.data.userId.startsWith('usr_held')) return { status: 200 };
+      most = Math.max(most, (atOnce += 1));
+      // The earlier, the slower: sent side by side they would be accepted in the wrong order.
+      await Bun.sleep(event.data.userId.length === 10 ? 10 : 1);
+      atOnce -= 1;
+      return { status: 200 };
+    });
+    const released = await api.release(id);
+    expect(released.json.data).toMatchObject({
+      status: 'active',
+      quarantinedAt: null,
+      quarantineReason: null,
+      released: 25,
+    });
+    instance.clock.advance(1);
+    emit(scene, 'usr_new');
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received.slice(1, 26).map(({ event }) => event.data.userId)).toEqual(held);
+    expect(receiver.received.at(26)?.event.data.userId).toBe('usr_new');
+    expect(most).toBe(1);
+    expect((await api.deliveries(id, '?status=held')).json.data.items).toEqual([]);
+  });
+
+  test('outlives a restart in the middle', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    for (let index = 0; index < 3; index += 1) emit(scene, `usr_${index}`);
+    const restarted = instance.restart();
+    await restarted.services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(1);
+    await api.release(id);
+    await restarted.restart().services.deliveries.runOnce();
+    expect(new Set(receiver.received.map(({ event }) => event.data.userId)).size).toBe(4);
+  });
+
+  test('is not lost by disabling and enabling the endpoint in between', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    emit(scene, 'usr_held');
+    await api.patch(id, { status: 'disabled' });
+    await api.patch(id, { status: 'active' });
+    // Whether that brings the quarantine back or ends it, there must be a way to what was held.
+    const { status, quarantinedAt } = (await api.get(id)).json.data;
+    expect(status === 'quarantined').toBe(quarantinedAt !== null);
+    if (status === 'quarantined') expect((await api.release(id)).status).toBe(200);
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received.map(({ event }) => event.data.userId)).toEqual(['usr_quarantine', 'usr_held']);
+  });
+
+  test('into a second quarantine tells the owners again', async () => {
+    const scene = setUp();
+    const { api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    await api.release(id);
+    await quarantine(scene, { receiver });
+    expect((await api.get(id)).json.data.status).toBe('quarantined');
+    expect(quarantineMails(scene)).toEqual(['owner@example.com', 'owner@example.com']);
+  });
+});
+
+describe('a redelivery', () => {
+  test('is a delivery of its own under the same Svc-Event-Id and with the same body', async () => {
+    const scene = setUp();
+    const { instance, application, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    emit(scene);
+    await instance.services.deliveries.runOnce();
+    const first = await newestDelivery(scene, id);
+    instance.clock.advance(DAY);
+    const again = (await api.redeliver(id, first.id)).json.data;
+    expect(again).toMatchObject({ eventId: first.eventId, eventType: 'user.banned', status: 'pending', attempts: 0 });
+    expect(again.id).not.toBe(first.id);
+    await instance.services.deliveries.runOnce();
+    const [one, two] = receiver.received;
+    expect(two).toMatchObject({ eventId: one!.eventId, body: one!.body });
+    expect((await api.delivery(id, first.id)).json.data).toEqual(first);
+    expect((await api.delivery(id, again.id)).json.data).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(instance.auditKinds(application.id)).toContain('webhook.redelivered');
+  });
+
+  test('of an event that failed for good is possible after the release', async () => {
+    const scene = setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    const failed = await newestDelivery(scene, id);
+    // In quarantine it waits with the others.
+    expect((await api.redeliver(id, failed.id)).json.data.status).toBe('held');
+    await api.release(id);
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received.map(({ eventId }) => eventId)).toEqual([failed.eventId, failed.eventId]);
+  });
+});
+
+describe('an attempt', () => {
+  test('is recorded with everything that was sent and the first KiB of the answer', async () => {
+    const scene = setUp();
+    const { instance } = scene;
+    const { id, receiver } = await subscribe(scene);
+    const answer = `${'é'.repeat(400)}${'x'.repeat(3000)}`;
+    receiver.answerWith(async () => {
+      await Bun.sleep(60);
+      return receiver.received.length === 1 ? { status: 500, body: answer } : { status: 202, body: 'thanks' };
+    });
+    emit(scene);
+    await instance.services.deliveries.runOnce();
+    instance.clock.advance(MINUTE);
+    await instance.services.deliveries.runOnce();
+    const delivery = await newestDelivery(scene, id);
+    expect(delivery).toMatchObject({ status: 'delivered', attempts: 2, requestBody: receiver.received[0]!.body });
+    expect(delivery.attemptLog).toEqual([
+      {
+        number: 1,
+        startedAt: new Date(START).toISOString(),
+        durationMs: expect.any(Number),
+        statusCode: 500,
+        errorClass: 'status',
+        requestHeaders: expect.any(Object),
+        responseExcerpt: `${'é'.repeat(400)}${'x'.repeat(224)}`,
+      },
+      {
+        number: 2,
+        startedAt: new Date(START + MINUTE).toISOString(),
+        durationMs: expect.any(Number),
+        statusCode: 202,
+        errorClass: null,
+        requestHeaders: expect.any(Object),
+        responseExcerpt: 'thanks',
+      },
+    ]);
+    for (const [index, { requestHeaders, durationMs }] of delivery.attemptLog.entries()) {
+      expect(durationMs).toBeWithin(50, 2000);
+      const { headers } = receiver.received[index]!;
+      for (const [name, value] of Object.entries(requestHeaders))
+        expect(headers[name.toLowerCase()]).toBe(value as string);
+      expect(Object.keys(requestHeaders)).toContain('Svc-Signature');
+      expect(Object.keys(requestHeaders)).toContain('Svc-Event-Id');
+    }
+  });
+
+  test('is recorded when the answer is no text', async () => {
+    const scene = setUp();
+    const { id, receiver } = await subscribe(scene);
+    receiver.answerWith(() => ({ status: 500, body: '\0\uFFFF\x1b[31m' }));
+    emit(scene);
+    await scene.instance.services.deliveries.runOnce();
+    const { attemptLog } = await newestDelivery(scene, id);
+    expect(attemptLog[0].responseExcerpt).toBe('\0\uFFFF\x1b[31m');
+  });
+});
