@@ -37,6 +37,7 @@ type CallerName =
   | 'an unknown key'
   | 'an unknown session'
   | 'a revoked key'
+  | 'a rotated-away key'
   | 'an expired key'
   | 'an ended session'
   | 'a blocked session'
@@ -60,6 +61,10 @@ async function createWorld(): Promise<World> {
   const soon = new Date(instance.clock.now() + 1000).toISOString();
   const [revoked, expired] = [await instance.createKey(id), await instance.createKey(id, { expiresAt: soon })];
   revokeKey(instance, revoked.id);
+  const rotated = await instance.createKey(id);
+  await instance.call('POST', `/api/applications/${id}/api-keys/${rotated.id}/rotate`, {
+    token: instance.workspaceKey,
+  });
   const ended = await instance.signIn(clientId, 'ended@example.com');
   await instance.call('DELETE', '/api/v1/session', { token: ended.token });
   const blocked = await instance.signIn(clientId, 'blocked@example.com');
@@ -74,6 +79,7 @@ async function createWorld(): Promise<World> {
     'an unknown key': mintSecret('apiKey', systemRandom),
     'an unknown session': mintSecret('session', systemRandom),
     'a revoked key': revoked.token,
+    'a rotated-away key': rotated.token,
     'an expired key': expired.token,
     'an ended session': ended.token,
     'a blocked session': blocked.token,
@@ -192,7 +198,8 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
   const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
   const isManagement = access === 'read' || access === 'full';
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
-  if (caller === 'a revoked key' || caller === 'an expired key') return unauthenticated;
+  if (caller === 'a revoked key' || caller === 'a rotated-away key' || caller === 'an expired key')
+    return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
   if (access === 'key') return isKey ? null : unauthenticated;
   if (!isManagement && isKey) return unauthenticated;
