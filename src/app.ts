@@ -11,6 +11,7 @@ import { logRequest, pipeline, type PipelineDependencies } from './http/pipeline
 import { BUCKETS } from './http/limits.ts';
 import { announceLimit, type Bucket } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
+import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { activityRoutes } from './modules/activity/routes.ts';
 import { betaRoutes } from './modules/beta/routes.ts';
@@ -75,7 +76,7 @@ export function createApp(dependencies: Dependencies, services: Services, option
     { as: 'global' },
     ({ request, error, code }) => {
       const context = createContext(request);
-      const allowed = methodsAt(operations, new URL(request.url).pathname);
+      const allowed = methodsAt(operations, pathOf(request));
       const isKnownPath = code === 'NOT_FOUND' && allowed.length > 0;
       if (isKnownPath) context.headers['Allow'] = allowed.join(', ');
       const refusal = isKnownPath ? new AppError('method_not_allowed') : new AppError('not_found');

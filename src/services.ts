@@ -83,7 +83,9 @@ export function createServices(dependencies: Dependencies) {
   });
   const limiter = rateLimiter({ db, clock });
   const mail = mailQueue({ db, clock, transport: dependencies.mail, log });
-  db.onCommit('mail', () => void mail.runOnce());
+  db.onCommit('mail', () => {
+    mail.runOnce().catch((err: unknown) => log.error({ err }, 'mail could not be sent; it will be tried again'));
+  });
 
   const flushCounters = () => {
     limiter.flush();

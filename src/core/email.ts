@@ -1,7 +1,7 @@
 /** E-mail addresses: one normal form, so that an address is one account however it is typed. */
 import { domainToASCII } from 'node:url';
 
-const LOCAL_PART = /^[^\s"(),:;<>@[\\\]\u0000-\u001f\u007f]+$/u;
+const LOCAL_PART = /^[^\s\p{C}"(),:;<>@[\\\]]+$/u;
 /** What may be typed of a domain; checked first, because the conversion repairs what looks like a URL. */
 const TYPED_DOMAIN = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
 /** Never deliverable (RFC 2606 §2); our own synthetic principals are named in it. Nor is a bare IPv4 address a domain. */

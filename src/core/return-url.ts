@@ -1,6 +1,8 @@
 /** Return URLs: where a sign-in may send a person afterwards. Registered in advance, matched strictly (RFC 9700 §2.1). */
 
 const MAX_LENGTH = 2000;
+/** What some servers take for a path separator, or a way up, after we have compared the path. */
+const HIDDEN_SEPARATOR = /%2f|%5c|\.\.;/i;
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
@@ -30,7 +32,12 @@ export function isReturnUrlRegistered(
   if (isLoopbackOpen && LOOPBACK_HOSTS.includes(url.hostname)) return true;
   return registered.some((entry) => {
     const allowed = parseReturnUrl(entry, isLoopbackAllowed);
-    return allowed !== null && allowed.origin === url.origin && isAtOrBelow(url.pathname, allowed.pathname);
+    return (
+      allowed !== null &&
+      !HIDDEN_SEPARATOR.test(url.pathname) &&
+      allowed.origin === url.origin &&
+      isAtOrBelow(url.pathname, allowed.pathname)
+    );
   });
 }
 

@@ -8,8 +8,8 @@ export interface OpenOptions {
 
 export function openSqlite(path: string, { durable }: OpenOptions): SqliteDatabase {
   const sqlite = new SqliteDatabase(path, { create: true, readwrite: true, strict: true });
-  // Another process (setup-link, backup) may hold the write lock for a moment.
-  sqlite.run('PRAGMA busy_timeout = 5000');
+  // Another process (setup-link, backup) may hold the write lock for a moment; nothing else is served while we wait.
+  sqlite.run('PRAGMA busy_timeout = 1000');
   // Readers never wait for the writer.
   sqlite.run('PRAGMA journal_mode = WAL');
   // NORMAL loses acknowledged commits of a WAL database on power loss; FULL does not.

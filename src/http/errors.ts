@@ -29,6 +29,13 @@ export function errorMapper({ log, renderPage }: { log: Logger; renderPage: Page
 
 /** A fault of ours: the log gets the cause, the caller nothing but a request id. */
 function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logger): AppError {
+  const { name, code } = (thrown ?? {}) as { name?: string; code?: string };
+  // The client hung up: nobody reads the answer.
+  if (name === 'AbortError') return new AppError('invalid_request', { cause: thrown });
+  if (code?.startsWith('SQLITE_BUSY')) {
+    log.warn({ requestId, err: thrown }, 'another process holds the database');
+    return new AppError('unavailable', { retryAfterSeconds: 1, cause: thrown });
+  }
   log.error({ requestId, err: thrown }, 'request failed');
   return new AppError('internal', { cause: thrown });
 }

@@ -109,15 +109,18 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     flush() {
       const now = clock.now();
       while (dirty.length > 0) {
-        const chunk = dirty.splice(0, FLUSH_ROWS);
+        const chunk = dirty.slice(0, FLUSH_ROWS);
+        const counters = chunk.map(([bucket, subject]) => buckets.get(bucket)?.get(subject));
         db.sqlite.transaction(() => {
-          for (const [bucket, subject, windowMs] of chunk) {
-            const counter = buckets.get(bucket)?.get(subject);
-            if (!counter) continue;
-            counter.isDirty = false;
-            upsert.run(bucket, subject, counter.windowEndsAt - windowMs, counter.windowEndsAt, counter.count);
-          }
+          chunk.forEach(([bucket, subject, windowMs], index) => {
+            const counter = counters[index];
+            if (counter)
+              upsert.run(bucket, subject, counter.windowEndsAt - windowMs, counter.windowEndsAt, counter.count);
+          });
         })();
+        // Only what has been committed is clean: after a failure the next flush takes it again.
+        dirty.splice(0, chunk.length);
+        for (const counter of counters) if (counter) counter.isDirty = false;
       }
       forget.run(now);
       for (const subjects of buckets.values()) dropEnded(subjects, now);

@@ -20,7 +20,13 @@ export const Email = (options: SchemaOptions = {}) =>
 
 /** A name that people read. */
 export const Name = () =>
-  Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', remedy: 'Give a name of 1 to 100 characters.' });
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    // One line: it goes into mails and terminals.
+    pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+    remedy: 'Give a name of 1 to 100 characters.',
+  });
 
 /** The six digits of a mailed code, as people type and paste them. */
 export const OneTimeCode = () =>

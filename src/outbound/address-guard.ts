@@ -11,6 +11,8 @@ const NOT_PUBLIC = {
     ['10.0.0.0', 8],
     ['100.64.0.0', 10],
     ['127.0.0.0', 8],
+    // The platform address of a large cloud, reachable from its machines alone.
+    ['168.63.129.16', 32],
     ['169.254.0.0', 16],
     ['172.16.0.0', 12],
     ['192.0.0.0', 24],

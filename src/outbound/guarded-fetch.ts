@@ -147,7 +147,7 @@ function isPortPermitted({ port }: URL): boolean {
 }
 
 function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.');
+  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
 async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -5,6 +5,7 @@ import { isReturnUrlRegistered } from '../core/return-url.ts';
 import type { Application } from '../db/schema/applications.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageResponse } from '../http/page-response.ts';
+import { queryOf } from '../http/request-url.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { assetResponse, findAsset } from './assets.ts';
 import { renderProblemPage } from './problem.ts';
@@ -36,7 +37,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
 
   /** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
   function signIn(context: RequestContext): Response {
-    const query = new URL(context.request.url).searchParams;
+    const query = queryOf(context.request);
     const application = findApplicationByClientId(query.get('clientId') ?? consoleClientId);
     if (!application)
       throw new AppError('not_found', { message: 'No application has this address. Go back and start again.' });
@@ -74,7 +75,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       summary: 'The page behind a setup link; 404 without a valid token',
       limit: 'setup',
       handle({ context }) {
-        const query = new URL(context.request.url).searchParams;
+        const query = queryOf(context.request);
         const token = query.get('token') ?? '';
         if (!isSetupTokenValid(token)) throw new AppError('not_found');
         return pageResponse(

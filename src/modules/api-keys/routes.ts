@@ -5,7 +5,7 @@ import { Input, PageQuery } from '../../http/schemas.ts';
 import { ApiKey, ApiKeyPage, ApiKeyPatch, ApplicationKeyInput, NewApiKey, WorkspaceKeyInput } from './model.ts';
 import type { ApiKeys, KeyOwner } from './service.ts';
 
-const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace'] as const;
+const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 
 /** What a call acts on, as the pipeline has resolved it. */
 interface Target {

@@ -233,23 +233,38 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
         if (key.revokedAt !== null) return present(key);
         const revoked = change(unit, key.id, { revokedAt: unit.now });
         // A person's own key must not ban the person, nor a predecessor its successor.
-        if (key.source !== 'device' && key.rotatedToId === null)
+        if (key.source !== 'device' && key.rotatedToId === null) {
+          unit.tx
+            .update(apiKeys)
+            .set({ revokedAt: unit.now, updatedAt: unit.now })
+            .where(and(eq(apiKeys.applicationUserId, key.applicationUserId), isNull(apiKeys.revokedAt)))
+            .run();
           unit.tx
             .update(applicationUsers)
             .set({ status: 'banned', updatedAt: unit.now })
             .where(eq(applicationUsers.id, key.applicationUserId))
             .run();
+        }
         record(unit, 'apikey.revoked', revoked);
         return present(revoked);
       });
     },
 
-    /** Replaces the token; the old one stops working at once. @throws {AppError} key_revoked, membership_locked */
+    /**
+     * Replaces the token; the old one stops working at once.
+     *
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for the environment's key.
+     */
     rotate(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
       const token = mintSecret('apiKey', random);
       return db.write(actor, (unit) => {
         const key = find(unit, owner, keyId);
         refuseRotation(unit, key);
+        // At the next start the environment would bring the old token back.
+        if (key.source === 'environment')
+          throw new AppError('invalid_state', {
+            message: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
+          });
         const rotated = change(unit, key.id, {
           tokenHash: Buffer.from(hashSecret(token)),
           prefix: secretPrefix(token),

@@ -323,7 +323,11 @@ export function betaService({ db, applications: records }: BetaDependencies) {
           input.kind === 'notify' ? 'notify_when_public' : STATUS_OF_REQUEST[application.betaRequestPolicy];
         // Who only wanted to be told may still ask to be let in; what was asked for or decided stays as it is.
         const isUpgrade = known?.source === 'notify' && known.decidedAt === null && input.kind === 'request';
-        if (known && !isUpgrade) return { received: true };
+        if (known && !isUpgrade) {
+          // Written unchanged: an answer that comes without a write would tell by its speed that the address is known.
+          unit.tx.update(betaInterests).set({ updatedAt: known.updatedAt }).where(eq(betaInterests.id, known.id)).run();
+          return { received: true };
+        }
         if (known) decide(unit, known.id, status, input.kind);
         else insert(unit, application.id, email, status, input.kind);
         unit.audit({

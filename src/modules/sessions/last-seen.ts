@@ -27,13 +27,11 @@ export function lastSeen({ sqlite }: Database): LastSeen {
     return [seen, (id, at) => statement.run(at, id)];
   });
 
+  /** Writes one batch; only what has been committed is forgotten. */
   function flushSome(seen: Map<string, number>, write: (id: string, at: number) => void): void {
-    let left = BATCH;
-    for (const [id, at] of seen) {
-      if (left-- === 0) return;
-      write(id, at);
-      seen.delete(id);
-    }
+    const batch = [...seen.entries().take(BATCH)];
+    sqlite.transaction(() => batch.forEach(([id, at]) => write(id, at)))();
+    for (const [id] of batch) seen.delete(id);
   }
 
   return {
@@ -46,7 +44,7 @@ export function lastSeen({ sqlite }: Database): LastSeen {
       if (known === null || now - known >= RESOLUTION_MS) keys.set(keyId, now);
     },
     flush() {
-      for (const [seen, write] of writers) while (seen.size > 0) sqlite.transaction(() => flushSome(seen, write))();
+      for (const [seen, write] of writers) while (seen.size > 0) flushSome(seen, write);
     },
   };
 }

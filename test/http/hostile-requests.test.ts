@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test';
+import { BUCKETS } from '../../src/http/limits.ts';
+import { rateLimiter } from '../../src/http/rate-limit.ts';
+import { createInstance } from '../support/instance.ts';
+
+/** A request whose URL is as a client's `Host` made it; `new Request` would refuse it. */
+function requestFor(url: string): Request {
+  return Object.defineProperty(new Request('http://localhost/'), 'url', { value: url });
+}
+
+describe('a Host that makes no URL', () => {
+  test.each(['http://[/nope', 'http://a b/nope', 'http://%/nope', 'http://x:99999999/nope'])(
+    '%s is answered as any other',
+    async (url) => {
+      const instance = createInstance();
+      const response = await instance.app.fetch(requestFor(url));
+      expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([404, 'not_found']);
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+      expect(instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+    },
+  );
+
+  test('does not break the sign-in page', async () => {
+    const { app } = createInstance();
+    expect((await app.fetch(requestFor('http://[/sign-in?clientId=nobody'))).status).toBe(404);
+  });
+});
+
+describe('a body that comes slowly', () => {
+  test('does not let a key verify that was revoked meanwhile', async () => {
+    const instance = createInstance();
+    const application = instance.createApplication();
+    const { token } = await instance.signIn(application.clientId, 'ada@example.com');
+    const key = await instance.createKey(application.id, { access: 'read' });
+    const isRead = Promise.withResolvers<void>();
+    const isRevoked = Promise.withResolvers<void>();
+    const body = new ReadableStream(
+      {
+        async pull(controller) {
+          isRead.resolve();
+          await isRevoked.promise;
+          controller.enqueue(Buffer.from(JSON.stringify({ token })));
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const begun = performance.now();
+    const answer = instance.app.fetch(
+      new Request('http://localhost/api/v1/verify', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key.token}`, 'content-type': 'application/json' },
+        body,
+      }),
+    );
+    await isRead.promise;
+    await instance.call('DELETE', `/api/applications/${application.id}/api-keys/${key.id}`, {
+      token: instance.workspaceKey,
+    });
+    // What counts as slow is real time, whatever the instance's clock says.
+    while (performance.now() - begun < 25) await Bun.sleep(1);
+    isRevoked.resolve();
+    expect((await answer).status).toBe(401);
+  });
+});
+
+test('counters that could not be written are written by the next flush', () => {
+  const { db, clock } = createInstance();
+  const limiter = rateLimiter({ db, clock });
+  limiter.consume(BUCKETS.keyDay, 'key_1', 10);
+  db.sqlite.run(
+    "CREATE TRIGGER refuse BEFORE INSERT ON rate_counters BEGIN SELECT RAISE(ABORT, 'refused by the test'); END",
+  );
+  expect(() => limiter.flush()).toThrow('refused by the test');
+  db.sqlite.run('DROP TRIGGER refuse');
+  limiter.flush();
+  expect(rateLimiter({ db, clock }).peek(BUCKETS.keyDay, 'key_1', 10).remaining).toBe(9);
+});
+
+test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028', ' \t '])(
+  'a name is one line that can be shown anywhere: %j is refused',
+  async (name) => {
+    const instance = createInstance();
+    const { status, json } = await instance.call('POST', '/api/applications', {
+      token: instance.workspaceKey,
+      body: { name },
+    });
+    expect([status, json.fields[0].path]).toEqual([400, 'name']);
+  },
+);
+
+test('the environment’s key is not rotated: the next start would bring the old token back', async () => {
+  const instance = createInstance();
+  const keys = await instance.call('GET', '/api/workspace/api-keys', { token: instance.workspaceKey });
+  const { id } = keys.json.data.items.find(({ source }: { source: string }) => source === 'environment');
+  const answer = await instance.call('POST', `/api/workspace/api-keys/${id}/rotate`, { token: instance.workspaceKey });
+  expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
+  expect((await instance.call('GET', '/api/workspace', { token: instance.workspaceKey })).status).toBe(200);
+});
+
+test('revoking a successor ends its predecessor for good, whatever becomes of their principal', async () => {
+  const instance = createInstance();
+  const { id } = instance.createApplication();
+  const manage = (method: string, path: string) =>
+    instance.call(method, `/api/applications/${id}${path}`, { token: instance.workspaceKey });
+  const first = await instance.createKey(id);
+  const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
+  await manage('DELETE', `/api-keys/${second.id}`);
+  await manage('POST', `/users/${second.userId}/unban`);
+  for (const { token } of [first, second])
+    expect((await instance.call('GET', `/api/applications/${id}`, { token })).status).toBe(401);
+});
