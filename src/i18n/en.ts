@@ -15,7 +15,7 @@ export const en = {
     verifying: 'Checking the code…',
     resend: 'Send a new code',
     resendIn: 'New code in {time}',
-    resent: 'We sent a new code. Please use the newest one.',
+    resent: 'We sent a new code. The one before works as well, if it arrives.',
     resendReady: 'You can ask for a new code now.',
     changeEmail: 'Use another e-mail',
     signedInTitle: 'You are signed in',

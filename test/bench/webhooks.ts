@@ -21,6 +21,8 @@ const port = 18_081;
 const url = `http://127.0.0.1:${port}`;
 const workspaceKey = mintSecret('apiKey', systemRandom);
 const binary = process.env['GATEHOUSE_TEST_BINARY'] ?? 'dist/gatehouse';
+// The server refuses settings that it does not know.
+delete process.env['GATEHOUSE_TEST_BINARY'];
 
 async function startServer() {
   const server = Bun.spawn([binary, 'serve', '--data', folder, '--port', String(port)], {
@@ -133,7 +135,7 @@ async function deliverAsCaused(pid: number, applicationId: string, userIds: read
         await call(
           'PUT',
           `/api/applications/${applicationId}/users/${userId}/roles`,
-          { slugs: turn % 2 === 0 ? [] : ['user'] },
+          { slugs: turn % 2 === 0 ? ['user'] : [] },
           key,
         );
     }),
