@@ -148,12 +148,16 @@ export function addGrants(unit: Unit, kind: GrantKind, holder: Holder, ids: Read
   announce(unit, kind, holder, { added, removed: [], current: [...before, ...added].sort() });
 }
 
-/** Takes one grant away from everyone who holds it, before it is deleted. @returns how many held it. */
-export function withdrawFromAll(unit: Unit, kind: GrantKind, grant: { id: string; slug: string }): number {
-  const { holders, grantId } = GRANT_KINDS[kind];
-  const held = holdersOf(unit, kind, grant.id);
-  unit.tx.delete(holders).where(eq(grantId, grant.id)).run();
+/** Takes one grant away from some of those who hold it. @returns from how many; fewer than `limit` when none is left. */
+export function withdrawFromSome(
+  unit: Unit,
+  kind: GrantKind,
+  grant: { id: string; slug: string },
+  limit: number,
+): number {
+  const held = holdersOf(unit, kind, grant.id, limit);
   for (const holder of held) {
+    unlink(unit, kind, holder.id, grant.id);
     touch(unit, kind, holder.id);
     announce(unit, kind, holder, { added: [], removed: [grant.slug], current: heldSlugs(unit.tx, kind, holder.id) });
   }
@@ -172,13 +176,15 @@ export function announceRename(unit: Unit, kind: GrantKind, id: string, slugs: {
   }
 }
 
-function holdersOf({ tx }: Unit, kind: GrantKind, id: string): Holder[] {
+/** @param limit how many at most; all when left out. */
+function holdersOf({ tx }: Unit, kind: GrantKind, id: string, limit = -1): Holder[] {
   const { holders, grantId } = GRANT_KINDS[kind];
   return tx
     .select({ id: applicationUsers.id, applicationId: applicationUsers.applicationId, userId: applicationUsers.userId })
     .from(holders)
     .innerJoin(applicationUsers, eq(applicationUsers.id, holders.applicationUserId))
     .where(eq(grantId, id))
+    .limit(limit)
     .all();
 }
 

@@ -12,7 +12,7 @@ import type { Application } from '../../db/schema/applications.ts';
 import type { roles } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { announceRename, isHeld, withdrawFromAll } from './holders.ts';
+import { announceRename, isHeld, withdrawFromSome } from './holders.ts';
 import { GRANT_KINDS, type GrantKind } from './kinds.ts';
 import type { GrantInput, GrantPatch, GrantRecord } from './model.ts';
 
@@ -20,6 +20,9 @@ type GrantRow = typeof roles.$inferSelect;
 
 /** More would not fit an envelope that is sent at every verification. */
 const MAX_PER_APPLICATION = 1000;
+
+/** People from whom a grant is taken in one transaction. */
+const WITHDRAW_BATCH = 100;
 
 export type GrantService = ReturnType<typeof grantService>;
 
@@ -123,29 +126,31 @@ export function grantService(kind: GrantKind, db: Database) {
       });
     },
 
-    /** @throws {AppError} not_found; conflict where it is in use and not forced. */
-    remove(
-      actor: Actor,
-      application: Application,
-      id: string,
-      isForced: boolean,
-    ): { id: string; withdrawnFrom: number } {
-      return db.write(actor, (unit) => {
-        const row = find(unit, application, id);
-        if (!isForced && isHeld(unit, kind, id))
-          throw new AppError('conflict', {
-            message: `This ${noun} is in use; add ?force=true to take it away from everyone and delete it.`,
-          });
-        const withdrawnFrom = withdrawFromAll(unit, kind, row);
-        unit.tx.delete(table).where(eq(table.id, id)).run();
-        unit.audit({
-          kind: `${audit}.deleted`,
-          applicationId: application.id,
-          targetId: id,
-          detail: { slug: row.slug, withdrawnFrom },
+    /**
+     * Deletes a grant. One that many hold is taken away in batches that let other requests through, and deleted with the
+     * last of them; cut off in between, it is there still, held by the rest, and can be deleted again.
+     *
+     * @throws {AppError} not_found; conflict where it is in use and not forced.
+     */
+    async remove(actor: Actor, application: Application, id: string, isForced: boolean) {
+      for (let withdrawnFrom = 0; ; await Bun.sleep(0)) {
+        const outcome = db.write(actor, (unit) => {
+          const row = find(unit, application, id);
+          if (!isForced && isHeld(unit, kind, id))
+            throw new AppError('conflict', {
+              message: `This ${noun} is in use; add ?force=true to take it away from everyone and delete it.`,
+            });
+          const count = withdrawFromSome(unit, kind, row, WITHDRAW_BATCH);
+          if (count < WITHDRAW_BATCH) {
+            unit.tx.delete(table).where(eq(table.id, id)).run();
+            const detail = { slug: row.slug, withdrawnFrom: withdrawnFrom + count };
+            unit.audit({ kind: `${audit}.deleted`, applicationId: application.id, targetId: id, detail });
+          }
+          return count;
         });
-        return { id, withdrawnFrom };
-      });
+        withdrawnFrom += outcome;
+        if (outcome < WITHDRAW_BATCH) return { id, withdrawnFrom };
+      }
     },
   };
 }

@@ -242,6 +242,20 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await manage('GET', `/users/${bob}`)).json.data[kind]).toEqual([]);
   });
 
+  test('one that very many hold is taken away in batches that let other requests through, each told once', async () => {
+    const { instance, application, manage, create } = setUp();
+    const id = await create({ slug: 'editor', isDefault: true });
+    const users = Array.from({ length: 250 }, (_, index) => ({ email: `person${index}@example.com` }));
+    await manage('POST', '/users/bulk', { body: { users } });
+    const before = watch(instance, application);
+    const deletion = manage('DELETE', `/${kind}/${id}?force=true`);
+    const between = await manage('GET', `/${kind}`);
+    expect(between.json.data.items.map(({ slug }: { slug: string }) => slug)).toContain('editor');
+    expect((await deletion).json.data).toEqual({ id, withdrawnFrom: 250 });
+    const told = before.events().map(({ data }) => (data as { userId: string }).userId);
+    expect([told.length, new Set(told).size]).toEqual([250, 250]);
+  });
+
   test('the slug of one in use changes only with force, its other fields at any time', async () => {
     const { instance, application, manage, create, hold } = setUp();
     const id = await create({ slug: 'editor' });
