@@ -1,6 +1,6 @@
 /** The catalogue of audit kinds: what can stand in an application's activity list. Families are the part before the dot. */
 
-export const AUDIT_KINDS = [
+const AUDIT_KINDS = [
   'signin.code_sent',
   'signin.succeeded',
   'signin.refused',

@@ -21,7 +21,7 @@ export const LOCALES = [
 
 export type Locale = (typeof LOCALES)[number];
 
-export const DEFAULT_LOCALE: Locale = 'en';
+const DEFAULT_LOCALE: Locale = 'en';
 
 const byTag = new Map<string, Locale>(LOCALES.map((locale) => [locale.toLowerCase(), locale]));
 

@@ -1,7 +1,7 @@
 /** Reads a request's JSON body: bounded, strict about its media type, with errors that say what to mend. */
 import { AppError } from '../core/error.ts';
 
-export const MAX_JSON_BYTES = 1024 * 1024;
+const MAX_JSON_BYTES = 1024 * 1024;
 
 /**
  * @returns the parsed body; `undefined` when there is none.

@@ -8,7 +8,7 @@ import { LIMIT_CLASSES } from './limits.ts';
 import type { AccessRule, Operation } from './operation.ts';
 
 /** Version of the REST API, as the contract declares it. */
-export const API_VERSION = '1.0.0';
+const API_VERSION = '1.0.0';
 
 const ACCESS_SENTENCES: Record<AccessRule, string> = {
   none: 'No authentication.',

@@ -7,7 +7,7 @@ export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
 export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
 export const SIGNIN_METHODS = ['otp', 'passkey', 'provider'] as const;
 export const LEGAL_URL_KINDS = ['terms', 'privacy', 'imprint'] as const;
-export const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
+const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
 export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
 
 export const applications = sqliteTable('applications', {

@@ -23,7 +23,6 @@ export const sessions = sqliteTable('sessions', {
 });
 
 export const KEY_ACCESS = ['read', 'full'] as const;
-export type KeyAccess = (typeof KEY_ACCESS)[number];
 
 export const apiKeys = sqliteTable('api_keys', {
   id: text().primaryKey(),

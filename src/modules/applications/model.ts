@@ -116,8 +116,6 @@ export const ClientSecret = Type.Object({
   rotatedAt: Timestamp(),
 });
 
-export const GateInput = Input({ gate: Choice(SIGNIN_GATES) });
-
 export const UrlChecks = Type.Object({
   urls: Type.Array(
     Type.Object({

@@ -16,7 +16,7 @@ import type { Random } from '../../core/random.ts';
 import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
 
 /** 30 days. */
-export const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
+const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
 
 const DEFAULT_ROLES = [
   { slug: 'user', name: 'User', isDefault: true },

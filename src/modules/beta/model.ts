@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { BETA_POLICIES, BETA_STATUSES, SIGNIN_GATES, STAGES } from '../../db/schema/applications.ts';
 import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 
-export const MAX_EMAILS = 500;
+const MAX_EMAILS = 500;
 
 export const BetaInterest = Type.Object(
   {

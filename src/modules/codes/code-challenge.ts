@@ -13,9 +13,9 @@ import { CODE_WINDOW_MS } from '../../http/limits.ts';
 
 export type CodePurpose = 'sign_in' | 'lifecycle';
 
-export const CODE_DIGITS = 6;
+const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
-export const RESEND_COOLDOWN_MS = 30 * SECOND;
+const RESEND_COOLDOWN_MS = 30 * SECOND;
 const MAX_WRONG_TRIES = 5;
 const MAX_ALIVE = 3;
 /** Codes for actions in one application and window. */

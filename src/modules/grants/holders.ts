@@ -35,7 +35,7 @@ function heldStatement(kind: GrantKind) {
 }
 
 /** The slugs a membership holds, sorted. */
-export function heldSlugs(orm: Orm, kind: GrantKind, applicationUserId: string): string[] {
+function heldSlugs(orm: Orm, kind: GrantKind, applicationUserId: string): string[] {
   return heldStatements[kind](orm)
     .all({ holder: applicationUserId })
     .map(({ slug }) => slug);

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { LANGUAGE_LEVELS } from '../../db/schema/users.ts';
 import { Choice, Input, Nullable } from '../../http/schemas.ts';
 
-export const MAX_ROWS = 500;
+const MAX_ROWS = 500;
 
 const Text = () => Type.Optional(Nullable(Type.String({ maxLength: 200, remedy: 'Give at most 200 characters.' })));
 
@@ -48,7 +48,7 @@ export const ImportInput = Input({
   users: Type.Array(ImportRow, { maxItems: MAX_ROWS, remedy: `Give at most ${MAX_ROWS} rows.` }),
 });
 
-export const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
+const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const ImportResult = Type.Object({

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Input, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 
-export const LIFECYCLE_KINDS = ['archive', 'delete', 'hide_now'] as const;
+const LIFECYCLE_KINDS = ['archive', 'delete', 'hide_now'] as const;
 export type LifecycleKind = (typeof LIFECYCLE_KINDS)[number];
 
 export const LifecycleSendInput = Input({

@@ -39,7 +39,7 @@ const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 export const SessionVerification = Type.Object({ ok: Type.Boolean({ examples: [true] }), ...envelopeFields });
 
 /** Why a token is refused by `/api/v1/verify`, as its stable `errorMessage`. */
-export const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
+const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
 export const VerifyInput = Input({

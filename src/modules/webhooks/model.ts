@@ -5,7 +5,7 @@ import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from '../../db/schema/webhooks.ts
 import { Choice, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 
 export const MAX_WEBHOOKS = 20;
-export const MAX_URL_LENGTH = 2000;
+const MAX_URL_LENGTH = 2000;
 
 const Url = Type.String({
   minLength: 1,
@@ -90,19 +90,10 @@ export const DeliveriesQuery = Type.Composite([
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
 /** What became of an attempt that got no acceptable answer. */
-export const ERROR_CLASSES = [
-  'status',
-  'redirect',
-  'gone',
-  'timeout',
-  'refused',
-  'unresolved',
-  'tls',
-  'connection',
-] as const;
+const ERROR_CLASSES = ['status', 'redirect', 'gone', 'timeout', 'refused', 'unresolved', 'tls', 'connection'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
-export const Attempt = Type.Object(
+const Attempt = Type.Object(
   {
     number: Type.Integer(),
     startedAt: Timestamp(),
