@@ -100,7 +100,8 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     if (addresses.length === 0) throw new OutboundError('unresolved', 'the name does not resolve');
     if (!addresses.every(isAllowed))
       throw new OutboundError('refused', 'the name leads to an address that is not public');
-    return addresses[0]!;
+    // A host without IPv6 must still reach a name that has both.
+    return addresses.find((address) => isIP(address) === 4) ?? addresses[0]!;
   }
 
   return async ({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) => {

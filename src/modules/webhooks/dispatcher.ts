@@ -30,6 +30,7 @@ interface Claimed extends EventRow {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly attempts: number;
+  readonly wasHeld: 0 | 1;
   readonly url: string;
   readonly sealedSecret: string;
   readonly previousSealedSecret: string | null;
@@ -71,6 +72,8 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, clock, random, instanceKey, outbound, log } = dependencies;
   const { sqlite } = db;
   const inFlight = new Map<string, number>();
+  /** Endpoints with a delivery under way that was held. */
+  const inOrder = new Set<string>();
   const running = new Set<Promise<void>>();
   const secrets = new Map<string, Promise<string>>();
   const finished: Result[] = [];
@@ -91,7 +94,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   );
   const lease = sqlite.prepare('UPDATE deliveries SET leased_until = ?, attempts = attempts + 1 WHERE id = ?');
   const load = sqlite.prepare<Claimed, [string]>(
-    `SELECT d.id AS deliveryId, d.webhook_id AS webhookId, d.attempts, w.url, w.sealed_secret AS sealedSecret,
+    `SELECT d.id AS deliveryId, d.webhook_id AS webhookId, d.attempts, d.was_held AS wasHeld, w.url, w.sealed_secret AS sealedSecret,
        w.previous_sealed_secret AS previousSealedSecret, w.previous_secret_ends_at AS previousSecretEndsAt,
        e.id, e.application_id AS applicationId, e.type, e.data, e.created_at AS createdAt
      FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
@@ -113,7 +116,12 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const application = sqlite.prepare<{ name: string; workspaceId: string }, [string]>(
     'SELECT name, workspace_id AS workspaceId FROM applications WHERE id = ?',
   );
-  // Nobody else sends from this folder: a lease left by a crash need not be waited for.
+  // Nobody else sends from this folder: a lease left by a crash need not be waited for, and its attempt is on record.
+  sqlite.run(
+    `INSERT OR IGNORE INTO delivery_attempts (delivery_id, number, started_at, duration_ms, error_class, request_headers)
+     SELECT id, attempts, leased_until - ${LEASE_MS}, 0, 'interrupted', '{}' FROM deliveries
+     WHERE status = 'pending' AND leased_until IS NOT NULL`,
+  );
   sqlite.run("UPDATE deliveries SET leased_until = NULL WHERE status = 'pending' AND leased_until IS NOT NULL");
 
   function total(): number {
@@ -149,6 +157,8 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
       for (const webhookId of inTurn) {
         if (room <= 0) break;
         const own = inFlight.get(webhookId) ?? 0;
+        // While one that was held is under way, nothing of its endpoint may overtake it.
+        if (inOrder.has(webhookId)) continue;
         const first = own === 0 ? 1 : 0;
         const due = nextDue.all(webhookId, now, now);
         // What was held goes one by one, in the order of the events.
@@ -167,7 +177,10 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     })();
     // Only what has been committed is under way.
     turn = last;
-    for (const { webhookId } of claimed) inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1);
+    for (const { webhookId, wasHeld } of claimed) {
+      inFlight.set(webhookId, (inFlight.get(webhookId) ?? 0) + 1);
+      if (wasHeld) inOrder.add(webhookId);
+    }
     return claimed;
   }
 
@@ -193,6 +206,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     const left = (inFlight.get(webhookId) ?? 1) - 1;
     if (left > 0) inFlight.set(webhookId, left);
     else inFlight.delete(webhookId);
+    if (claimed.wasHeld) inOrder.delete(webhookId);
     finished.push(result);
     scheduleRecord();
   }
@@ -325,10 +339,10 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     },
     async runOnce() {
       for (;;) {
+        record();
         look();
         if (running.size === 0) return;
         await Promise.all(running);
-        record();
       }
     },
     async stop() {

@@ -90,7 +90,17 @@ export const DeliveriesQuery = Type.Composite([
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
 /** What became of an attempt that got no acceptable answer. */
-const ERROR_CLASSES = ['status', 'redirect', 'gone', 'timeout', 'refused', 'unresolved', 'tls', 'connection'] as const;
+const ERROR_CLASSES = [
+  'status',
+  'redirect',
+  'gone',
+  'timeout',
+  'refused',
+  'unresolved',
+  'tls',
+  'connection',
+  'interrupted',
+] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 const Attempt = Type.Object(
@@ -102,7 +112,7 @@ const Attempt = Type.Object(
     errorClass: Nullable(
       Choice(ERROR_CLASSES, {
         description:
-          '`status`: not 2xx; `redirect`: 3xx, not followed; `gone`: 410; `refused`: the name leads to an address that is not public.',
+          '`status`: not 2xx; `redirect`: 3xx, not followed; `gone`: 410; `refused`: the name leads to an address that is not public; `interrupted`: the server ended before the outcome was known.',
       }),
     ),
     requestHeaders: Type.Record(Type.String(), Type.String()),

@@ -82,13 +82,20 @@ describe('the dispatcher', () => {
     const scene = setUp();
     const gate = Promise.withResolvers<void>();
     const [subscription] = await subscribeMany(scene, 1, 3, () => gate.promise);
-    const { receiver } = subscription!;
+    const { receiver, id } = subscription!;
     void scene.instance.services.deliveries.runOnce();
     await eventually('under way', () => receiver.received.length === 3);
     receiver.answerWith(() => ({ status: 200 }));
     await scene.instance.restart().services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(6);
     expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(3);
+    // The attempt that was cut off counts, and is on record as what it was.
+    const { attempts, attemptLog } = await newestDelivery(scene, id);
+    expect(attempts).toBe(2);
+    expect(attemptLog).toMatchObject([
+      { number: 1, errorClass: 'interrupted', statusCode: null },
+      { number: 2, errorClass: null, statusCode: 200 },
+    ]);
     gate.resolve();
     await scene.instance.services.deliveries.stop();
   });
