@@ -4,12 +4,12 @@ import type { AdjustableClock } from './core/clock.ts';
 import { normalizeEmail } from './core/email.ts';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
-import { authenticator, rateLimited } from './http/authenticate.ts';
+import { authenticator } from './http/authenticate.ts';
 import { errorMapper } from './http/errors.ts';
 import type { Operation } from './http/operation.ts';
 import { logRequest, pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { BUCKETS } from './http/limits.ts';
-import { announceLimit, type Bucket } from './http/rate-limit.ts';
+import { applyLimit } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
@@ -136,10 +136,9 @@ function listOperations(
   const cookie = sessionCookie(baseUrl());
 
   /** @throws {AppError} rate_limited */
-  function limitSubject(context: RequestContext, bucket: Bucket, subject: string, allowed: number): void {
-    const state = limiter.consume(bucket, subject, allowed);
-    if (!state.isAllowed) throw rateLimited(context, state);
-    announceLimit(context.headers, state);
+  function limitInterest(text: string, { headers }: RequestContext): void {
+    const email = normalizeEmail(text) ?? text;
+    applyLimit(headers, limiter.consume(BUCKETS.interestEmail, email, config.limits.interestPerEmail));
   }
 
   /** Jobs first: what they emit is delivered as well. */
@@ -157,9 +156,7 @@ function listOperations(
     ...lifecycleRoutes(lifecycle),
     ...activityRoutes(activity),
     ...apiKeyRoutes(apiKeys),
-    ...betaRoutes(beta, (email, context) =>
-      limitSubject(context, BUCKETS.interestEmail, normalizeEmail(email) ?? email, config.limits.interestPerEmail),
-    ),
+    ...betaRoutes(beta, limitInterest),
     ...grantRoutes('roles', grants.roles),
     ...grantRoutes('scopes', grants.scopes),
     ...grantRoutes('memberships', grants.memberships),

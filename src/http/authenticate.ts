@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from '../core/error.ts';
 import type { KeyPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
 import { BUCKETS, type LimitSettings } from './limits.ts';
 import type { AccessRule } from './operation.ts';
-import { type LimitState, announceLimit, type RateLimiter } from './rate-limit.ts';
+import { announceLimit, applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
 import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
@@ -37,11 +37,12 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (typeof found === 'string') {
       // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
       const address = addressBlock(context.ip);
-      applyLimits(context, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
+      applyLimit(context.headers, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
       throw new AppError(found);
     }
     context.principalId = found.sessionId;
-    if (isCounted) applyLimits(context, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
+    if (isCounted)
+      applyLimit(context.headers, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
     return found;
   }
 
@@ -50,9 +51,9 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (!found) throw new AppError(refusal);
     context.principalId = found.keyId;
     if (!isCounted) return found;
-    applyLimits(context, limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay));
+    applyLimit(context.headers, limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay));
     const minute = limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute);
-    applyLimits(context, minute);
+    applyLimit(context.headers, minute);
     // What the minute refuses does not use up the day.
     announceLimit(context.headers, minute, limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay));
     return found;
@@ -104,17 +105,6 @@ function bearerToken(request: Request): string | null {
   const header = request.headers.get('authorization');
   if (header === null || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return null;
   return header.slice(7).trim();
-}
-
-function applyLimits(context: RequestContext, ...states: LimitState[]): void {
-  announceLimit(context.headers, ...states);
-  const refused = states.find((state) => !state.isAllowed);
-  if (refused) throw rateLimited(context, refused);
-}
-
-export function rateLimited(context: RequestContext, state: LimitState): AppError {
-  announceLimit(context.headers, state);
-  return new AppError('rate_limited', { retryAfterSeconds: state.resetSeconds });
 }
 
 /** The actor that a principal's writes are recorded under. */

@@ -49,3 +49,10 @@ export const BUCKETS = {
   interestAddress: { name: 'interest-address', windowMs: HOUR },
   interestEmail: { name: 'interest-email', windowMs: HOUR },
 } as const satisfies Record<string, Bucket>;
+
+/** The classes that also count per client address, and the setting that says how many. */
+export const ADDRESS_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; setting: keyof LimitSettings }>> = {
+  code_send: { bucket: BUCKETS.codeAddress, setting: 'codesPerAddress' },
+  setup: { bucket: BUCKETS.setup, setting: 'setupPerAddressPerMinute' },
+  access_interest: { bucket: BUCKETS.interestAddress, setting: 'interestPerAddress' },
+};

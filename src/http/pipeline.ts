@@ -6,12 +6,12 @@ import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
 import { accessTo, type ConsoleRole, type Principal, workspaceAccess } from '../core/principal.ts';
 import type { Application } from '../db/schema/applications.ts';
-import { actorOf, type Authenticator, rateLimited } from './authenticate.ts';
+import { actorOf, type Authenticator } from './authenticate.ts';
 import { readJsonBody } from './body.ts';
 import type { ErrorMapper } from './errors.ts';
-import { BUCKETS, type LimitClass, type LimitSettings } from './limits.ts';
+import { ADDRESS_LIMITS, type LimitClass, type LimitSettings } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
-import { announceLimit, type Bucket, type RateLimiter } from './rate-limit.ts';
+import { applyLimit, type Bucket, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
 import { queryValidator, validator } from './validate.ts';
@@ -69,9 +69,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   function limitAddress(context: RequestContext): void {
     if (!addressLimit) return;
-    const state = limiter.consume(addressLimit.bucket, addressBlock(context.ip), addressLimit.allowed);
-    if (!state.isAllowed) throw rateLimited(context, state);
-    announceLimit(context.headers, state);
+    applyLimit(context.headers, limiter.consume(addressLimit.bucket, addressBlock(context.ip), addressLimit.allowed));
   }
 
   async function readBody(request: Request): Promise<unknown> {
@@ -142,15 +140,9 @@ function askedWorkspace(request: Request): string | null {
 
 /** Which limit per client address a class carries, if any. */
 function addressLimitOf(limit: LimitClass, limits: LimitSettings): { bucket: Bucket; allowed: number } | null {
-  const [bucket, allowed] =
-    limit === 'code_send'
-      ? [BUCKETS.codeAddress, limits.codesPerAddress]
-      : limit === 'setup'
-        ? [BUCKETS.setup, limits.setupPerAddressPerMinute]
-        : limit === 'access_interest'
-          ? [BUCKETS.interestAddress, limits.interestPerAddress]
-          : [null, null];
-  return bucket === null || allowed === null ? null : { bucket, allowed };
+  const declared = ADDRESS_LIMITS[limit];
+  const allowed = declared ? limits[declared.setting] : null;
+  return declared && allowed !== null ? { bucket: declared.bucket, allowed } : null;
 }
 
 /** One line a request. The route's pattern stands for the path, so no id, code or token of it is written down. */

@@ -3,6 +3,7 @@
  * At most one flush interval of counts is lost to a kill.
  */
 import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/error.ts';
 import type { Database } from '../db/unit-of-work.ts';
 
 /** Where a caller stands in a window, for the RateLimit headers. */
@@ -155,4 +156,10 @@ export function announceLimit(headers: Record<string, string>, ...states: LimitS
   headers['RateLimit-Limit'] = String(tightest.limit);
   headers['RateLimit-Remaining'] = String(tightest.remaining);
   headers['RateLimit-Reset'] = String(tightest.resetSeconds);
+}
+
+/** Announces where a caller stands and refuses who is past the limit. @throws {AppError} rate_limited */
+export function applyLimit(headers: Record<string, string>, state: LimitState): void {
+  announceLimit(headers, state);
+  if (!state.isAllowed) throw new AppError('rate_limited', { retryAfterSeconds: state.resetSeconds });
 }

@@ -1,4 +1,5 @@
 /** The hosted pages and their assets. */
+import { isClosed } from '../core/application-state.ts';
 import { AppError } from '../core/error.ts';
 import { negotiateLocale } from '../core/locale.ts';
 import { isReturnUrlRegistered } from '../core/return-url.ts';
@@ -41,7 +42,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
     const application = findApplicationByClientId(query.get('clientId') ?? consoleClientId);
     if (!application)
       throw new AppError('not_found', { message: 'No application has this address. Go back and start again.' });
-    if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+    if (isClosed(application)) throw new AppError('application_archived');
     const returnTo = query.get('returnTo');
     if (returnTo !== null && !isReturnUrlRegistered(returnTo, application.returnUrls, dependencies))
       throw new AppError('invalid_request', {

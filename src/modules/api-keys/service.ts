@@ -49,6 +49,11 @@ interface NewKey {
   readonly source: string;
 }
 
+/** All that is kept of a token. */
+function tokenColumns(token: string): Pick<ApiKey, 'tokenHash' | 'prefix'> {
+  return { tokenHash: Buffer.from(hashSecret(token)), prefix: secretPrefix(token) };
+}
+
 /** Whose keys: an application's, or with `applicationId` null the workspace's own. */
 export interface KeyOwner {
   readonly workspaceId: string;
@@ -70,8 +75,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
       .insert(apiKeys)
       .values({
         id,
-        tokenHash: Buffer.from(hashSecret(token)),
-        prefix: secretPrefix(token),
+        ...tokenColumns(token),
         name: key.name,
         access: key.access,
         workspaceId: key.workspaceId,
@@ -266,8 +270,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
             message: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
           });
         const rotated = change(unit, key.id, {
-          tokenHash: Buffer.from(hashSecret(token)),
-          prefix: secretPrefix(token),
+          ...tokenColumns(token),
         });
         record(unit, 'apikey.rotated', rotated);
         return { ...present(rotated), token };
@@ -289,8 +292,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
           .values({
             ...key,
             id: newId('apiKey', unit.now),
-            tokenHash: Buffer.from(hashSecret(token)),
-            prefix: secretPrefix(token),
+            ...tokenColumns(token),
             lastUsedAt: null,
             createdByUserId: unit.actor.userId,
             createdAt: unit.now,

@@ -1,4 +1,5 @@
 /** The sign-in gate and its allowlist: who has asked, who is let in, who is told. */
+import { isClosed, isInService } from '../../core/application-state.ts';
 import { and, asc, desc, eq, isNotNull, isNull, lt, ne } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime } from '../../core/clock.ts';
@@ -316,7 +317,7 @@ export function betaService({ db, applications: records }: BetaDependencies) {
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       const application = records.find(applicationId);
       if (!application || application.workspaceId === null) throw new AppError('not_found');
-      if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+      if (isClosed(application)) throw new AppError('application_archived');
       return db.write(actor, (unit) => {
         const known = findByEmail(unit, application.id, email);
         const status =
@@ -358,15 +359,6 @@ type PublicStateRow = Omit<PublicState, 'archivedAt' | 'deletedAt' | 'isOpen'> &
   archivedAt: number | null;
   deletedAt: number | null;
 };
-
-/** Neither draft, archived nor deleted. */
-function isInService({
-  stage,
-  archivedAt,
-  deletedAt,
-}: Pick<Application, 'stage' | 'archivedAt' | 'deletedAt'>): boolean {
-  return stage !== 'draft' && archivedAt === null && deletedAt === null;
-}
 
 /** @throws {AppError} invalid_request naming each address that is none; doubles count once. */
 function normalizeAll(emails: readonly string[]): string[] {

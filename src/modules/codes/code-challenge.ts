@@ -172,8 +172,9 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
     return { challengeId, code, expiresAt };
   }
 
+  /** @param code as it was typed: spaces and hyphens do not count. */
   function isRight({ id, codeDigest }: Challenge, code: string): boolean {
-    return equalDigests(codeDigest, instanceKey.codeDigest(id, code));
+    return equalDigests(codeDigest, instanceKey.codeDigest(id, code.replace(/[\s-]/g, '')));
   }
 }
 

@@ -118,7 +118,7 @@ export function lifecycleService({
     confirm(actor: Actor, { id }: Application, { challengeId, code }: LifecycleConfirmInput): ApplicationRecord {
       const outcome = db.write(actor, (unit) => {
         const subject = { purpose: 'lifecycle', applicationId: id } as const;
-        const redeemed = challenges.redeemFor(unit, subject, challengeId, code.replace(/[\s-]/g, ''));
+        const redeemed = challenges.redeemFor(unit, subject, challengeId, code);
         // A wrong try must be counted, so it is no exception here.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
         return { ok: true as const, record: carryOut(unit, records.find(id)!, redeemed.data as Request) };

@@ -56,16 +56,6 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
   const consoleRoles = db.sqlite.prepare<{ workspaceId: string; role: ConsoleRole }, [string]>(
     'SELECT workspace_id AS workspaceId, role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
   );
-  const slugsElsewhere = db.sqlite.prepare<Pick<SessionRow, 'roles' | 'scopes' | 'memberships'>, [string, string]>(
-    `SELECT
-       (SELECT group_concat(r.slug, ' ' ORDER BY r.slug) FROM application_user_roles h JOIN roles r ON r.id = h.role_id
-         WHERE h.application_user_id = m.id) AS roles,
-       (SELECT group_concat(s.slug, ' ' ORDER BY s.slug) FROM application_user_scopes h JOIN scopes s ON s.id = h.scope_id
-         WHERE h.application_user_id = m.id) AS scopes,
-       (SELECT group_concat(g.slug, ' ' ORDER BY g.slug) FROM application_user_groups h
-         JOIN membership_groups g ON g.id = h.group_id WHERE h.application_user_id = m.id) AS memberships
-     FROM application_users m WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'`,
-  );
 
   /** Null when the token is good for use now, which is then noted. */
   function refusalOf(row: SessionRow | KeyCredentialRow | null): TokenRefusal | null {
@@ -196,7 +186,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
 
     /** @throws {AppError} not_found where the person has no active membership in that application. */
     liveSlugs(principal: SessionPrincipal, applicationId = principal.applicationId) {
-      const row = slugsElsewhere.get(principal.userId, applicationId);
+      const row = find.slugs(principal.userId, applicationId);
       if (!row) throw new AppError('not_found');
       return { roles: slugList(row.roles), scopes: slugList(row.scopes), memberships: slugList(row.memberships) };
     },

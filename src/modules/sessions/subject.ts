@@ -1,7 +1,7 @@
 /**
  * The subject of a verification: who a session token or API key stands for right now, read live in one statement each.
  * This is the product's hot path: raw statements, prepared once. `+?` keeps SQLite from re-planning a join at every call
- * (with a bare bound `= ?` the same statement takes twice as long; test/bench watches this).
+ * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
  */
 import type { Database } from '../../db/unit-of-work.ts';
 import type { MembershipStatus } from '../../db/schema/users.ts';
@@ -65,16 +65,18 @@ const slugs = (grants: string, table: string, column: string) =>
   `(SELECT group_concat(g.slug, ' ') FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
      WHERE h.application_user_id = m.id)`;
 
+const SLUG_COLUMNS = `
+  ${slugs('application_user_roles', 'roles', 'role_id')} AS roles,
+  ${slugs('application_user_scopes', 'scopes', 'scope_id')} AS scopes,
+  ${slugs('application_user_groups', 'membership_groups', 'group_id')} AS memberships`;
+
 const MEMBERSHIP_COLUMNS = `
   m.id AS applicationUserId, m.status AS membershipStatus, m.username,
   u.id AS userId, u.deleted_at AS userDeletedAt, u.email, u.name, u.full_name AS fullName,
   u.given_name AS givenName, u.family_name AS familyName, u.locale, u.timezone, u.region,
   u.provider_avatar_url AS providerAvatarUrl, u.avatar_sizes AS avatarSizes, u.avatar_updated_at AS avatarUpdatedAt,
   u.banner_sizes AS bannerSizes, u.banner_updated_at AS bannerUpdatedAt,
-  a.id AS applicationId, a.slug AS applicationSlug, a.workspace_id AS workspaceId,
-  ${slugs('application_user_roles', 'roles', 'role_id')} AS roles,
-  ${slugs('application_user_scopes', 'scopes', 'scope_id')} AS scopes,
-  ${slugs('application_user_groups', 'membership_groups', 'group_id')} AS memberships`;
+  a.id AS applicationId, a.slug AS applicationSlug, a.workspace_id AS workspaceId, ${SLUG_COLUMNS}`;
 
 const MEMBERSHIP_JOINS = `
   JOIN users u ON u.id = m.user_id
@@ -106,6 +108,8 @@ export interface Subjects {
   sessionById(id: string): SessionRow | null;
   key(token: string): KeyRow | null;
   keyCredential(token: string): KeyCredentialRow | null;
+  /** What a person holds in an application, by an active membership. */
+  slugs(userId: string, applicationId: string): Pick<MembershipRow, 'roles' | 'scopes' | 'memberships'> | null;
 }
 
 export function subjects({ sqlite }: Database): Subjects {
@@ -128,7 +132,12 @@ export function subjects({ sqlite }: Database): Subjects {
      FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
      WHERE k.token_hash = +?`,
   );
+  const slugsOfMember = sqlite.prepare<ReturnType<Subjects['slugs']> & object, [string, string]>(
+    `SELECT ${SLUG_COLUMNS} FROM application_users m
+     WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'`,
+  );
   return {
+    slugs: (userId, applicationId) => slugsOfMember.get(userId, applicationId),
     sessionById: (id) => sessionById.get(id),
     session: (token) => (isSecret('session', token) ? session.get(hashSecret(token)) : null),
     key: (token) => (isSecret('apiKey', token) ? key.get(hashSecret(token)) : null),

@@ -2,6 +2,7 @@
  * The one door to a session: turns "this identity is proven" into a session, in the caller's transaction. Every sign-in
  * method ends here, so lifecycle, gate, deleted users and archived addresses are judged in one place.
  */
+import { isClosed } from '../../core/application-state.ts';
 import { and, eq } from 'drizzle-orm';
 import type { SignInMethod } from '../../core/event.ts';
 import { type Application, betaInterests } from '../../db/schema/applications.ts';
@@ -100,7 +101,7 @@ function refusalOf(
   user: User | undefined,
   member: ApplicationUser | undefined,
 ): SignInRefusal | null {
-  if (application.archivedAt !== null || application.deletedAt !== null) return 'application_archived';
+  if (isClosed(application)) return 'application_archived';
   if (user?.kind === 'api_key') return 'gate_closed';
   if (!user && isArchivedAlias(unit, email)) return 'email_archived';
   if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';

@@ -1,4 +1,5 @@
 /** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
+import { isClosed } from '../../core/application-state.ts';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -42,7 +43,7 @@ export function otpService(dependencies: OtpDependencies) {
     const application = findApplicationByClientId(clientId);
     if (!application)
       throw new AppError('not_found', { message: 'There is no application with this clientId; check its settings.' });
-    if (application.archivedAt !== null || application.deletedAt !== null) throw new AppError('application_archived');
+    if (isClosed(application)) throw new AppError('application_archived');
     if (!application.signinMethods.includes('otp'))
       throw new AppError('forbidden', { message: 'Sign-in by code is switched off for this application.' });
     return application;
@@ -100,9 +101,8 @@ export function otpService(dependencies: OtpDependencies) {
      * not come in.
      */
     verify(actor: Actor, { challengeId, code }: VerifyCodeInput, userAgent: string | null): SignedIn {
-      const digits = code.replace(/[\s-]/g, '');
       const outcome = db.write(actor, (unit) => {
-        const redeemed = challenges.redeem(unit, 'sign_in', challengeId, digits);
+        const redeemed = challenges.redeem(unit, 'sign_in', challengeId, code);
         if (!redeemed.ok) return { redeemed, now: unit.now };
         const application = findApplication(redeemed.subject.applicationId)!;
         const identity = { email: redeemed.subject.email, isEmailProven: true, method: 'otp', userAgent } as const;

@@ -1,0 +1,16 @@
+/** The states of an application that decide who may come in. */
+
+interface Closable {
+  readonly archivedAt: number | null;
+  readonly deletedAt: number | null;
+}
+
+/** Archived or deleted: nobody signs in. */
+export function isClosed({ archivedAt, deletedAt }: Closable): boolean {
+  return archivedAt !== null || deletedAt !== null;
+}
+
+/** Neither draft nor closed. */
+export function isInService(application: Closable & { readonly stage: string }): boolean {
+  return application.stage !== 'draft' && !isClosed(application);
+}
