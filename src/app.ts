@@ -13,6 +13,7 @@ import { applyLimit } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { accountRoutes } from './modules/account/routes.ts';
 import { activityRoutes } from './modules/activity/routes.ts';
 import { betaRoutes } from './modules/beta/routes.ts';
 import { grantRoutes } from './modules/grants/routes.ts';
@@ -152,6 +153,7 @@ function listOperations(
     ...signInRoutes({ otp, cookie, consoleId: workspaces.consoleId }),
     ...sessionRoutes(sessions),
     ...liveRoutes({ hub: live, keepOpen }),
+    ...accountRoutes(services),
     ...applicationRoutes(applications, legalUrls),
     ...lifecycleRoutes(lifecycle),
     ...activityRoutes(activity),

@@ -6,6 +6,8 @@ import { sessionExpiryJob } from './jobs/session-expiry.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { type Job, scheduler } from './jobs/scheduler.ts';
 import { mailQueue } from './mail/queue.ts';
+import { confirmationService } from './modules/account/confirmation.ts';
+import { proofService } from './modules/account/proof.ts';
 import { apiKeyService } from './modules/api-keys/service.ts';
 import { activityService } from './modules/activity/service.ts';
 import { legalUrlService } from './modules/applications/legal-urls.ts';
@@ -44,6 +46,7 @@ export function createServices(dependencies: Dependencies) {
     findApplication: applications.find,
     consoleId: workspaces.consoleId,
   });
+  const confirmations = confirmationService({ db, challenges, findApplication: applications.find });
   const otp = otpService({
     db,
     challenges,
@@ -128,6 +131,7 @@ export function createServices(dependencies: Dependencies) {
     members: memberService({ db, sessions, consoleId: workspaces.consoleId, baseUrl }),
     activity: activityService(db),
     sessions,
+    proofs: proofService(confirmations),
     otp,
     setup,
     workspaces,

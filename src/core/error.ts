@@ -13,6 +13,19 @@ export const ERROR_CATALOGUE = {
   code_invalid: { status: 400, message: 'That code is not right; check it and try again.' },
   code_expired: { status: 400, message: 'That code has expired; ask for a new one.' },
   code_exhausted: { status: 400, message: 'Too many wrong codes; ask for a new one.' },
+  passkey_unknown: { status: 400, message: 'This passkey is not known here; sign in another way.' },
+  passkey_invalid: { status: 400, message: 'The passkey could not be verified; try again, or sign in another way.' },
+  authorization_pending: { status: 400, message: 'Nobody has decided yet; ask again after the interval.' },
+  slow_down: { status: 400, message: 'Asked too soon; wait five seconds longer between two requests from now on.' },
+  expired_token: { status: 400, message: 'The code has expired or was used already; start again.' },
+  access_denied: { status: 400, message: 'The request was declined.' },
+  invalid_client: { status: 400, message: 'There is no application with this client_id; check it.' },
+  unauthorized_client: { status: 400, message: 'This application is no longer in service.' },
+  invalid_grant: { status: 400, message: 'This device_code was not issued to this client; start again.' },
+  unsupported_grant_type: {
+    status: 400,
+    message: 'The grant_type must be urn:ietf:params:oauth:grant-type:device_code.',
+  },
   unauthenticated: { status: 401, message: 'Send a valid credential as "Authorization: Bearer …".' },
   invalid_token: { status: 401, message: 'The session token is not valid; sign in again.' },
   expired: { status: 401, message: 'The session has expired; sign in again.' },
@@ -20,6 +33,14 @@ export const ERROR_CATALOGUE = {
   invalid_api_key: { status: 401, message: 'Send a valid API key as "Authorization: Bearer eak_…".' },
   admin_scope_required: { status: 403, message: 'This operation needs a key or member with full access.' },
   forbidden: { status: 403, message: 'This credential may not do that.' },
+  reauthentication_required: {
+    status: 403,
+    message: 'This needs a sign-in of the last ten minutes: sign in again, or confirm a code from /api/account/proof.',
+  },
+  email_unverified: {
+    status: 403,
+    message: 'The e-mail address is not verified on both sides; sign in with a code first, then connect the provider.',
+  },
   membership_blocked: { status: 403, message: 'This account is blocked in this application.' },
   user_deleted: { status: 403, message: 'This account was deleted; ask the application’s owner to restore it.' },
   email_archived: { status: 403, message: 'This address belonged to an account before; use its current address.' },
@@ -38,6 +59,10 @@ export const ERROR_CATALOGUE = {
   unsupported_media_type: { status: 415, message: 'Send the body as JSON with "Content-Type: application/json".' },
   rate_limited: { status: 429, message: 'Too many requests; wait for the time in Retry-After.' },
   internal: { status: 500, message: 'Something went wrong here; try again and quote the request id if it persists.' },
+  provider_failed: {
+    status: 502,
+    message: 'The identity provider gave no valid answer; try again, or sign in another way.',
+  },
   unavailable: { status: 503, message: 'The service is not ready; try again in a moment.' },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -1,7 +1,7 @@
 /** The catalogue of event types that applications can subscribe to, with the schema of the data each carries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 
-export type SignInMethod = 'otp' | 'setup';
+export type SignInMethod = 'otp' | 'passkey' | 'provider' | 'setup';
 
 const Slugs = (description: string) => Type.Array(Type.String(), { description });
 const Current = Slugs('The full set now.');

@@ -11,6 +11,10 @@ export interface InstanceKey {
    */
   codeDigest(challengeId: string, code: string): Uint8Array;
   /**
+   * HMAC-SHA256 of a text under the key of this purpose: for values that must be known again without being stored.
+   */
+  derive(purpose: DerivePurpose, text: string): Uint8Array;
+  /**
    * Encrypts a secret that must be read back (a webhook's, a provider client's): JWE compact, `dir` with A256GCM (RFC 7516).
    * The purpose is authenticated with it, so that what was sealed for one cannot be opened for another.
    */
@@ -19,15 +23,19 @@ export interface InstanceKey {
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
-export type SealPurpose = 'webhook';
+export type SealPurpose = 'webhook' | 'provider';
+
+export type DerivePurpose = 'user code' | 'nonce' | 'code verifier';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
 export function instanceKey(secret: Uint8Array): InstanceKey {
   if (secret.length !== INSTANCE_KEY_BYTES) throw new RangeError(`an instance key has ${INSTANCE_KEY_BYTES} bytes`);
   const codeKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse code digest v1', 32));
+  const deriveKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse derivation v1', 32));
   const sealKey = new Uint8Array(hkdfSync('sha256', secret, '', 'gatehouse sealing v1', 32));
   return {
     codeDigest: (challengeId, code) => createHmac('sha256', codeKey).update(`${challengeId}.${code}`).digest(),
+    derive: (purpose, text) => createHmac('sha256', deriveKey).update(`${purpose}\0${text}`).digest(),
     seal: (purpose, text) =>
       new CompactEncrypt(new TextEncoder().encode(text))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: purpose })

@@ -5,7 +5,7 @@ import type { Envelope } from './envelope.ts';
 export type Access = 'read' | 'full';
 export type ConsoleRole = 'owner' | 'admin' | 'member';
 
-/** An API key, acting as its synthetic principal or, when personal, as the person who approved it. */
+/** An API key, acting as its synthetic principal. */
 export interface KeyPrincipal {
   readonly kind: 'key';
   readonly keyId: string;
@@ -20,6 +20,26 @@ export interface KeyPrincipal {
   readonly perDay: number;
 }
 
+/**
+ * A key that the device grant gave to a person: it acts as them. From the console it carries their rights of management;
+ * from any other application it has none.
+ */
+export interface PersonalKeyPrincipal {
+  readonly kind: 'personal_key';
+  readonly keyId: string;
+  readonly userId: string;
+  readonly applicationId: string;
+  readonly isConsole: boolean;
+  readonly workspaces: readonly WorkspaceRole[];
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+export interface WorkspaceRole {
+  readonly workspaceId: string;
+  readonly role: ConsoleRole;
+}
+
 /** A person signed in to an application by a live session. */
 export interface SessionPrincipal {
   readonly kind: 'session';
@@ -32,10 +52,13 @@ export interface SessionPrincipal {
   /** The live identity, as verification reports it. */
   readonly envelope: Envelope;
   /** Where this person may manage what; empty for everyone but workspace members in the console. */
-  readonly workspaces: readonly { readonly workspaceId: string; readonly role: ConsoleRole }[];
+  readonly workspaces: readonly WorkspaceRole[];
 }
 
-export type Principal = KeyPrincipal | SessionPrincipal;
+/** A person, however they prove it. */
+export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
+
+export type Principal = KeyPrincipal | PersonPrincipal;
 
 /** An application as far as reach is concerned. */
 interface Reachable {
@@ -49,7 +72,7 @@ interface Reachable {
  */
 export function accessTo(principal: Principal, application: Reachable): Access | null {
   if (application.workspaceId === null) return null;
-  if (principal.kind === 'session') return workspaceAccess(principal, application.workspaceId);
+  if (principal.kind !== 'key') return workspaceAccess(principal, application.workspaceId);
   if (principal.workspaceId !== application.workspaceId) return null;
   if (principal.applicationId !== null && principal.applicationId !== application.id) return null;
   if (principal.applicationIds !== null && !principal.applicationIds.includes(application.id)) return null;

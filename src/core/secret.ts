@@ -10,6 +10,11 @@ export const SECRET_PREFIXES = {
   clientSecret: 'ecs',
   setup: 'egs',
   webhook: 'whsec',
+  deviceCode: 'edc',
+  /** The `state` of a sign-in under way at a provider. */
+  providerState: 'eps',
+  /** What ties such a sign-in to the browser it began in. */
+  browser: 'ebr',
 } as const;
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;

@@ -4,10 +4,11 @@ import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
+import signInMethods from '../../migrations/0004_sign_in_methods.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation, management, webhooks];
+const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -6,9 +6,9 @@ import type { RequestContext } from './request-context.ts';
 
 /**
  * The shape of an answer: `envelope` for management and account; `flat` the same, but success without its envelope;
- * `session` and `verify` as the verification endpoints have it; `page` for people.
+ * `session` and `verify` as the verification endpoints have it; `oauth` as OAuth clients read it; `page` for people.
  */
-export type Style = 'envelope' | 'flat' | 'session' | 'verify' | 'page';
+export type Style = 'envelope' | 'flat' | 'session' | 'verify' | 'oauth' | 'page';
 
 export type PageRenderer = (error: AppError, context: RequestContext) => string;
 
@@ -60,6 +60,12 @@ const bodies: Record<Exclude<Style, 'page'>, Body> = {
     requestId,
     ...(fields && { fields }),
   }),
+  // RFC 6749 §5.2.
+  oauth: ({ code, message, fields }, requestId) => ({
+    error: code,
+    error_description: printable(fields?.map((field) => `${field.path}: ${field.message}`).join(' ') ?? message),
+    requestId,
+  }),
   verify: ({ code, message, fields }, requestId) => ({
     success: false,
     errorMessage: code,
@@ -68,6 +74,11 @@ const bodies: Record<Exclude<Style, 'page'>, Body> = {
     ...(fields && { fields }),
   }),
 };
+
+/** A description may hold neither quotes nor what is not ASCII (RFC 6749 §5.2). */
+function printable(text: string): string {
+  return text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "'");
+}
 
 /** The session endpoint speaks of tokens: "no credential" and "not a valid token" are the same thing there. */
 function sessionError(code: ErrorCode): ErrorCode {

@@ -12,7 +12,8 @@ const API_VERSION = '1.0.0';
 
 const ACCESS_SENTENCES: Record<AccessRule, string> = {
   none: 'No authentication.',
-  session: 'Needs the session of a signed-in person.',
+  session: 'Needs the session of a signed-in person; an API key is refused.',
+  person: 'Needs the session of a signed-in person, or their personal key.',
   token: 'Authenticated by the session token itself, sent as the bearer.',
   key: 'Needs an API key, Read or Full.',
   read: 'Needs an API key or a console session.',
@@ -22,6 +23,7 @@ const ACCESS_SENTENCES: Record<AccessRule, string> = {
 const SECURITY: Record<AccessRule, Record<string, string[]>[]> = {
   none: [],
   session: [{ sessionToken: [] }],
+  person: [{ sessionToken: [] }, { apiKey: [] }],
   token: [{ sessionToken: [] }],
   key: [{ apiKey: [] }],
   read: [{ apiKey: [] }, { sessionToken: [] }],
@@ -31,6 +33,8 @@ const SECURITY: Record<AccessRule, Record<string, string[]>[]> = {
 const TAGS: Record<string, string> = {
   'Sign-in': 'How people come in.',
   Verification: 'How a backend learns who is calling.',
+  Account: 'What people see and change about themselves.',
+  'Device grant': 'How command-line tools and other devices sign in (RFC 8628).',
   Applications: 'The tenants of the service.',
   Lifecycle: 'Archiving, deleting and hiding an application, each behind a code sent by mail.',
   Activity: 'What happened, and who did it.',
@@ -151,11 +155,17 @@ function describe(operation: Operation, components: Components): object {
     ...(body && {
       requestBody: {
         required: !isBodyOptional,
-        content: { 'application/json': { schema: plain(body, components) } },
+        content: Object.fromEntries(
+          mediaTypes(operation).map((mediaType) => [mediaType, { schema: plain(body, components) }]),
+        ),
       },
     }),
     responses: { 200: success(operation, components), ...failures(operation) },
   };
+}
+
+function mediaTypes({ isFormAccepted }: Operation): string[] {
+  return ['application/json', ...(isFormAccepted ? ['application/x-www-form-urlencoded'] : [])];
 }
 
 function success({ data, mediaType, style = 'envelope' }: Operation, components: Components): object {
@@ -176,9 +186,9 @@ function success({ data, mediaType, style = 'envelope' }: Operation, components:
 export function errorCodesOf({ access, scope, limit, body, query, style, errors = [] }: Operation): ErrorCode[] {
   const codes: ErrorCode[] = [...errors];
   if (access === 'token') codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
-  else if (access === 'key') codes.push('invalid_api_key');
+  else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
   else if (access !== 'none') codes.push('unauthenticated');
-  if (access === 'session') codes.push('membership_blocked');
+  if (access === 'session' || access === 'person') codes.push('forbidden', 'membership_blocked');
   if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
   if (access === 'full') codes.push('admin_scope_required');
   if (scope !== 'instance') codes.push('not_found');
@@ -211,35 +221,35 @@ const ERROR_SCHEMA = {
   },
 };
 
-/** The verification endpoints' own failure bodies. */
+/** Failure bodies other than the envelope: the verification endpoints' own, and OAuth's (RFC 6749 §5.2). */
 const FLAT_FAILURES = {
-  session: { flag: 'ok', code: 'error' },
-  verify: { flag: 'success', code: 'errorMessage' },
+  session: { flag: 'ok', code: 'error', text: 'message' },
+  verify: { flag: 'success', code: 'errorMessage', text: 'message' },
+  oauth: { flag: null, code: 'error', text: 'error_description' },
 } as const;
 
 function failures({ style = 'envelope', ...operation }: Operation): Record<string, object> {
   const byStatus = Map.groupBy(errorCodesOf({ style, ...operation }), (code) => ERROR_CATALOGUE[code].status);
-  const names = style === 'session' || style === 'verify' ? FLAT_FAILURES[style] : null;
-  const { flag, code: codeName } = names ?? { flag: 'success', code: 'error' };
+  const names = style in FLAT_FAILURES ? FLAT_FAILURES[style as keyof typeof FLAT_FAILURES] : null;
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
       const schema = names
         ? {
             type: 'object',
-            required: [flag, codeName],
+            required: [...(names.flag ? [names.flag] : []), names.code],
             properties: {
-              [flag]: { type: 'boolean', const: false },
-              [codeName]: { type: 'string', enum: codes },
-              message: { type: 'string' },
+              ...(names.flag && { [names.flag]: { type: 'boolean', const: false } }),
+              [names.code]: { type: 'string', enum: codes },
+              [names.text]: { type: 'string' },
               requestId: { type: 'string' },
-              ...(status === 400 && { fields: FIELDS_SCHEMA }),
+              ...(status === 400 && names.flag && { fields: FIELDS_SCHEMA }),
             },
           }
         : { $ref: '#/components/schemas/Error' };
       const examples = Object.fromEntries(
         codes.map((code) => [
           code,
-          names ? { value: failureExample(code, flag, codeName) } : { $ref: `#/components/examples/${code}` },
+          names ? { value: failureExample(code, names) } : { $ref: `#/components/examples/${code}` },
         ]),
       );
       const description = codes.map((code) => `\`${code}\``).join(', ');
@@ -248,14 +258,27 @@ function failures({ style = 'envelope', ...operation }: Operation): Record<strin
   );
 }
 
-function failureExample(code: ErrorCode, flag: string, codeName: string): object {
-  return { [flag]: false, [codeName]: code, message: ERROR_CATALOGUE[code].message, requestId: 'req_…' };
+interface FailureNames {
+  readonly flag: string | null;
+  readonly code: string;
+  readonly text: string;
+}
+
+const ENVELOPE_NAMES: FailureNames = { flag: 'success', code: 'error', text: 'message' };
+
+function failureExample(error: ErrorCode, { flag, code, text }: FailureNames): object {
+  return {
+    ...(flag && { [flag]: false }),
+    [code]: error,
+    [text]: ERROR_CATALOGUE[error].message,
+    requestId: 'req_…',
+  };
 }
 
 /** One example a code, shared by all operations. */
 function errorExamples(): Record<string, { value: object }> {
   const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, { value: failureExample(code, 'success', 'error') }]));
+  return Object.fromEntries(codes.map((code) => [code, { value: failureExample(code, ENVELOPE_NAMES) }]));
 }
 
 /** Every operation on a workspace takes it. */
@@ -308,7 +331,7 @@ export function roleManifest(operations: readonly Operation[]) {
       operationId: id,
       method,
       path: path.replace(/:(\w+)/g, '{$1}'),
-      access: access === 'token' ? 'session' : access === 'key' ? 'read' : access,
+      access: access === 'token' || access === 'person' ? 'session' : access === 'key' ? 'read' : access,
       ...(consoleRole && { consoleRole }),
       limit,
     })),

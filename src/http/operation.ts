@@ -5,7 +5,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Actor } from '../core/actor.ts';
 import type { ErrorCode } from '../core/error.ts';
-import type { KeyPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
+import type { KeyPrincipal, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
 import type { Application } from '../db/schema/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
@@ -15,10 +15,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * The credential an operation needs. `read` and `full` are management: an API key or a console member with that access.
- * `key` takes any API key and nothing else. `session` is a person signed in to any application; `token` is the same as
- * the verification endpoint judges it: a bearer token only, refused in the contract's own words.
+ * `key` takes an API key and nothing else, but no personal one. `session` is a person signed in to any application, and
+ * never a key; `person` takes their personal key as well. `token` is a session as the verification endpoint judges it: a
+ * bearer token only, refused in the contract's own words.
  */
-export type AccessRule = 'none' | 'session' | 'token' | 'key' | 'read' | 'full';
+export type AccessRule = 'none' | 'session' | 'person' | 'token' | 'key' | 'read' | 'full';
 
 /** What an operation acts on: it is resolved, and hidden from those it does not belong to, before the body is read. */
 export type Scope = 'instance' | 'workspace' | 'application';
@@ -26,6 +27,7 @@ export type Scope = 'instance' | 'workspace' | 'application';
 type PrincipalOf<Rule extends AccessRule> = {
   none: null;
   session: SessionPrincipal;
+  person: PersonPrincipal;
   token: SessionPrincipal;
   key: KeyPrincipal;
   read: Principal;
@@ -63,6 +65,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
   readonly body?: Body;
   /** The contract's "object (optional)": no body, an empty one and `{}` are the same. */
   readonly isBodyOptional?: boolean;
+  /** Takes `application/x-www-form-urlencoded` as well, as OAuth clients send it (RFC 6749 appendix B). */
+  readonly isFormAccepted?: boolean;
   /** The success body: the `data` of an envelope, or the whole of a flat answer. */
   readonly data?: Data;
   /** Where the answer is not JSON. */

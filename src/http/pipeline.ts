@@ -7,7 +7,7 @@ import { AppError } from '../core/error.ts';
 import { accessTo, type ConsoleRole, type Principal, workspaceAccess } from '../core/principal.ts';
 import type { Application } from '../db/schema/applications.ts';
 import { actorOf, type Authenticator } from './authenticate.ts';
-import { readJsonBody } from './body.ts';
+import { readBodyOf } from './body.ts';
 import type { ErrorMapper } from './errors.ts';
 import { ADDRESS_LIMITS, type LimitClass, type LimitSettings } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
@@ -74,7 +74,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   async function readBody(request: Request): Promise<unknown> {
     if (!validateBody) return undefined;
-    const body = await readJsonBody(request);
+    const body = await readBodyOf(request, operation.isFormAccepted ?? false);
     return validateBody(body === undefined && operation.isBodyOptional ? {} : body);
   }
 
@@ -130,7 +130,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 }
 
 function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
-  if (principal.kind === 'key') return null;
+  if (principal.kind !== 'session') return null;
   return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
 }
 

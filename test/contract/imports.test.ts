@@ -1,4 +1,4 @@
-/** The lines that architecture.md draws: which folder may import which, and where the outside world may be touched. */
+/** The lines of the layout: which folder may import which, and where the outside world may be touched. */
 import { describe, expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
 

@@ -202,6 +202,7 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
     return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
   if (access === 'key') return isKey ? null : unauthenticated;
+  if ((access === 'session' || access === 'person') && isKey) return 'forbidden';
   if (!isManagement && isKey) return unauthenticated;
   if (caller === 'a blocked session') return 'membership_blocked';
   if (caller === 'an ended session') return access === 'token' ? DEAD[caller]! : 'unauthenticated';
@@ -303,7 +304,7 @@ describe('a caller who may call', () => {
     '%s: is told of a body that is not JSON',
     async (_, operation) => {
       const caller =
-        operation.access === 'session' || operation.access === 'token'
+        operation.access === 'session' || operation.access === 'person' || operation.access === 'token'
           ? 'a session of an ordinary application'
           : operation.consoleRole
             ? 'an owner in the console'

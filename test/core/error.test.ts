@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { AppError, ERROR_CATALOGUE, type ErrorCode, invalidField } from '@/core/error.ts';
 
-/** As shared/decisions.md §1 gives them; the codes of verification come from the contract itself. */
+/** What clients rely on: a code never changes its status. */
 const DOCUMENTED: Record<number, string> = {
-  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted',
+  400: 'invalid_request invalid_cursor code_invalid code_expired code_exhausted passkey_unknown passkey_invalid authorization_pending slow_down expired_token access_denied invalid_client unauthorized_client invalid_grant unsupported_grant_type',
   401: 'unauthenticated invalid_token expired revoked invalid_api_key',
-  403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked',
+  403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked reauthentication_required email_unverified',
   404: 'not_found',
   405: 'method_not_allowed',
   409: 'conflict invalid_state key_revoked membership_locked already_in_grace code_consumed',
@@ -13,6 +13,7 @@ const DOCUMENTED: Record<number, string> = {
   415: 'unsupported_media_type',
   429: 'rate_limited',
   500: 'internal',
+  502: 'provider_failed',
   503: 'unavailable',
 };
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];

@@ -409,6 +409,8 @@ const SILENT = [
   'sendSignInCode',
   'verifySession',
   'verifyToken',
+  'requestProof',
+  'confirmProof',
   'sendLifecycleCode',
   'unarchiveApplication',
   'restoreApplication',

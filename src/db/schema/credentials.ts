@@ -20,6 +20,8 @@ export const sessions = sqliteTable('sessions', {
   revokedReason: text('revoked_reason'),
   /** When the end by time was reported as an event. */
   expiryReportedAt: integer('expiry_reported_at'),
+  /** When its holder last proved again who they are. */
+  provedAt: integer('proved_at'),
 });
 
 export const KEY_ACCESS = ['read', 'full'] as const;
@@ -71,6 +73,8 @@ export const codeChallenges = sqliteTable('code_challenges', {
   droppedAt: integer('dropped_at'),
   /** What the code stands for, where the purpose alone does not say it. */
   data: text({ mode: 'json' }).$type<Record<string, unknown>>(),
+  /** The only session that may give it; null where it is bound to none. */
+  sessionId: text('session_id'),
 });
 
 export const codeFailures = sqliteTable('code_failures', {

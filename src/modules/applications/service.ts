@@ -272,7 +272,7 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
 }
 
 function reachOf(principal: Principal) {
-  if (principal.kind === 'session')
+  if (principal.kind !== 'key')
     return [
       inArray(
         applications.workspaceId,

@@ -11,7 +11,7 @@ import { codeChallenges, codeFailures, codePauses } from '../../db/schema/creden
 import type { Unit } from '../../db/unit-of-work.ts';
 import { CODE_WINDOW_MS } from '../../http/limits.ts';
 
-export type CodePurpose = 'sign_in' | 'lifecycle';
+export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
 
 const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
@@ -51,7 +51,7 @@ export type IssueOutcome =
 
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
 
-type RedeemRefusal =
+export type RedeemRefusal =
   | { readonly ok: false; readonly error: CodeRefusal }
   | { readonly ok: false; readonly error: 'rate_limited'; readonly retryAt: number };
 
@@ -87,20 +87,32 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
       for (const surplus of alive(unit, subject).slice(0, -(MAX_ALIVE - 1)))
         unit.tx.update(codeChallenges).set({ droppedAt: unit.now }).where(eq(codeChallenges.id, surplus.id)).run();
       const resendAfter = unit.now + RESEND_COOLDOWN_MS;
-      return { ok: true, ...insert(unit, subject, null), resendAfter, remaining: perEmail - recent.length - 1 };
+      return {
+        ok: true,
+        ...insert(unit, subject, { data: null, sessionId: null }),
+        resendAfter,
+        remaining: perEmail - recent.length - 1,
+      };
     },
 
     /**
      * Issues a code that confirms one action, described by `data`. It may be asked for more freely than a sign-in code,
      * since the caller is known, but not without end: whoever is to confirm must not be flooded, nor the code guessed.
+     *
+     * @param sessionId the only session that may give it; null where anyone who may act at all may.
      */
-    issueFor(unit: Unit, subject: CodeSubject, data: Record<string, unknown>): ActionIssueOutcome {
+    issueFor(
+      unit: Unit,
+      subject: CodeSubject,
+      data: Record<string, unknown>,
+      sessionId: string | null = null,
+    ): ActionIssueOutcome {
       const pausedUntil = pauseOf(unit, subject);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
       const recent = sentTo(unit, subject).filter(({ applicationId }) => applicationId === subject.applicationId);
       const oldest = recent[MAX_ACTIONS - 1];
       if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + CODE_WINDOW_MS };
-      return { ok: true, ...insert(unit, subject, data) };
+      return { ok: true, ...insert(unit, subject, { data, sessionId }) };
     },
 
     /**
@@ -113,9 +125,11 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
       { purpose, applicationId }: Pick<CodeSubject, 'purpose' | 'applicationId'>,
       challengeId: string,
       code: string,
+      sessionId: string | null = null,
     ): ActionOutcome {
       const challenge = find(unit, purpose, challengeId);
-      if (!challenge || challenge.applicationId !== applicationId) return { ok: false, error: 'code_invalid' };
+      if (challenge?.applicationId !== applicationId || challenge.sessionId !== sessionId)
+        return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId, email: challenge.email };
       const pausedUntil = pauseOf(unit, subject);
       if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
@@ -153,7 +167,7 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
     },
   };
 
-  function insert(unit: Unit, subject: CodeSubject, data: Record<string, unknown> | null): NewChallenge {
+  function insert(unit: Unit, subject: CodeSubject, bound: Pick<Challenge, 'data' | 'sessionId'>): NewChallenge {
     const challengeId = newId('challenge', unit.now);
     const code = random.digits(CODE_DIGITS);
     const expiresAt = unit.now + CODE_LIFETIME_MS;
@@ -166,7 +180,7 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
         wrongTries: 0,
         createdAt: unit.now,
         expiresAt,
-        data,
+        ...bound,
       })
       .run();
     return { challengeId, code, expiresAt };

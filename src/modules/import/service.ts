@@ -5,7 +5,6 @@
  */
 import { eq, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
-import { displayName } from '../../core/display-name.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
@@ -14,6 +13,7 @@ import { applicationUsers, emailAliases, userLanguages, users } from '../../db/s
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { addGrants, defaultGrants, grantIds } from '../grants/holders.ts';
 import { ALL_KINDS, type GrantIds, type GrantKind } from '../grants/kinds.ts';
+import { announceProfile } from '../users/announce.ts';
 import {
   type ApplicationUser,
   findMember,
@@ -92,7 +92,13 @@ export function importService(db: Database) {
     const person = user ?? insertPerson(unit, email, false, profile);
     const filled = user ? fillBlanks(unit, user, profile) : [];
     const hasNewLanguages = fillLanguages(unit, person, profile);
-    if (user) announceProfile(unit, user.id, filled, hasNewLanguages);
+    if (user) {
+      const categories = [
+        ...(filled.length > 0 ? ['identity' as const] : []),
+        ...(hasNewLanguages ? ['languages' as const] : []),
+      ];
+      announceProfile(unit, user.id, categories, filled);
+    }
     if (member) {
       if (wantedName !== null) claimUsername(unit, member, wantedName);
       for (const kind of ALL_KINDS)
@@ -215,23 +221,6 @@ function fillLanguages(unit: Unit, user: User, { languages }: CleanProfile): boo
   for (const { code, level } of languages)
     unit.tx.insert(userLanguages).values({ userId: user.id, code, level }).onConflictDoNothing().run();
   return true;
-}
-
-/** A profile belongs to the person: every application they are a member of is told. */
-function announceProfile(unit: Unit, userId: string, changed: readonly string[], hasNewLanguages: boolean): void {
-  const categories = [...(changed.length > 0 ? ['identity'] : []), ...(hasNewLanguages ? ['languages'] : [])];
-  if (categories.length === 0) return;
-  const name = displayName(unit.tx.select().from(users).where(eq(users.id, userId)).get()!);
-  for (const { applicationId } of unit.tx
-    .select()
-    .from(applicationUsers)
-    .where(eq(applicationUsers.userId, userId))
-    .all())
-    unit.emit({
-      type: 'user.profile_updated',
-      applicationId,
-      data: { userId, name, categories, ...(changed.length > 0 && { changed: [...changed] }) },
-    });
 }
 
 /** Gives a member who has none a username. */

@@ -11,8 +11,9 @@ import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
 import type { Applications } from '../applications/service.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges, dropOpenCodes } from '../codes/code-challenge.ts';
-import { tooSoon } from '../codes/too-soon.ts';
+import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import type { Sessions } from '../sessions/service.ts';
+import { findUser } from '../users/members.ts';
 import type { Workspaces } from '../workspace/service.ts';
 import type { LifecycleConfirmInput, LifecycleKind, LifecycleSendInput, LifecycleSent } from './model.ts';
 
@@ -80,8 +81,8 @@ export function lifecycleService({
       const outcome = db.write(actor, (unit) => {
         changeOf(application, request, unit.now);
         const recipients =
-          principal.kind === 'session'
-            ? [principal.envelope.email]
+          principal.kind !== 'key'
+            ? [findUser(unit, principal.userId)!.email]
             : workspaces.ownerEmails(unit, application.workspaceId!);
         const [first] = recipients;
         if (first === undefined)
@@ -123,9 +124,8 @@ export function lifecycleService({
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
         return { ok: true as const, record: carryOut(unit, records.find(id)!, redeemed.data as Request) };
       });
-      if (outcome.ok) return outcome.record;
-      if (outcome.error !== 'rate_limited') throw new AppError(outcome.error);
-      throw tooSoon('paused', outcome.retryAt - outcome.now);
+      if (!outcome.ok) throw codeRefusal(outcome, outcome.now);
+      return outcome.record;
     },
 
     /** @throws {AppError} invalid_state unless archived. */

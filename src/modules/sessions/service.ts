@@ -9,7 +9,13 @@ import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import type { SignInMethod } from '../../core/event.ts';
 import { newId } from '../../core/id.ts';
-import { accessTo, type ConsoleRole, type KeyPrincipal, type SessionPrincipal } from '../../core/principal.ts';
+import {
+  accessTo,
+  type KeyPrincipal,
+  type PersonPrincipal,
+  type SessionPrincipal,
+  type WorkspaceRole,
+} from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Application } from '../../db/schema/applications.ts';
@@ -53,9 +59,15 @@ export type Sessions = ReturnType<typeof sessionService>;
 export function sessionService({ db, clock, random, cdnUrl }: SessionDependencies) {
   const find = subjects(db);
   const seen = lastSeen(db);
-  const consoleRoles = db.sqlite.prepare<{ workspaceId: string; role: ConsoleRole }, [string]>(
+  const workspaceRoles = db.sqlite.prepare<WorkspaceRole, [string]>(
     'SELECT workspace_id AS workspaceId, role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
   );
+  const consoleId = db.sqlite.prepare<{ id: string }, []>('SELECT id FROM applications WHERE workspace_id IS NULL');
+
+  /** Whoever acts in the console manages what they are a member of, as of now. */
+  function consoleRights(isConsole: boolean, userId: string) {
+    return { isConsole, workspaces: isConsole ? workspaceRoles.all(userId) : [] };
+  }
 
   /** Null when the token is good for use now, which is then noted. */
   function refusalOf(row: SessionRow | KeyCredentialRow | null): TokenRefusal | null {
@@ -73,31 +85,35 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
     findKey(token) {
       const row = find.keyCredential(token);
       if (refusalOf(row) !== null || !row) return null;
+      const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
+      if (row.source === 'device' && applicationId !== null) {
+        const isConsole = applicationId === consoleId.get()?.id;
+        const rights = consoleRights(isConsole, userId);
+        return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, ...rights };
+      }
       return {
         kind: 'key',
-        keyId: row.keyId,
-        userId: row.userId,
+        keyId,
+        userId,
         workspaceId: row.keyWorkspaceId,
-        applicationId: row.keyApplicationId,
+        applicationId,
         applicationIds: row.keyApplicationIds === null ? null : (JSON.parse(row.keyApplicationIds) as string[]),
         access: row.access,
-        perMinute: row.perMinute,
-        perDay: row.perDay,
+        perMinute,
+        perDay,
       };
     },
     findSession(token) {
       const row = find.session(token);
       const refusal = refusalOf(row);
       if (refusal !== null || !row) return refusal ?? 'invalid_token';
-      const isConsole = row.workspaceId === null;
       return {
         kind: 'session',
         sessionId: row.sessionId,
         userId: row.userId,
         applicationId: row.applicationId,
         applicationUserId: row.applicationUserId,
-        isConsole,
-        workspaces: isConsole ? consoleRoles.all(row.userId) : [],
+        ...consoleRights(row.workspaceId === null, row.userId),
         envelope: envelope(row, cdnUrl()),
       };
     },
@@ -185,7 +201,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
     },
 
     /** @throws {AppError} not_found where the person has no active membership in that application. */
-    liveSlugs(principal: SessionPrincipal, applicationId = principal.applicationId) {
+    liveSlugs(principal: PersonPrincipal, applicationId = principal.applicationId) {
       const row = find.slugs(principal.userId, applicationId);
       if (!row) throw new AppError('not_found');
       return { roles: slugList(row.roles), scopes: slugList(row.scopes), memberships: slugList(row.memberships) };
@@ -203,10 +219,13 @@ function ownerOf({ tx }: Unit, applicationUserId: string): { applicationId: stri
     .get()!;
 }
 
-/** The contract's precedence: membership, then revoked, then expired. A revoked key's principal is banned. */
+/**
+ * The contract's precedence: membership, then revoked, then expired. A revoked key counts as a blocked membership: its
+ * principal is banned, except where it shares it, with a successor or with the person it belongs to.
+ */
 function judge(row: SessionRow | KeyCredentialRow, now: number): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
-  if (row.revokedAt !== null) return 'revoked';
+  if (row.revokedAt !== null) return row.kind === 'key' ? 'membership_blocked' : 'revoked';
   if (row.expiresAt !== null && row.expiresAt <= now) return 'expired';
   if (row.kind === 'key' && row.gracePeriodEndsAt !== null && row.gracePeriodEndsAt <= now) return 'expired';
   return null;

@@ -52,6 +52,8 @@ export interface KeyRow extends MembershipRow {
   keyWorkspaceId: string;
   keyApplicationId: string | null;
   keyApplicationIds: string | null;
+  /** `device` for a personal key. */
+  source: string;
   access: 'read' | 'full';
   perMinute: number;
   perDay: number;
@@ -90,6 +92,7 @@ export type KeyCredentialRow = Pick<
   | 'keyWorkspaceId'
   | 'keyApplicationId'
   | 'keyApplicationIds'
+  | 'source'
   | 'access'
   | 'perMinute'
   | 'perDay'
@@ -119,7 +122,7 @@ export function subjects({ sqlite }: Database): Subjects {
   const session = sqlite.prepare<SessionRow, [Uint8Array]>(`${selectSession} WHERE s.token_hash = +?`);
   const sessionById = sqlite.prepare<SessionRow, [string]>(`${selectSession} WHERE s.id = +?`);
   const keyColumns = `'key' AS kind, k.id AS keyId, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
-    k.application_ids AS keyApplicationIds, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
+    k.application_ids AS keyApplicationIds, k.source, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
     k.expires_at AS expiresAt, k.revoked_at AS revokedAt, k.grace_period_ends_at AS gracePeriodEndsAt,
     k.last_used_at AS lastUsedAt`;
   const key = sqlite.prepare<KeyRow, [Uint8Array]>(

@@ -64,7 +64,7 @@ export function setupService({ db, clock, random, workspaces, sessions, findAppl
         const workspaceId = workspaces.firstWorkspace(unit)!;
         const { userId } = workspaces.ensureOwner(unit, workspaceId, email);
         const application = findApplication(workspaces.consoleId())!;
-        const identity = { email, isEmailProven: false, method: 'setup', userAgent } as const;
+        const identity = { person: { email, isEmailProven: false }, method: 'setup', userAgent } as const;
         const outcome = completeSignIn(unit, sessions, application, identity);
         if (!outcome.ok) throw new AppError(outcome.refusal);
         unit.audit({ kind: 'setup.completed', workspaceId, userId, email });

@@ -14,20 +14,26 @@ import type { MintedSession, Sessions } from '../sessions/service.ts';
 import {
   type ApplicationUser,
   findMember,
+  findUser,
   findUserByEmail,
   insertMember,
   insertPerson,
   type User,
 } from '../users/members.ts';
 
-/** A proven identity: whoever calls this has made sure that the caller may act as the holder of this address. */
+/** A proven identity: whoever calls this has made sure that the caller may act as this person. */
 export interface ProvenIdentity {
+  /** Someone known, or whoever holds an address. */
+  readonly person: { readonly userId: string } | ProvenAddress;
+  readonly method: SignInMethod;
+  readonly userAgent: string | null;
+}
+
+export interface ProvenAddress {
   /** Normalised. */
   readonly email: string;
   /** Whether the mailbox itself was proved; a setup link proves control of the server, not of a mailbox. */
   readonly isEmailProven: boolean;
-  readonly method: SignInMethod;
-  readonly userAgent: string | null;
 }
 
 export type SignInRefusal =
@@ -51,56 +57,77 @@ export function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
-  identity: ProvenIdentity,
+  { person: proven, method, userAgent }: ProvenIdentity,
 ): SignInOutcome {
-  const user = findUserByEmail(unit, identity.email);
+  const isKnown = 'userId' in proven;
+  const user = isKnown ? findUser(unit, proven.userId)! : findUserByEmail(unit, proven.email);
+  const { email, isEmailProven } = isKnown ? { email: user!.email, isEmailProven: false } : proven;
   const member = user && findMember(unit, application.id, user.id);
-  const refusal = isSwitchedOff(application, identity.method)
+  const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
-    : refusalOf(unit, application, identity.email, user, member);
+    : refusalOf(unit, application, { email, user, member });
   if (refusal !== null) {
-    unit.audit({
-      kind: 'signin.refused',
-      ok: false,
-      applicationId: application.id,
-      workspaceId: application.workspaceId,
-      userId: user?.id,
-      email: identity.email,
-      detail: { method: identity.method, reason: refusal },
-    });
+    recordRefusal(unit, application, { email, userId: user?.id, method, reason: refusal });
     return { ok: false, refusal };
   }
-  const person = user ?? insertPerson(unit, identity.email, identity.isEmailProven);
+  const person = user ?? insertPerson(unit, email, isEmailProven);
   const joined = member ?? insertMember(unit, application.id, person.id, defaultGrants(unit, application.id));
-  if (identity.isEmailProven && person.emailVerifiedAt === null)
+  if (isEmailProven && person.emailVerifiedAt === null)
     unit.tx.update(users).set({ emailVerifiedAt: unit.now, updatedAt: unit.now }).where(eq(users.id, person.id)).run();
   welcomeBack(unit, joined);
   const session = sessions.mint(unit, {
     application,
     applicationUserId: joined.id,
     userId: person.id,
-    method: identity.method,
-    userAgent: identity.userAgent,
+    method,
+    userAgent,
   });
   unit.audit({
     kind: 'signin.succeeded',
     applicationId: application.id,
     workspaceId: application.workspaceId,
     userId: person.id,
-    email: identity.email,
+    email,
     targetId: session.sessionId,
-    detail: { method: identity.method },
+    detail: { method },
   });
   return { ok: true, userId: person.id, applicationId: application.id, ...session };
 }
 
-function refusalOf(
+/** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */
+export function recordRefusal(
   unit: Unit,
-  application: Application,
-  email: string,
-  user: User | undefined,
-  member: ApplicationUser | undefined,
-): SignInRefusal | null {
+  { id: applicationId, workspaceId }: Application,
+  refused: { email: string | null; userId: string | undefined; method: SignInMethod; reason: string },
+): void {
+  const { email, userId, method, reason } = refused;
+  unit.audit({
+    kind: 'signin.refused',
+    ok: false,
+    applicationId,
+    workspaceId,
+    userId,
+    email,
+    detail: { method, reason },
+  });
+}
+
+/** Whether a member who is known already could come in now, by lifecycle, gate and state; null when they could. */
+export function memberRefusal(unit: Unit, application: Application, userId: string): SignInRefusal | null {
+  const user = findUser(unit, userId);
+  const member = user && findMember(unit, application.id, userId);
+  if (!user || !member) return 'membership_blocked';
+  return refusalOf(unit, application, { email: user.email, user, member });
+}
+
+/** Who asks to come in, as far as they are known. */
+interface Applicant {
+  readonly email: string;
+  readonly user: User | undefined;
+  readonly member: ApplicationUser | undefined;
+}
+
+function refusalOf(unit: Unit, application: Application, { email, user, member }: Applicant): SignInRefusal | null {
   if (isClosed(application)) return 'application_archived';
   if (user?.kind === 'api_key') return 'gate_closed';
   if (!user && isArchivedAlias(unit, email)) return 'email_archived';

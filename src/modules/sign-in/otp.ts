@@ -13,7 +13,7 @@ import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
-import { tooSoon } from '../codes/too-soon.ts';
+import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import { completeSignIn } from './complete.ts';
 import type { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 
@@ -105,13 +105,10 @@ export function otpService(dependencies: OtpDependencies) {
         const redeemed = challenges.redeem(unit, 'sign_in', challengeId, code);
         if (!redeemed.ok) return { redeemed, now: unit.now };
         const application = findApplication(redeemed.subject.applicationId)!;
-        const identity = { email: redeemed.subject.email, isEmailProven: true, method: 'otp', userAgent } as const;
-        return { signIn: completeSignIn(unit, sessions, application, identity) };
+        const person = { email: redeemed.subject.email, isEmailProven: true };
+        return { signIn: completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
       });
-      if (outcome.redeemed) {
-        if (outcome.redeemed.error !== 'rate_limited') throw new AppError(outcome.redeemed.error);
-        throw tooSoon('paused', outcome.redeemed.retryAt - outcome.now);
-      }
+      if (outcome.redeemed) throw codeRefusal(outcome.redeemed, outcome.now);
       if (!outcome.signIn.ok) throw new AppError(outcome.signIn.refusal);
       const { token, expiresAt, userId, applicationId } = outcome.signIn;
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };

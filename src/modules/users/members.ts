@@ -23,6 +23,14 @@ const userByEmail = preparedOnce((orm) =>
     .prepare(),
 );
 
+const userById = preparedOnce((orm) =>
+  orm
+    .select()
+    .from(users)
+    .where(eq(users.id, placeholder('id')))
+    .prepare(),
+);
+
 const memberByUser = preparedOnce((orm) =>
   orm
     .select()
@@ -78,6 +86,10 @@ const memberInsert = preparedOnce((orm) =>
 );
 
 const NO_PROFILE: InitialProfile = { givenName: null, familyName: null, fullName: null, locale: null, timezone: null };
+
+export function findUser({ tx }: Unit, id: string): User | undefined {
+  return userById(tx).get({ id });
+}
 
 export function findUserByEmail({ tx }: Unit, email: string): User | undefined {
   return userByEmail(tx).get({ email });

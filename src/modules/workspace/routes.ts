@@ -120,6 +120,6 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
 }
 
 function callerOf(principal: Principal, workspaceId: string): MemberCaller {
-  if (principal.kind === 'key') return { role: null };
+  if (principal.kind !== 'session') return { role: null };
   return { role: principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null };
 }

@@ -447,7 +447,7 @@ describe('what a backend is told of an application’s key', () => {
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
     await manage('DELETE', `/api-keys/${first.id}`);
-    expect([await verify(first.token), await verify(second.token)]).toEqual(['revoked', 'ok']);
+    expect([await verify(first.token), await verify(second.token)]).toEqual(['membership_blocked', 'ok']);
   });
 
   test('a revoked key stays dead when its principal is unbanned', async () => {
@@ -455,7 +455,7 @@ describe('what a backend is told of an application’s key', () => {
     const { id, userId, token } = await create();
     await manage('DELETE', `/api-keys/${id}`);
     await manage('POST', `/users/${userId}/unban`);
-    expect(await verify(token)).toBe('revoked');
+    expect(await verify(token)).toBe('membership_blocked');
     expect((await manage('GET', '/users', { token })).status).toBe(401);
   });
 });

@@ -57,9 +57,13 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
   test('needs a session: keys and dead sessions are refused', async () => {
     const { instance, application, token } = await setUp();
     const key = await instance.createKey(application.id);
-    for (const bearer of [undefined, key.token, instance.workspaceKey]) {
+    for (const [bearer, refusal] of [
+      [undefined, [401, 'unauthenticated']],
+      [key.token, [403, 'forbidden']],
+      [instance.workspaceKey, [403, 'forbidden']],
+    ] as const) {
       const { status, json } = await instance.call('GET', `/api/me/${kind}`, { token: bearer });
-      expect([status, json.error]).toEqual([401, 'unauthenticated']);
+      expect([status, json.error]).toEqual([...refusal]);
     }
     await instance.call('DELETE', '/api/v1/session', { token });
     const { status, json } = await instance.call('GET', `/api/me/${kind}`, { token });

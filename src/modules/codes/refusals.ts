@@ -1,5 +1,6 @@
-/** The refusal of a code that is asked for, or tried, too soon: why, and how long to wait. */
+/** Refusals around codes: why one is refused, or not sent, and how long to wait. */
 import { AppError } from '../../core/error.ts';
+import type { RedeemRefusal } from './code-challenge.ts';
 
 const TOO_SOON = {
   paused: 'Too many wrong codes for this address; codes are paused for up to an hour.',
@@ -7,10 +8,15 @@ const TOO_SOON = {
   too_many: 'Too many codes were sent lately; wait and ask again.',
 };
 
-/** @param waitMs until it may be tried again. */
+/** A code is asked for, or tried, too soon. @param waitMs until it may be tried again. */
 export function tooSoon(reason: keyof typeof TOO_SOON, waitMs: number): AppError {
   return new AppError('rate_limited', {
     message: TOO_SOON[reason],
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   });
+}
+
+/** The error for a code that was not taken. */
+export function codeRefusal(refusal: RedeemRefusal, now: number): AppError {
+  return refusal.error === 'rate_limited' ? tooSoon('paused', refusal.retryAt - now) : new AppError(refusal.error);
 }

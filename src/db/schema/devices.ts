@@ -1,0 +1,35 @@
+/** Device authorization grants (RFC 8628): from the code a device shows to the key it is given. */
+import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { applications } from './applications.ts';
+import { apiKeys } from './credentials.ts';
+import { applicationUsers } from './users.ts';
+
+export const DEVICE_GRANT_STATUSES = ['pending', 'approved', 'denied', 'redeemed'] as const;
+
+export const deviceGrants = sqliteTable('device_grants', {
+  id: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  deviceCodeHash: blob('device_code_hash', { mode: 'buffer' }).notNull(),
+  userCodeDigest: blob('user_code_digest', { mode: 'buffer' }).notNull(),
+  status: text({ enum: DEVICE_GRANT_STATUSES }).notNull(),
+  deviceName: text('device_name'),
+  /** Where the device asked from, shown to the person who approves. */
+  ip: text(),
+  ipCountry: text('ip_country'),
+  userAgent: text('user_agent'),
+  /** Grows by five at every poll that comes too early, for good (RFC 8628 §3.5). */
+  intervalSeconds: integer('interval_seconds').notNull(),
+  lastPolledAt: integer('last_polled_at'),
+  /** The one session that may decide. */
+  claimedSessionId: text('claimed_session_id'),
+  /** Who approved. */
+  applicationUserId: text('application_user_id').references(() => applicationUsers.id),
+  apiKeyId: text('api_key_id').references(() => apiKeys.id),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  decidedAt: integer('decided_at'),
+});
+
+export type DeviceGrant = typeof deviceGrants.$inferSelect;

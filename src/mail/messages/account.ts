@@ -1,0 +1,55 @@
+/** Mails about a person's own account: codes that confirm a change, and notices that one was made; in English. */
+import { type MailContent, noticeMail } from './notice.ts';
+
+const CONFIRMATIONS = {
+  proof: { action: 'confirm that it is you', heading: 'Confirm that it is you' },
+  email_change: { action: 'confirm your new e-mail address', heading: 'Confirm your new e-mail address' },
+  account_deletion: { action: 'delete your account', heading: 'Delete your account' },
+} as const;
+
+export interface AccountCodeMail {
+  readonly kind: keyof typeof CONFIRMATIONS;
+  readonly applicationName: string;
+  readonly code: string;
+  readonly lifetimeMinutes: number;
+  /** What else the reader has to know before they enter the code. */
+  readonly explanation?: readonly string[];
+}
+
+export function accountCodeMail(mail: AccountCodeMail): MailContent {
+  const { kind, applicationName, code, lifetimeMinutes, explanation = [] } = mail;
+  const { action, heading } = CONFIRMATIONS[kind];
+  return noticeMail({
+    locale: 'en',
+    subject: `${code} is the code to ${action}`,
+    heading,
+    before: [...explanation, `Enter this code in ${applicationName}:`],
+    code,
+    after: [
+      `It expires in ${lifetimeMinutes} minutes and works once.`,
+      'If you did not ask for it, somebody is signed in to your account: end all sessions in your account’s settings.',
+    ],
+  });
+}
+
+const CHANGES = {
+  passkey_added: 'A passkey was added to your account.',
+  passkey_removed: 'A passkey was removed from your account.',
+  provider_linked: 'A sign-in provider was connected to your account.',
+  provider_unlinked: 'A sign-in provider was disconnected from your account.',
+  device_connected: 'A device was connected to your account.',
+  email_changed: 'The e-mail address of your account was changed; this one can no longer be used to sign in.',
+} as const;
+
+export type AccountChange = keyof typeof CHANGES;
+
+/** @param detail which one, in the reader's words: the name of a passkey, of a provider or of a device. */
+export function accountChangeMail(change: AccountChange, detail: string | null): MailContent {
+  return noticeMail({
+    locale: 'en',
+    subject: CHANGES[change].replace(/[.;].*$/, ''),
+    heading: CHANGES[change].replace(/[.;].*$/, ''),
+    before: [CHANGES[change], ...(detail ? [detail] : [])],
+    after: ['If it was you, there is nothing to do. If not, sign in, undo it and end all other sessions.'],
+  });
+}

@@ -1,0 +1,81 @@
+/** Codes that a person confirms an action of their own with: mailed, bound to the session that asked, used once. */
+import type { Actor } from '../../core/actor.ts';
+import { isoTime, MINUTE } from '../../core/clock.ts';
+import type { SessionPrincipal } from '../../core/principal.ts';
+import type { Application } from '../../db/schema/applications.ts';
+import type { Database, Unit } from '../../db/unit-of-work.ts';
+import { type AccountCodeMail, accountCodeMail } from '../../mail/messages/account.ts';
+import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
+import { codeRefusal, tooSoon } from '../codes/refusals.ts';
+import type { CodeAsked, CodeGiven } from './model.ts';
+
+export interface ConfirmationDependencies {
+  readonly db: Database;
+  readonly challenges: CodeChallenges;
+  readonly findApplication: (id: string) => Application | undefined;
+}
+
+type Action = AccountCodeMail['kind'];
+
+export interface Asked {
+  readonly action: Action;
+  /** Where the code goes; the address whose holder has to confirm. */
+  readonly email: string;
+  /** What the code stands for, handed back when it is given. */
+  readonly data?: Record<string, unknown>;
+  readonly explanation?: readonly string[];
+}
+
+export type Confirmations = ReturnType<typeof confirmationService>;
+
+export function confirmationService({ db, challenges, findApplication }: ConfirmationDependencies) {
+  return {
+    /**
+     * Queues a code.
+     *
+     * @param prepare judges in the same transaction whether it may be asked for at all, and says what for.
+     * @throws {AppError} rate_limited
+     */
+    ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Asked): CodeAsked {
+      const { applicationId, sessionId } = principal;
+      const outcome = db.write(actor, (unit) => {
+        const { action, email, data = {}, explanation = [] } = prepare(unit);
+        const issued = challenges.issueFor(unit, { purpose: action, applicationId, email }, data, sessionId);
+        if (!issued.ok) return { ...issued, now: unit.now };
+        const { code, challengeId, expiresAt } = issued;
+        const mail = accountCodeMail({
+          kind: action,
+          applicationName: findApplication(applicationId)!.name,
+          code,
+          lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
+          explanation,
+        });
+        unit.mail({ to: email, ...mail, code, expiresAt });
+        return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };
+      });
+      if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);
+      return outcome.asked;
+    },
+
+    /**
+     * Uses the code up and carries the action out, in one transaction.
+     *
+     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited
+     */
+    give<Result>(
+      actor: Actor,
+      { applicationId, sessionId }: SessionPrincipal,
+      { action, challengeId, code }: CodeGiven & { action: Action },
+      carryOut: (unit: Unit, data: unknown) => Result,
+    ): Result {
+      const outcome = db.write(actor, (unit) => {
+        const redeemed = challenges.redeemFor(unit, { purpose: action, applicationId }, challengeId, code, sessionId);
+        // A wrong try must be counted, so it is no exception here.
+        if (!redeemed.ok) return { ...redeemed, now: unit.now };
+        return { ok: true as const, result: carryOut(unit, redeemed.data) };
+      });
+      if (!outcome.ok) throw codeRefusal(outcome, outcome.now);
+      return outcome.result;
+    },
+  };
+}
