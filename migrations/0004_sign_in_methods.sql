@@ -1,7 +1,10 @@
--- WebAuthn credentials. They belong to the person, not to an application: the relying party is this server.
+-- WebAuthn credentials; the relying party is this server. A passkey opens the applications of the workspace it was made
+-- in: whoever holds a session there, a tenant's backend among them, must not make one for everywhere. Null, of one made in
+-- the console, is everywhere.
 CREATE TABLE passkeys (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id),
+  workspace_id TEXT REFERENCES workspaces (id),
   credential_id BLOB NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1023),
   public_key BLOB NOT NULL,
   counter INTEGER NOT NULL,
@@ -14,7 +17,7 @@ CREATE TABLE passkeys (
 ) STRICT;
 CREATE INDEX passkeys_by_user ON passkeys (user_id, id);
 
--- One ceremony each. Purpose and application are part of every look-up; a registration belongs to one session as well.
+-- One ceremony each. The purpose is part of every look-up; a registration belongs to one session as well.
 CREATE TABLE passkey_challenges (
   id TEXT PRIMARY KEY,
   purpose TEXT NOT NULL CHECK (purpose IN ('sign_in', 'registration')),
@@ -38,17 +41,19 @@ CREATE TABLE provider_clients (
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Who a person is at a provider: issuer and subject, which never change, unlike the address.
+-- Who a person is at a provider: issuer and subject, which never change, unlike the address. It counts in one workspace,
+-- as a passkey does; null, where the operator's issuer or the console's session stood for it, is everywhere.
 CREATE TABLE provider_identities (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id),
+  workspace_id TEXT REFERENCES workspaces (id),
   issuer TEXT NOT NULL,
   subject TEXT NOT NULL,
   email TEXT,
   created_at INTEGER NOT NULL,
-  last_used_at INTEGER NOT NULL,
-  UNIQUE (issuer, subject)
+  last_used_at INTEGER NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX provider_identities_by_subject ON provider_identities (issuer, subject, coalesce(workspace_id, ''));
 CREATE INDEX provider_identities_by_user ON provider_identities (user_id, id);
 
 -- A sign-in on its way through a provider, bound to the browser it began in. Nonce and PKCE verifier are derived from the
@@ -64,8 +69,9 @@ CREATE TABLE provider_states (
   return_to TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
-  consumed_at INTEGER
-) STRICT, WITHOUT ROWID;
+  consumed_at INTEGER,
+  CHECK ((purpose = 'link') = (session_id IS NOT NULL))
+) STRICT;
 CREATE INDEX provider_states_by_expiry ON provider_states (expires_at);
 
 -- Device authorization grants (RFC 8628). The user code is short, so it is kept as an HMAC.

@@ -13,9 +13,16 @@ import { applyLimit } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { flowCookie } from './modules/provider/flow-cookie.ts';
+import { providerRoutes } from './modules/provider/routes.ts';
+import { passkeyRoutes } from './modules/passkeys/routes.ts';
+import { consoleSessionKeeper } from './modules/sign-in/console-session.ts';
 import { accountRoutes } from './modules/account/routes.ts';
 import { activityRoutes } from './modules/activity/routes.ts';
 import { betaRoutes } from './modules/beta/routes.ts';
+import { deviceAccountRoutes } from './modules/device/account-routes.ts';
+import { guessLimit } from './modules/device/guesses.ts';
+import { deviceRoutes } from './modules/device/routes.ts';
 import { grantRoutes } from './modules/grants/routes.ts';
 import { importRoutes } from './modules/import/routes.ts';
 import { lifecycleRoutes } from './modules/lifecycle/routes.ts';
@@ -113,7 +120,7 @@ export function createApp(dependencies: Dependencies, services: Services, option
 
 /** The whole API, in the order of its description. */
 function listOperations(
-  { config, db, baseUrl }: Dependencies,
+  { config, db, random, baseUrl }: Dependencies,
   services: Services,
   { isStopping, testClock, keepOpen }: AppOptions,
   operations: () => readonly Operation[],
@@ -135,6 +142,7 @@ function listOperations(
   } = services;
   const { sessions, otp, setup, workspaces, scheduler, limiter } = services;
   const cookie = sessionCookie(baseUrl());
+  const keepConsoleSession = consoleSessionKeeper(cookie, workspaces.consoleId);
 
   /** @throws {AppError} rate_limited */
   function limitInterest(text: string, { headers }: RequestContext): void {
@@ -150,10 +158,18 @@ function listOperations(
   }
 
   return [
-    ...signInRoutes({ otp, cookie, consoleId: workspaces.consoleId }),
+    ...signInRoutes({ otp, keepConsoleSession }),
+    ...passkeyRoutes({ passkeys: services.passkeys, passkeySignIn: services.passkeySignIn, keepConsoleSession }),
+    ...providerRoutes({ ...services.provider, flowCookie: flowCookie(baseUrl(), random), keepConsoleSession }),
     ...sessionRoutes(sessions),
     ...liveRoutes({ hub: live, keepOpen }),
     ...accountRoutes(services),
+    ...deviceRoutes({ deviceAuthorization: services.deviceAuthorization, baseUrl }),
+    ...deviceAccountRoutes({
+      deviceApproval: services.deviceApproval,
+      personalKeys: services.personalKeys,
+      countGuess: guessLimit(limiter),
+    }),
     ...applicationRoutes(applications, legalUrls),
     ...lifecycleRoutes(lifecycle),
     ...activityRoutes(activity),
@@ -176,6 +192,10 @@ function listOperations(
       consoleClientId: CONSOLE_CLIENT_ID,
       isLoopbackAllowed: config.mode !== 'normal',
       isLoopbackOpen: config.mode === 'ephemeral',
+      baseUrl,
+      limiter,
+      providerFor: services.provider.clients.effectiveOf,
+      findDeviceGrant: services.deviceApproval.applicationOf,
     }),
     ...(testClock ? testToolRoutes({ db, clock: testClock, runJobs: runDue }) : []),
   ];

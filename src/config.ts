@@ -4,6 +4,7 @@ import { normalizeEmail } from './core/email.ts';
 import { isSecret } from './core/secret.ts';
 import { StartupError } from './core/startup-error.ts';
 import { DEFAULT_LIMITS, type LimitSettings } from './http/limits.ts';
+import { GOOGLE_ISSUER, isIssuer } from './modules/provider/issuer.ts';
 
 export type Mode = 'normal' | 'dev' | 'ephemeral';
 
@@ -27,6 +28,14 @@ export interface Config {
   readonly logLevel: string;
   readonly auditRetentionDays: number;
   readonly limits: LimitSettings;
+  /** The client at an identity provider that applications without one of their own sign people in with. */
+  readonly provider: ProviderSettings | null;
+}
+
+export interface ProviderSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** Values given on the command line; each wins over its environment variable. */
@@ -88,6 +97,21 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Codes asked for by one address in 15 minutes.',
   },
   {
+    name: 'GATEHOUSE_LIMIT_PASSKEYS_PER_ADDRESS',
+    default: '300',
+    meaning: 'Passkey requests of one address in 15 minutes.',
+  },
+  {
+    name: 'GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS',
+    default: '60',
+    meaning: 'Devices that one address begins to connect in 15 minutes.',
+  },
+  {
+    name: 'GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS',
+    default: '60',
+    meaning: 'Sign-ins begun at an identity provider by one address in 15 minutes.',
+  },
+  {
     name: 'GATEHOUSE_LIMIT_INTEREST_PER_EMAIL',
     default: '5',
     meaning: 'Requests for access of one e-mail an hour.',
@@ -101,6 +125,17 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     name: 'GATEHOUSE_ALLOW_CIDRS',
     default: '',
     meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
+  },
+  {
+    name: 'GATEHOUSE_GOOGLE_CLIENT_ID',
+    default: '',
+    meaning: 'Client id for sign-in through Google, or the issuer below; register `BASE_URL/api/auth/google/callback`.',
+  },
+  { name: 'GATEHOUSE_GOOGLE_CLIENT_SECRET', default: '', meaning: 'The secret of that client.' },
+  {
+    name: 'GATEHOUSE_GOOGLE_ISSUER',
+    default: 'https://accounts.google.com',
+    meaning: 'Another OpenID Connect issuer to sign people in with; its word on e-mail addresses is taken.',
   },
   { name: 'GATEHOUSE_LIMIT_SETUP_PER_MINUTE', default: '30', meaning: 'Uses of a setup link by one address a minute.' },
 ];
@@ -207,6 +242,21 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
     wholeNumber(1, 36_500),
     'give a whole number of days from 1 to 36500.',
   );
+  const issuer = check(
+    'GATEHOUSE_GOOGLE_ISSUER',
+    read('GATEHOUSE_GOOGLE_ISSUER'),
+    (text) => (isIssuer(text, mode !== 'normal') ? text : null),
+    'give the https address of an OpenID Connect issuer, without query or fragment.',
+  );
+  const clientId = read('GATEHOUSE_GOOGLE_CLIENT_ID');
+  const clientSecret = read('GATEHOUSE_GOOGLE_CLIENT_SECRET');
+  if (clientId !== null && clientSecret === null)
+    problems.push('GATEHOUSE_GOOGLE_CLIENT_SECRET: give it together with GATEHOUSE_GOOGLE_CLIENT_ID.');
+  if (clientSecret !== null && clientId === null)
+    problems.push('GATEHOUSE_GOOGLE_CLIENT_ID: give it together with GATEHOUSE_GOOGLE_CLIENT_SECRET.');
+  if (issuer !== null && clientId === null)
+    problems.push('GATEHOUSE_GOOGLE_ISSUER: give it together with GATEHOUSE_GOOGLE_CLIENT_ID.');
+
   const limits: LimitSettings = {
     sessionPerMinute: limit('GATEHOUSE_LIMIT_SESSION_PER_MINUTE', DEFAULT_LIMITS.sessionPerMinute),
     failuresPerAddressPerMinute: limit(
@@ -218,6 +268,18 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
       mode === 'ephemeral'
         ? null
         : limit('GATEHOUSE_LIMIT_CODES_PER_ADDRESS', DEFAULT_LIMITS.codesPerAddress ?? Infinity),
+    passkeysPerAddress:
+      mode === 'ephemeral'
+        ? null
+        : limit('GATEHOUSE_LIMIT_PASSKEYS_PER_ADDRESS', DEFAULT_LIMITS.passkeysPerAddress ?? Infinity),
+    deviceCodesPerAddress:
+      mode === 'ephemeral'
+        ? null
+        : limit('GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS', DEFAULT_LIMITS.deviceCodesPerAddress ?? Infinity),
+    providerPerAddress:
+      mode === 'ephemeral'
+        ? null
+        : limit('GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS', DEFAULT_LIMITS.providerPerAddress ?? Infinity),
     interestPerEmail: limit('GATEHOUSE_LIMIT_INTEREST_PER_EMAIL', DEFAULT_LIMITS.interestPerEmail),
     interestPerAddress:
       mode === 'ephemeral'
@@ -253,6 +315,10 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
     auditRetentionDays: auditRetentionDays ?? 365,
     logLevel: logLevel ?? (mode === 'dev' ? 'warn' : 'info'),
     limits: Object.freeze(limits),
+    provider:
+      clientId !== null && clientSecret !== null
+        ? Object.freeze({ issuer: issuer ?? GOOGLE_ISSUER, clientId, clientSecret })
+        : null,
   });
 }
 

@@ -1,7 +1,7 @@
 /** Structured logs: JSON lines by pino, in this process, with secrets and e-mail addresses taken out. */
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-const SECRETS = /\b(eak|est|ecs|egs|whsec)_[0-9A-Za-z]{8,}/g;
+const SECRETS = /\b(eak|est|ecs|egs|whsec|edc|eps|ebr)_[0-9A-Za-z]{8,}/g;
 const ADDRESSES = /[^\s"'<>()[\]:;,@]{1,64}@[^\s"'<>()[\]:;,@]{1,255}/g;
 
 const MAX_CAUSES = 5;

@@ -8,10 +8,17 @@ import { type Job, scheduler } from './jobs/scheduler.ts';
 import { mailQueue } from './mail/queue.ts';
 import { confirmationService } from './modules/account/confirmation.ts';
 import { proofService } from './modules/account/proof.ts';
+import { requireRelyingParty } from './core/relying-party.ts';
+import { passkeyService } from './modules/passkeys/service.ts';
+import { passkeySignIn } from './modules/passkeys/sign-in.ts';
+import { personalKeyService } from './modules/api-keys/personal.ts';
+import { providerService } from './modules/provider/service.ts';
 import { apiKeyService } from './modules/api-keys/service.ts';
 import { activityService } from './modules/activity/service.ts';
 import { legalUrlService } from './modules/applications/legal-urls.ts';
 import { betaService } from './modules/beta/service.ts';
+import { deviceApprovalService } from './modules/device/approval.ts';
+import { deviceAuthorizationService } from './modules/device/authorization.ts';
 import { grantService } from './modules/grants/service.ts';
 import { importService } from './modules/import/service.ts';
 import { lifecycleService } from './modules/lifecycle/service.ts';
@@ -46,6 +53,7 @@ export function createServices(dependencies: Dependencies) {
     findApplication: applications.find,
     consoleId: workspaces.consoleId,
   });
+  const personalKeys = personalKeyService({ db, clock, random });
   const confirmations = confirmationService({ db, challenges, findApplication: applications.find });
   const otp = otpService({
     db,
@@ -55,6 +63,23 @@ export function createServices(dependencies: Dependencies) {
     findApplicationByClientId: applications.findByClientId,
     limits: config.limits,
     baseUrl,
+  });
+  const relyingParty = () => requireRelyingParty(baseUrl());
+  const provider = providerService({
+    db,
+    clock,
+    random,
+    instanceKey,
+    sessions,
+    log,
+    baseUrl,
+    outbound: dependencies.outbound,
+    instanceProvider: config.provider,
+    allowedCidrs: config.allowedCidrs,
+    isLoopbackAllowed,
+    isLoopbackOpen: config.mode === 'ephemeral',
+    findApplication: applications.find,
+    findApplicationByClientId: applications.findByClientId,
   });
   const setup = setupService({ db, clock, random, workspaces, sessions, findApplication: applications.find });
   const lifecycle = lifecycleService({ db, applications, challenges, sessions, workspaces });
@@ -119,6 +144,24 @@ export function createServices(dependencies: Dependencies) {
     deliveries,
     live,
     apiKeys,
+    personalKeys,
+    deviceAuthorization: deviceAuthorizationService({
+      db,
+      random,
+      instanceKey,
+      personalKeys,
+      findApplication: applications.find,
+      findApplicationByClientId: applications.findByClientId,
+      baseUrl,
+    }),
+    deviceApproval: deviceApprovalService({
+      db,
+      clock,
+      instanceKey,
+      workspaces,
+      personalKeys,
+      findApplication: applications.find,
+    }),
     grants: {
       roles: grantService('roles', db),
       scopes: grantService('scopes', db),
@@ -132,7 +175,23 @@ export function createServices(dependencies: Dependencies) {
     activity: activityService(db),
     sessions,
     proofs: proofService(confirmations),
+    passkeys: passkeyService({
+      db,
+      random,
+      waysIn: provider.waysIn,
+      findApplication: applications.find,
+      relyingParty,
+    }),
+    passkeySignIn: passkeySignIn({
+      db,
+      random,
+      sessions,
+      relyingParty,
+      findApplication: applications.find,
+      findApplicationByClientId: applications.findByClientId,
+    }),
     otp,
+    provider,
     setup,
     workspaces,
     limiter,

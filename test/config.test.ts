@@ -31,6 +31,7 @@ describe('the configuration', () => {
       cdnUrl: null,
       logLevel: 'info',
       limits: DEFAULT_LIMITS,
+      provider: null,
     });
   });
 
@@ -38,7 +39,14 @@ describe('the configuration', () => {
     expect(loadConfig({}, { mode: 'ephemeral' })).toMatchObject({
       port: 0,
       ownerEmail: 'owner@example.test',
-      limits: { ...DEFAULT_LIMITS, codesPerAddress: null, interestPerAddress: null },
+      limits: {
+        ...DEFAULT_LIMITS,
+        codesPerAddress: null,
+        deviceCodesPerAddress: null,
+        passkeysPerAddress: null,
+        providerPerAddress: null,
+        interestPerAddress: null,
+      },
     });
     const named = loadConfig({ GATEHOUSE_OWNER_EMAIL: 'ada@example.com', GATEHOUSE_PORT: '9' }, { mode: 'ephemeral' });
     expect([named.ownerEmail, named.port]).toEqual(['ada@example.com', 9]);
@@ -69,6 +77,9 @@ describe('the configuration', () => {
       GATEHOUSE_LIMIT_CODES_PER_EMAIL: '3',
       GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '4',
       GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '1000000',
+      GATEHOUSE_GOOGLE_CLIENT_ID: 'gatehouse',
+      GATEHOUSE_GOOGLE_CLIENT_SECRET: ' hunter2 ',
+      GATEHOUSE_GOOGLE_ISSUER: 'https://id.example.com/realms/acme',
     });
     expect(config).toMatchObject({
       dataFolder: '/var/lib/gatehouse',
@@ -89,6 +100,7 @@ describe('the configuration', () => {
         codesPerAddress: 4,
         setupPerAddressPerMinute: 1_000_000,
       },
+      provider: { issuer: 'https://id.example.com/realms/acme', clientId: 'gatehouse', clientSecret: 'hunter2' },
     });
     const trusted = (address: string, family: 'ipv4' | 'ipv6' = 'ipv4') => config.trustedProxies.check(address, family);
     expect([trusted('10.9.9.9'), trusted('192.0.2.1'), trusted('2001:db8::9', 'ipv6')]).toEqual([true, true, true]);
@@ -116,6 +128,26 @@ describe('the configuration', () => {
     });
     expect(problemsOf({ GATEHOUSE_PORT: 'broken' }, { port: '2' })).toBe('');
     expect(problemsOf({ GATEHOUSE_PORT: '1' }, { port: 'broken' })).toContain('--port');
+  });
+
+  test('signs people in through Google where only a client is given', () => {
+    const { provider } = loadConfig({ GATEHOUSE_GOOGLE_CLIENT_ID: 'a', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'b' });
+    expect(provider).toEqual({ issuer: 'https://accounts.google.com', clientId: 'a', clientSecret: 'b' });
+  });
+
+  test('takes an issuer on loopback in dev and ephemeral mode', () => {
+    const client = { GATEHOUSE_GOOGLE_CLIENT_ID: 'id', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret' };
+    for (const issuer of ['http://localhost:9000', 'http://127.0.0.1:9000/realm', 'http://[::1]:9000']) {
+      const settings = { ...client, GATEHOUSE_GOOGLE_ISSUER: issuer };
+      expect(problemsOf(settings)).toContain('GATEHOUSE_GOOGLE_ISSUER');
+      for (const mode of ['dev', 'ephemeral'] as const) expect(problemsOf(settings, { mode })).toBe('');
+    }
+    const plain = { ...client, GATEHOUSE_GOOGLE_ISSUER: 'http://id.example.com' };
+    expect(problemsOf(plain, { mode: 'dev' })).not.toBe('');
+  });
+
+  test('refuses an issuer without a client, which would be of no effect', () => {
+    expect(problemsOf({ GATEHOUSE_GOOGLE_ISSUER: 'https://id.example.com' })).toContain('GATEHOUSE_GOOGLE_CLIENT_ID');
   });
 
   test('cannot be changed afterwards', () => {
@@ -158,6 +190,23 @@ const WRONG: [setting: string, values: string[]][] = [
   ['GATEHOUSE_LIMIT_CODES_PER_EMAIL', ['0', 'x5']],
   ['GATEHOUSE_LIMIT_CODES_PER_ADDRESS', ['0', 'x5']],
   ['GATEHOUSE_LIMIT_SETUP_PER_MINUTE', ['0', 'x5']],
+  ['GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS', ['0', 'x5']],
+  [
+    'GATEHOUSE_GOOGLE_ISSUER',
+    [
+      'id.example.com',
+      'http://id.example.com',
+      'http://localhost:9000',
+      'https://id.example.com?hunter2',
+      'https://id.example.com/#hunter2',
+      'https://:hunter2@id.example.com',
+      'https:/id.example.com',
+      'https://id.example.com\\hunter2',
+      'https://id.exam ple.com',
+      `https://id.example.com/${'a'.repeat(500)}`,
+      'javascript:alert(1)',
+    ],
+  ],
 ];
 
 describe('a wrong setting', () => {
@@ -171,6 +220,15 @@ describe('a wrong setting', () => {
       expect(message).not.toContain('hunter2');
     },
   );
+
+  test.each([
+    ['GATEHOUSE_GOOGLE_CLIENT_ID', 'GATEHOUSE_GOOGLE_CLIENT_SECRET'],
+    ['GATEHOUSE_GOOGLE_CLIENT_SECRET', 'GATEHOUSE_GOOGLE_CLIENT_ID'],
+  ])('%s without its other half is refused', (name, missing) => {
+    const message = problemsOf({ [name]: 'hunter2' });
+    expect(message).toEndWith(`\n  - ${missing}: give it together with ${name}.`);
+    expect(message).not.toContain('hunter2');
+  });
 
   test('is reported together with all the others', () => {
     const environment = Object.fromEntries(WRONG.map(([name, values]) => [name, values[0]!]));

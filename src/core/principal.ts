@@ -49,6 +49,8 @@ export interface SessionPrincipal {
   readonly applicationUserId: string;
   /** Signed in to the console, the system application; only such a session can manage anything. */
   readonly isConsole: boolean;
+  /** The workspace of the application; null for the console. */
+  readonly workspaceId: string | null;
   /** The live identity, as verification reports it. */
   readonly envelope: Envelope;
   /** Where this person may manage what; empty for everyone but workspace members in the console. */
@@ -59,6 +61,14 @@ export interface SessionPrincipal {
 export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
 
 export type Principal = KeyPrincipal | PersonPrincipal;
+
+/**
+ * Whether a session may see and change what a person has in a workspace; null stands for everywhere. A session is handed to
+ * its application, and so to the workspace that runs it: it speaks for that one alone. The console's speaks for all.
+ */
+export function speaksFor({ workspaceId }: Pick<SessionPrincipal, 'workspaceId'>, owner: string | null): boolean {
+  return workspaceId === null || workspaceId === owner;
+}
 
 /** An application as far as reach is concerned. */
 interface Reachable {

@@ -5,6 +5,8 @@ export interface Random {
   bytes(length: number): Uint8Array;
   /** A uniformly distributed decimal code, leading zeros kept. */
   digits(length: number): string;
+  /** Characters of an alphabet, each uniformly distributed and independent of the others. */
+  text(alphabet: string, length: number): string;
   /** A uniformly distributed number in [0, 1), for jitter only, never for secrets. */
   fraction(): number;
 }
@@ -12,5 +14,6 @@ export interface Random {
 export const systemRandom: Random = {
   bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   digits: (length) => String(randomInt(10 ** length)).padStart(length, '0'),
+  text: (alphabet, length) => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''),
   fraction: () => Math.random(),
 };

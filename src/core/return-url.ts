@@ -1,8 +1,8 @@
 /** Return URLs: where a sign-in may send a person afterwards. Registered in advance, matched strictly (RFC 9700 §2.1). */
 
 const MAX_LENGTH = 2000;
-/** What some servers take for a path separator, or a way up, after we have compared the path. */
-const HIDDEN_SEPARATOR = /%2f|%5c|\.\.;/i;
+/** What some servers take for a path separator, or a way up, after we have compared the path; encoded once or twice. */
+const HIDDEN_SEPARATOR = /%(?:25)*(?:2f|5c|2e|3b)|\.\.;/i;
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /**

@@ -9,6 +9,10 @@ export const LIMIT_CLASSES = {
   session: '600 a minute per session; 120 failures a minute per address',
   code_send: '5 per e-mail and 20 per address in 15 minutes; 30 s between two for one e-mail and application',
   code_verify: '5 wrong tries per code; 20 wrong codes in 24 hours pause an e-mail in an application for an hour',
+  passkey: '300 per address in 15 minutes',
+  device_code: '60 per address in 15 minutes',
+  device_page: '10 wrong codes per address in 15 minutes',
+  provider: '60 per address in 15 minutes',
   access_interest: '5 per e-mail and 30 per address an hour',
   setup: '30 a minute per address',
 } as const;
@@ -22,6 +26,9 @@ export interface LimitSettings {
   readonly codesPerEmail: number;
   /** Null switches the limit off, as an ephemeral instance does so that a test can sign in hundreds. */
   readonly codesPerAddress: number | null;
+  readonly passkeysPerAddress: number | null;
+  readonly deviceCodesPerAddress: number | null;
+  readonly providerPerAddress: number | null;
   readonly setupPerAddressPerMinute: number;
   readonly interestPerEmail: number;
   readonly interestPerAddress: number | null;
@@ -32,6 +39,9 @@ export const DEFAULT_LIMITS: LimitSettings = {
   failuresPerAddressPerMinute: 120,
   codesPerEmail: 5,
   codesPerAddress: 20,
+  passkeysPerAddress: 300,
+  deviceCodesPerAddress: 60,
+  providerPerAddress: 60,
   setupPerAddressPerMinute: 30,
   interestPerEmail: 5,
   interestPerAddress: 30,
@@ -39,12 +49,25 @@ export const DEFAULT_LIMITS: LimitSettings = {
 
 export const CODE_WINDOW_MS = 15 * MINUTE;
 
+/** Wrong user codes of one session an hour. */
+export const USER_CODE_GUESSES = 5;
+/** …and of all sessions of one person. */
+export const USER_CODE_GUESSES_OF_PERSON = 20;
+
+/** Wrong user codes that one address may enter on the page for devices in a window. */
+export const WRONG_DEVICE_CODES = 10;
+
 export const BUCKETS = {
   keyMinute: { name: 'key-minute', windowMs: MINUTE },
   keyDay: { name: 'key-day', windowMs: DAY },
   session: { name: 'session', windowMs: MINUTE },
   failures: { name: 'failures', windowMs: MINUTE },
   codeAddress: { name: 'code-address', windowMs: CODE_WINDOW_MS },
+  passkeyAddress: { name: 'passkey-address', windowMs: CODE_WINDOW_MS },
+  deviceCodeAddress: { name: 'device-code-address', windowMs: CODE_WINDOW_MS },
+  userCode: { name: 'user-code', windowMs: HOUR },
+  wrongDeviceCode: { name: 'wrong-device-code', windowMs: CODE_WINDOW_MS },
+  providerAddress: { name: 'provider-address', windowMs: CODE_WINDOW_MS },
   setup: { name: 'setup', windowMs: MINUTE },
   interestAddress: { name: 'interest-address', windowMs: HOUR },
   interestEmail: { name: 'interest-email', windowMs: HOUR },
@@ -53,6 +76,9 @@ export const BUCKETS = {
 /** The classes that also count per client address, and the setting that says how many. */
 export const ADDRESS_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; setting: keyof LimitSettings }>> = {
   code_send: { bucket: BUCKETS.codeAddress, setting: 'codesPerAddress' },
+  passkey: { bucket: BUCKETS.passkeyAddress, setting: 'passkeysPerAddress' },
+  device_code: { bucket: BUCKETS.deviceCodeAddress, setting: 'deviceCodesPerAddress' },
+  provider: { bucket: BUCKETS.providerAddress, setting: 'providerPerAddress' },
   setup: { bucket: BUCKETS.setup, setting: 'setupPerAddressPerMinute' },
   access_interest: { bucket: BUCKETS.interestAddress, setting: 'interestPerAddress' },
 };

@@ -41,6 +41,7 @@ const TAGS: Record<string, string> = {
   Webhooks: 'Events, signed and delivered at least once.',
   'API keys': 'Credentials for backends and agents.',
   'Beta access': 'The sign-in gate and its allowlist.',
+  'Identity provider': 'Which OpenID Connect provider people sign in through.',
   Roles: 'What a person is in an application.',
   Scopes: 'What a person may do in an application.',
   'Membership groups': 'Which groups a person belongs to.',

@@ -28,13 +28,17 @@ export function sessionCookie(baseUrl: string): SessionCookie {
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * A write that is authenticated by cookie must come from a page of this server.
+ * A write that is authenticated by cookie must come from a page of this server. So must a read, where the browser says
+ * where it comes from: a link on another's page must not make the reader's browser do anything here.
  *
  * @throws {AppError} forbidden
  */
 export function requireSameOrigin(request: Request, baseUrl: string): void {
-  if (SAFE_METHODS.includes(request.method)) return;
   const site = request.headers.get('sec-fetch-site');
+  if (SAFE_METHODS.includes(request.method)) {
+    if (site === null || site === 'same-origin' || site === 'none') return;
+    throw new AppError('forbidden', { message: 'A cookie is accepted from this server’s own pages only.' });
+  }
   const origin = request.headers.get('origin');
   const isSameOrigin = origin !== null ? origin === new URL(baseUrl).origin : site === 'same-origin';
   if (!isSameOrigin || (site !== null && site !== 'same-origin'))

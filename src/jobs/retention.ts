@@ -10,6 +10,10 @@ const RULES: readonly { keepMs: number; sql: string }[] = [
   { keepMs: 30 * DAY, sql: batch('sessions', 'expires_at < ?1') },
   { keepMs: 30 * DAY, sql: batch('sessions', 'revoked_at < ?1') },
   { keepMs: 30 * DAY, sql: batch('code_challenges', 'expires_at < ?1') },
+  // Made at every look at a sign-in page, and good for nothing afterwards.
+  { keepMs: DAY, sql: batch('passkey_challenges', 'expires_at < ?1') },
+  { keepMs: DAY, sql: batch('provider_states', 'expires_at < ?1') },
+  { keepMs: 30 * DAY, sql: batch('device_grants', 'expires_at < ?1') },
   { keepMs: DAY, sql: batch('code_failures', 'failed_at < ?1') },
   { keepMs: 30 * DAY, sql: batch('mails', "status <> 'queued' AND created_at < ?1") },
   {

@@ -2,13 +2,30 @@
 
 import type { Catalogue } from '../i18n/catalogue.ts';
 
-export interface SignInPageData {
+/** What signing in needs, on whichever page it stands. */
+export interface SignInData {
   locale: string;
   clientId: string;
   appName: string;
-  returnTo: string | null;
+  /** The host that passkeys of this server belong to; null where the application takes none. */
+  passkeyHost: string | null;
   text: Catalogue['signin'];
   errors: Catalogue['errors'];
+}
+
+export interface SignInPageData extends SignInData {
+  returnTo: string | null;
+}
+
+/** Of the page that takes the code. */
+export interface DeviceCodePageData {
+  text: Catalogue['device'];
+}
+
+/** Of the page behind a code that is good. */
+export interface DevicePageData extends SignInData {
+  userCode: string;
+  device: Catalogue['device'];
 }
 
 export interface SetupPageData {

@@ -1,19 +1,23 @@
 /** The hosted pages and their assets. */
 import { isClosed } from '../core/application-state.ts';
 import { AppError } from '../core/error.ts';
-import { negotiateLocale } from '../core/locale.ts';
 import { isReturnUrlRegistered } from '../core/return-url.ts';
 import type { Application } from '../db/schema/applications.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageResponse } from '../http/page-response.ts';
 import { queryOf } from '../http/request-url.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { catalogueFor } from '../i18n/catalogue.ts';
 import { assetResponse, findAsset } from './assets.ts';
+import { type DeviceRouteDependencies, devicePageRoute } from './device-route.ts';
+import { localeOf } from './page-locale.ts';
 import { renderProblemPage } from './problem.ts';
 import { renderSetupPage } from './setup.ts';
 import { renderSignInPage } from './sign-in.ts';
+import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
+import { waitText } from './wait-text.ts';
 
-export interface PageDependencies {
+export interface PageDependencies extends WaysInDependencies, DeviceRouteDependencies {
   readonly findApplicationByClientId: (clientId: string) => Application | undefined;
   readonly isSetupTokenValid: (token: string) => boolean;
   readonly hasOwner: () => boolean;
@@ -48,12 +52,14 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       throw new AppError('invalid_request', {
         message: 'The address to return to is not registered for this application. Its owner can add it.',
       });
-    const { name, clientId, logoUrl, accentColor } = application;
+    const { clientId } = application;
+    const own = ownAddress('/sign-in', { clientId, returnTo, locale: query.get('locale') });
     return pageResponse(
       context,
       renderSignInPage({
-        locale: localeOf(context, query),
-        application: { name, clientId, logoUrl, accentColor },
+        locale: localeOf(context),
+        application,
+        ways: waysInto(application, { own, returnTo }, dependencies),
         returnTo,
         email: query.get('email'),
       }),
@@ -79,12 +85,10 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
         const query = queryOf(context.request);
         const token = query.get('token') ?? '';
         if (!isSetupTokenValid(token)) throw new AppError('not_found');
-        return pageResponse(
-          context,
-          renderSetupPage({ locale: localeOf(context, query), token, hasOwner: hasOwner() }),
-        );
+        return pageResponse(context, renderSetupPage({ locale: localeOf(context), token, hasOwner: hasOwner() }));
       },
     }),
+    devicePageRoute(dependencies),
     operation({
       ...page,
       id: 'homePage',
@@ -111,10 +115,6 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
   ];
 }
 
-function localeOf({ request }: RequestContext, query: URLSearchParams) {
-  return negotiateLocale(query.get('locale'), request.headers.get('accept-language'));
-}
-
 const PROBLEM_TITLES: Record<number, string> = {
   400: 'That link does not work',
   403: 'Not available',
@@ -124,11 +124,13 @@ const PROBLEM_TITLES: Record<number, string> = {
 
 /** What a person sees of an error. */
 export function renderErrorPage(error: AppError, context: RequestContext): string {
+  const locale = localeOf(context);
+  const { errors } = catalogueFor(locale);
   return renderProblemPage({
-    locale: negotiateLocale(null, context.request.headers.get('accept-language')),
+    locale,
     status: error.status,
     title: PROBLEM_TITLES[error.status] ?? 'Something went wrong',
-    message: error.message,
+    message: error.code === 'rate_limited' ? waitText(errors, error.retryAfterSeconds ?? 60) : error.message,
     requestId: context.requestId,
   });
 }

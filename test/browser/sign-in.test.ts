@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { leaving } from './leaving.ts';
 
 setDefaultTimeout(60_000);
 
@@ -73,7 +74,7 @@ describe('a person', () => {
     expect(await page.text('#lead')).toContain('typed@example.com');
     await expectSoundPage();
 
-    await page.pressKeys(await outboxCode(server, 'typed@example.com'));
+    await leaving(page, async () => page.pressKeys(await outboxCode(server, 'typed@example.com')));
     const address = await page.untilAddress(/^http:\/\/127\.0\.0\.1:\d+\/signed-in\?from=gatehouse#/);
     const fragment = new URLSearchParams(address.hash.slice(1));
     expect([...fragment.keys()]).toEqual(['token', 'expiresAt']);
@@ -138,7 +139,7 @@ describe('an error', () => {
     await expectSoundPage();
 
     // The wrong digits are selected, so that typing replaces them.
-    await page.pressKeys(code);
+    await leaving(page, () => page.pressKeys(code));
     await page.untilAddress(/#token=est_/);
     await expectSoundPage();
   });

@@ -343,17 +343,18 @@ describe('a normal instance', () => {
     expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
   });
 
-  test('guards everything below /api but sign-in, setup and what is public of an application', () => {
+  test('guards everything below /api but sign-in, setup, devices and what is public of an application', () => {
     const open = operations.filter(({ access, path }) => access === 'none' && path.startsWith('/api'));
     const isMeantToBe = (path: string) =>
-      path.startsWith('/api/v1/auth/') || path === '/api/setup' || path.startsWith('/api/applications/:id/public/');
+      path === '/api/setup' || /^\/api\/(?:auth\/google|v1\/auth|v1\/device|applications\/:id\/public)\//.test(path);
     expect(open.filter(({ path }) => !isMeantToBe(path)).map(({ id }) => id)).toEqual([]);
   });
 
   test('limits everything that is guarded, and everything open that writes', () => {
-    expect(
-      operations.filter(({ access, method, limit }) => limit === 'none' && (access !== 'none' || method !== 'GET')),
-    ).toEqual([]);
+    const unlimited = operations.filter(({ limit }) => limit === 'none');
+    const loose = unlimited.filter(({ access, method }) => access !== 'none' || method !== 'GET');
+    // A device polls at the interval of its own grant.
+    expect(loose.map(({ id }) => id)).toEqual(['redeemDeviceCode']);
   });
 
   test('asks full access of everything that management changes', () => {
@@ -449,7 +450,8 @@ describe('/openapi.yaml', async () => {
     expect(described.requestBody !== undefined).toBe(operation.body !== undefined);
     if (described.requestBody) {
       expect(described.requestBody.required).toBe(!operation.isBodyOptional);
-      expect(Object.keys(described.requestBody.content)).toEqual(['application/json']);
+      const forms = operation.isFormAccepted ? ['application/x-www-form-urlencoded'] : [];
+      expect(Object.keys(described.requestBody.content)).toEqual(['application/json', ...forms]);
     }
   });
 
@@ -466,7 +468,7 @@ describe('/openapi.yaml', async () => {
       500,
     ];
     for (const status of statuses) expect(responses, String(status)).toHaveProperty(String(status));
-    const isFlat = style === 'verify' || style === 'session';
+    const isFlat = style === 'verify' || style === 'session' || style === 'oauth';
     for (const [status, { content }] of Object.entries(responses).filter(([name]) => name !== '200')) {
       const { schema, examples } = content['application/json']!;
       const codes = Object.keys(examples);

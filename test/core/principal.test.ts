@@ -33,6 +33,7 @@ const session = (...workspaces: [workspaceId: string, role: ConsoleRole][]): Ses
   applicationId: 'app_0',
   applicationUserId: 'apu_1',
   isConsole: workspaces.length > 0,
+  workspaceId: null,
   envelope: {} as SessionPrincipal['envelope'],
   workspaces: workspaces.map(([workspaceId, role]) => ({ workspaceId, role })),
 });

@@ -111,10 +111,13 @@ describe('a write that is authenticated by the console’s cookie', () => {
     expect(answer.status).toBe(403);
   });
 
-  test('reads need no proof of origin', async () => {
+  test('reads are refused where the browser says that another site made it ask', async () => {
     const { instance, cookie } = await signedIn();
-    const answer = await instance.call('GET', '/api/applications', { headers: { cookie, 'sec-fetch-site': 'none' } });
-    expect(answer.status).toBe(200);
+    const read = async (headers: Record<string, string>) =>
+      (await instance.call('GET', '/api/applications', { headers: { cookie, ...headers } })).status;
+    expect(await read({})).toBe(200);
+    for (const site of ['none', 'same-origin']) expect(await read({ 'sec-fetch-site': site })).toBe(200);
+    for (const site of ['cross-site', 'same-site']) expect(await read({ 'sec-fetch-site': site })).toBe(403);
   });
 
   test('a cookie never stands for the bearer of the verification endpoints', async () => {

@@ -84,13 +84,13 @@ test('bundling the same sources again does not touch the file', async () => {
   const file = () => Bun.file(new URL('../../src/pages/generated/assets.ts', import.meta.url));
   const before = file().lastModified;
   const { files, bytes } = await bundlePages();
-  expect(files).toBe(4);
+  expect(files).toBe(6);
   expect(bytes).toBeGreaterThan(1_000);
   expect(file().lastModified).toBe(before);
 });
 
 test('no script of the pages evaluates text or writes markup', async () => {
-  for (const name of ['sign-in.js', 'setup.js']) {
+  for (const name of ['sign-in.js', 'device-code.js', 'device.js', 'setup.js']) {
     const source = new TextDecoder().decode(findAsset(assetUrl(name))!.body('identity'));
     expect(source).not.toMatch(/\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
     expect(source).not.toMatch(/https?:\/\/[a-z]/);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { assetUrl, findAsset } from '@/pages/assets.ts';
+import { renderDeviceCodePage, renderDevicePage } from '@/pages/device.ts';
 import { renderProblemPage } from '@/pages/problem.ts';
 import { renderSetupPage } from '@/pages/setup.ts';
 import { renderSignInPage } from '@/pages/sign-in.ts';
@@ -7,13 +8,40 @@ import { renderSignInPage } from '@/pages/sign-in.ts';
 const HOSTILE = `"'></script><script>alert(1)</script><img src=x onerror=alert(1)>`;
 
 const application = { name: 'Acme', clientId: 'acme', logoUrl: null, accentColor: null };
+const hostileApplication = {
+  name: HOSTILE,
+  clientId: HOSTILE,
+  logoUrl: `https://x.test/${HOSTILE}`,
+  accentColor: HOSTILE,
+};
+const startUrl = 'https://auth.test/api/auth/google/start?clientId=acme';
+const everyWay = { isCodeAllowed: true, passkeyHost: 'auth.test', provider: { name: 'Google', startUrl } };
+const noWay = { isCodeAllowed: false, passkeyHost: null, provider: null };
+const hostileWays = { ...everyWay, provider: { name: HOSTILE, startUrl: `${startUrl}&x=${HOSTILE}` } };
 const documents = {
-  'sign-in': renderSignInPage({ locale: 'en', application, returnTo: 'https://acme.test/back' }),
+  'sign-in': renderSignInPage({ locale: 'en', application, ways: everyWay, returnTo: 'https://acme.test/back' }),
+  'sign-in without e-mail': renderSignInPage({
+    locale: 'en',
+    application,
+    ways: { ...everyWay, isCodeAllowed: false },
+    returnTo: null,
+  }),
+  'sign-in without any way': renderSignInPage({ locale: 'en', application, ways: noWay, returnTo: null }),
   'sign-in with hostile values': renderSignInPage({
     locale: 'en',
-    application: { name: HOSTILE, clientId: HOSTILE, logoUrl: `https://x.test/${HOSTILE}`, accentColor: HOSTILE },
+    application: hostileApplication,
+    ways: hostileWays,
     returnTo: HOSTILE,
     email: HOSTILE,
+  }),
+  'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
+  'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
+  device: renderDevicePage({ locale: 'en', userCode: 'BCDF-GHJK', application, ways: everyWay }),
+  'device with hostile values': renderDevicePage({
+    locale: 'en',
+    userCode: HOSTILE,
+    application: hostileApplication,
+    ways: hostileWays,
   }),
   setup: renderSetupPage({ locale: 'en', token: HOSTILE, hasOwner: false }),
   recovery: renderSetupPage({ locale: 'de', token: 't', hasOwner: true }),
@@ -56,7 +84,10 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
 
   test('loads nothing from another host, and only assets that exist', async () => {
     const { addresses } = await parse(document);
-    const own = addresses.filter((address) => !address.startsWith('https://x.test/'));
+    // The provider's start is a link to follow, not something to load; so is the device page.
+    const own = addresses.filter(
+      (address) => !address.startsWith('https://x.test/') && !address.startsWith(startUrl) && address !== '/device',
+    );
     expect(own.length).toBeGreaterThan(1);
     for (const address of own) expect(findAsset(address)?.path).toBe(address);
   });
@@ -85,9 +116,27 @@ test('the sign-in page has the ids that browser tests rely on, and a label for e
     'message',
     'signed-in',
     'refused',
+    'passkey',
+    'provider',
+    'offer',
   ];
   expect(ids).toEqual(expect.arrayContaining(stable));
   expect(labelled).toBe(2);
+});
+
+test('the sign-in page holds what the application allows, and nothing else', async () => {
+  const idsOf = async (ways: typeof everyWay | typeof noWay) =>
+    (await parse(renderSignInPage({ locale: 'en', application, ways, returnTo: null }))).ids;
+  const ways = ['email-form', 'code-form', 'divider', 'passkey', 'provider'];
+  expect((await idsOf(everyWay)).filter((id) => ways.includes(id)).sort()).toEqual([...ways].sort());
+  expect((await idsOf(noWay)).filter((id) => ways.includes(id))).toEqual([]);
+  const withoutCode = await idsOf({ ...everyWay, isCodeAllowed: false });
+  expect(withoutCode.filter((id) => ways.includes(id)).sort()).toEqual(['passkey', 'provider']);
+});
+
+test('the device page shows the code, names nobody yet, and warns', () => {
+  expect(documents.device).toContain('A device that shows <strong translate="no">BCDF-GHJK</strong>');
+  expect(documents.device).toContain('Only continue if you started this yourself on your device.');
 });
 
 test('the setup page has the ids that browser tests rely on', async () => {
@@ -109,14 +158,14 @@ test('the scripts read their data from the page, without a loss', () => {
 
 test('an accent colour is passed on only when it is a hex colour', () => {
   const withAccent = (accentColor: string) =>
-    renderSignInPage({ locale: 'en', application: { ...application, accentColor }, returnTo: null });
+    renderSignInPage({ locale: 'en', application: { ...application, accentColor }, ways: noWay, returnTo: null });
   expect(withAccent('#0a7')).toContain('<html lang="en" data-accent="#0a7">');
   expect(withAccent('red;}')).toContain('<html lang="en">');
 });
 
 test('a logo is shown only from where the image policy allows it', () => {
   const withLogo = (logoUrl: string) =>
-    renderSignInPage({ locale: 'en', application: { ...application, logoUrl }, returnTo: null });
+    renderSignInPage({ locale: 'en', application: { ...application, logoUrl }, ways: noWay, returnTo: null });
   expect(withLogo('https://cdn.test/l.png')).toContain('src="https://cdn.test/l.png"');
   expect(withLogo('/cdn/l.webp')).toContain('src="/cdn/l.webp"');
   for (const refused of ['http://cdn.test/l.png', 'javascript:alert(1)', '//cdn.test/l.png', 'data:text/html,x']) {

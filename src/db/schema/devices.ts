@@ -22,9 +22,9 @@ export const deviceGrants = sqliteTable('device_grants', {
   /** Grows by five at every poll that comes too early, for good (RFC 8628 §3.5). */
   intervalSeconds: integer('interval_seconds').notNull(),
   lastPolledAt: integer('last_polled_at'),
-  /** The one session that may decide. */
+  /** The one session that may decide; among those of one person it is the one that looked last. */
   claimedSessionId: text('claimed_session_id'),
-  /** Who approved. */
+  /** Who decided. */
   applicationUserId: text('application_user_id').references(() => applicationUsers.id),
   apiKeyId: text('api_key_id').references(() => apiKeys.id),
   createdAt: integer('created_at').notNull(),

@@ -2,12 +2,15 @@
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { users } from './users.ts';
+import { workspaces } from './workspaces.ts';
 
 export const passkeys = sqliteTable('passkeys', {
   id: text().primaryKey(),
   userId: text('user_id')
     .notNull()
     .references(() => users.id),
+  /** Whose applications it opens; null for all. */
+  workspaceId: text('workspace_id').references(() => workspaces.id),
   credentialId: blob('credential_id', { mode: 'buffer' }).notNull(),
   publicKey: blob('public_key', { mode: 'buffer' }).notNull(),
   counter: integer().notNull(),

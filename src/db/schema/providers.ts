@@ -2,6 +2,7 @@
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { users } from './users.ts';
+import { workspaces } from './workspaces.ts';
 
 export const providerClients = sqliteTable('provider_clients', {
   applicationId: text('application_id')
@@ -20,6 +21,8 @@ export const providerIdentities = sqliteTable('provider_identities', {
   userId: text('user_id')
     .notNull()
     .references(() => users.id),
+  /** Where it counts; null for everywhere. */
+  workspaceId: text('workspace_id').references(() => workspaces.id),
   issuer: text().notNull(),
   subject: text().notNull(),
   /** As the provider gave it last; never used to find anyone. */

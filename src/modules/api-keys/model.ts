@@ -64,8 +64,11 @@ const record = {
   access: Choice(KEY_ACCESS),
   applicationId: Nullable(Id('app')),
   applicationIds: Nullable(Type.Array(Id('app'))),
-  userId: Type.String({ description: 'The synthetic principal.', examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
-  source: Type.String({ examples: ['api'] }),
+  userId: Type.String({
+    description: 'The synthetic principal; of a personal key the person.',
+    examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
+  }),
+  source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
   roles: Type.Array(Slug()),
   scopes: Type.Array(Slug()),
   memberships: Type.Array(Slug()),
@@ -89,3 +92,22 @@ export const NewApiKey = Type.Object({
   token: Type.String({ description: 'In plain text, this once.', examples: ['eak_…'] }),
 });
 export type NewApiKeyRecord = Static<typeof NewApiKey>;
+
+/** A personal key, as the person it belongs to sees it. */
+export const Device = Type.Object(
+  {
+    id: record.id,
+    name: record.name,
+    prefix: record.prefix,
+    application: Type.Object({ id: Id('app'), name: Type.String() }),
+    createdAt: record.createdAt,
+    lastUsedAt: record.lastUsedAt,
+    expiresAt: record.expiresAt,
+  },
+  { $id: 'Device' },
+);
+export type DeviceRecord = Static<typeof Device>;
+
+export const DevicePage = PageOf(Device);
+export const DevicePatch = Input({ name: Name() });
+export const DeviceRevoked = Type.Object({ id: Id('key') });

@@ -1,4 +1,4 @@
-/** API keys: minted with a synthetic principal, listed without their secret. */
+/** API keys: minted with a synthetic principal, listed without their secret. Personal keys are made in personal.ts. */
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import type { AuditKind } from '../../core/audit.ts';
@@ -6,7 +6,7 @@ import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Random } from '../../core/random.ts';
-import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
+import { hashSecret, mintSecret } from '../../core/secret.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import type { Application } from '../../db/schema/applications.ts';
 import { type ApiKey, apiKeys } from '../../db/schema/credentials.ts';
@@ -24,6 +24,7 @@ import {
   type NewApiKeyRecord,
   type WorkspaceKeyInput,
 } from './model.ts';
+import { tokenColumns } from './token.ts';
 
 export interface ApiKeyDependencies {
   readonly db: Database;
@@ -47,11 +48,6 @@ interface NewKey {
   readonly rateLimits: { perMinute: number; perDay: number };
   readonly expiresAt: number | null;
   readonly source: string;
-}
-
-/** All that is kept of a token. */
-function tokenColumns(token: string): Pick<ApiKey, 'tokenHash' | 'prefix'> {
-  return { tokenHash: Buffer.from(hashSecret(token)), prefix: secretPrefix(token) };
 }
 
 /** Whose keys: an application's, or with `applicationId` null the workspace's own. */
@@ -104,7 +100,10 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
   function create(actor: Actor, key: Omit<NewKey, 'source'>): NewApiKeyRecord {
     const token = mintSecret('apiKey', random);
     return db.write(actor, (unit) => {
-      const row = insert(unit, token, { ...key, source: actor.type === 'user' ? 'console' : 'api' });
+      const row = insert(unit, token, {
+        ...key,
+        source: actor.type === 'user' && actor.apiKeyId === null ? 'console' : 'api',
+      });
       return { ...present(row), token };
     });
   }
@@ -198,8 +197,13 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
       .get()!.status;
   }
 
-  /** @throws {AppError} key_revoked, membership_locked, already_in_grace */
+  /** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key. */
   function refuseRotation(unit: Unit, key: ApiKey): void {
+    // Whoever got the new token could act as the person.
+    if (key.source === 'device')
+      throw new AppError('invalid_state', {
+        message: 'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
+      });
     if (key.revokedAt !== null) throw new AppError('key_revoked');
     if (statusOf(unit, key) !== 'active') throw new AppError('membership_locked');
     if (key.rotatedToId !== null) throw new AppError('already_in_grace');
@@ -257,7 +261,8 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
     /**
      * Replaces the token; the old one stops working at once.
      *
-     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for the environment's key.
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key and for the
+     * environment's.
      */
     rotate(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
       const token = mintSecret('apiKey', random);
@@ -280,7 +285,7 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
     /**
      * Makes a successor with the same principal, envelope and limits; the predecessor works for 24 hours more.
      *
-     * @throws {AppError} key_revoked, membership_locked, already_in_grace
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key.
      */
     rotateWithGrace(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
       const token = mintSecret('apiKey', random);

@@ -5,13 +5,15 @@ import { DAY, isoTime, MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Application, applications } from '../../db/schema/applications.ts';
-import { sessions as sessionTable } from '../../db/schema/credentials.ts';
+import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
+import { revokePersonalKeys } from '../api-keys/personal.ts';
 import type { Applications } from '../applications/service.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges, dropOpenCodes } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
+import { dropDeviceGrants } from '../device/grants.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { findUser } from '../users/members.ts';
 import type { Workspaces } from '../workspace/service.ts';
@@ -50,6 +52,8 @@ export function lifecycleService({
       reason,
     );
     dropOpenCodes(unit, applicationId, 'sign_in');
+    revokePersonalKeys(unit, eq(apiKeys.applicationId, applicationId));
+    dropDeviceGrants(unit, applicationId);
   }
 
   function carryOut(unit: Unit, application: Application, request: Request): ApplicationRecord {

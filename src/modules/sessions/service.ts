@@ -86,7 +86,8 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
       const row = find.keyCredential(token);
       if (refusalOf(row) !== null || !row) return null;
       const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
-      if (row.source === 'device' && applicationId !== null) {
+      if (row.source === 'device') {
+        if (applicationId === null) return null;
         const isConsole = applicationId === consoleId.get()?.id;
         const rights = consoleRights(isConsole, userId);
         return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, ...rights };
@@ -113,6 +114,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
         userId: row.userId,
         applicationId: row.applicationId,
         applicationUserId: row.applicationUserId,
+        workspaceId: row.workspaceId,
         ...consoleRights(row.workspaceId === null, row.userId),
         envelope: envelope(row, cdnUrl()),
       };

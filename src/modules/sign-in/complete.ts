@@ -36,14 +36,18 @@ export interface ProvenAddress {
   readonly isEmailProven: boolean;
 }
 
-export type SignInRefusal =
-  | 'application_archived'
-  | 'email_archived'
-  | 'user_deleted'
-  | 'membership_blocked'
-  | 'gate_closed'
-  | 'waitlist'
-  | 'forbidden';
+/** Why somebody who has proved who they are may still not come in. */
+export const SIGN_IN_REFUSALS = [
+  'application_archived',
+  'email_archived',
+  'user_deleted',
+  'membership_blocked',
+  'gate_closed',
+  'waitlist',
+  'forbidden',
+] as const;
+
+export type SignInRefusal = (typeof SIGN_IN_REFUSALS)[number];
 
 export type SignInOutcome =
   | ({ readonly ok: true; readonly userId: string; readonly applicationId: string } & MintedSession)

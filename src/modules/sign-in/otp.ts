@@ -1,5 +1,4 @@
 /** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
-import { isClosed } from '../../core/application-state.ts';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -15,6 +14,7 @@ import type { Sessions } from '../sessions/service.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import { completeSignIn } from './complete.ts';
+import { openApplication } from './open-application.ts';
 import type { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 
 export interface OtpDependencies {
@@ -38,17 +38,6 @@ export type Otp = ReturnType<typeof otpService>;
 export function otpService(dependencies: OtpDependencies) {
   const { db, challenges, sessions, findApplication, findApplicationByClientId, limits, baseUrl } = dependencies;
 
-  /** @throws {AppError} not_found, application_archived, forbidden */
-  function openApplication(clientId: string): Application {
-    const application = findApplicationByClientId(clientId);
-    if (!application)
-      throw new AppError('not_found', { message: 'There is no application with this clientId; check its settings.' });
-    if (isClosed(application)) throw new AppError('application_archived');
-    if (!application.signinMethods.includes('otp'))
-      throw new AppError('forbidden', { message: 'Sign-in by code is switched off for this application.' });
-    return application;
-  }
-
   return {
     /**
      * Queues a code. The answer is the same for a known and an unknown address, and "sent" is only said when the mail has
@@ -57,7 +46,7 @@ export function otpService(dependencies: OtpDependencies) {
     send(actor: Actor, { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput): SendResult {
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
-      const application = openApplication(clientId);
+      const application = openApplication(findApplicationByClientId(clientId), 'otp');
       const outcome = db.write(actor, (unit) => {
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
         const issued = challenges.issue(unit, subject, limits.codesPerEmail);

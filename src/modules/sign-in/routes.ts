@@ -1,7 +1,8 @@
 /** Signing in: asking for a code and exchanging it for a session. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
-import type { SessionCookie } from '../../http/session-cookie.ts';
+import { SIGN_IN_REFUSALS } from './complete.ts';
+import type { KeepConsoleSession } from './console-session.ts';
 import { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 import type { Otp } from './otp.ts';
 
@@ -9,11 +10,10 @@ const tag = 'Sign-in';
 
 export interface SignInRouteDependencies {
   readonly otp: Otp;
-  readonly cookie: SessionCookie;
-  readonly consoleId: () => string;
+  readonly keepConsoleSession: KeepConsoleSession;
 }
 
-export function signInRoutes({ otp, cookie, consoleId }: SignInRouteDependencies): Operation[] {
+export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencies): Operation[] {
   return [
     operation({
       id: 'sendSignInCode',
@@ -45,24 +45,10 @@ export function signInRoutes({ otp, cookie, consoleId }: SignInRouteDependencies
       limit: 'code_verify',
       body: VerifyCodeInput,
       data: SignedIn,
-      errors: [
-        'code_invalid',
-        'code_expired',
-        'code_exhausted',
-        'code_consumed',
-        'gate_closed',
-        'waitlist',
-        'user_deleted',
-        'email_archived',
-        'membership_blocked',
-        'application_archived',
-        'forbidden',
-      ],
+      errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', ...SIGN_IN_REFUSALS],
       handle({ actor, body, context }) {
         const signedIn = otp.verify(actor, body, context.request.headers.get('user-agent'));
-        // Pages of this server manage the console by cookie; every other application gets its token and nothing else.
-        if (signedIn.applicationId === consoleId())
-          context.headers['Set-Cookie'] = cookie.write(signedIn.token, Date.parse(signedIn.expiresAt));
+        keepConsoleSession(context, signedIn);
         return signedIn;
       },
     }),

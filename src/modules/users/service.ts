@@ -5,11 +5,12 @@ import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
 import type { Application } from '../../db/schema/applications.ts';
-import { sessions as sessionTable } from '../../db/schema/credentials.ts';
+import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
 import { applicationUsers, type MembershipStatus, userLanguages, users } from '../../db/schema/users.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { revokePersonalKeys } from '../api-keys/personal.ts';
 import { heldGrants, replaceGrants } from '../grants/holders.ts';
 import type { GrantKind } from '../grants/kinds.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -151,6 +152,8 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
           throw new AppError('invalid_state', { message: `A user who is ${member.status} cannot do that: ${action}.` });
         setStatus(unit, member, to, reason ?? null);
         if (to !== 'active') sessions.revokeAll(unit, eq(sessionTable.applicationUserId, member.id), to);
+        // A pause is over some day; from the others nobody expects their devices back.
+        if (to === 'banned' || to === 'deleted') revokePersonalKeys(unit, eq(apiKeys.applicationUserId, member.id));
         unit.emit({
           type: event,
           applicationId: application.id,

@@ -5,13 +5,14 @@ import { DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import { sessions as sessionTable } from '../../db/schema/credentials.ts';
+import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
 import { applicationUsers, users } from '../../db/schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from '../../db/schema/workspace-members.ts';
 import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { invitationMail } from '../../mail/messages/invitation.ts';
+import { revokePersonalKeys } from '../api-keys/personal.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { findMember } from '../users/members.ts';
 import type { MemberRecord } from './model.ts';
@@ -158,6 +159,7 @@ export function memberService({ db, sessions, consoleId, baseUrl }: MemberDepend
             .where(eq(applicationUsers.id, seat.id))
             .run();
           sessions.revokeAll(unit, eq(sessionTable.applicationUserId, seat.id), 'removed_from_workspace');
+          revokePersonalKeys(unit, eq(apiKeys.applicationUserId, seat.id));
           unit.emit({ type: 'user.banned', applicationId: consoleId(), data: { userId: member.userId } });
         }
         unit.audit({ kind: 'workspace.member_removed', workspaceId, userId: member.userId, targetId: memberId });

@@ -27,24 +27,45 @@ export interface SignedIn {
 const TIMEOUT_MS = 20_000;
 
 /** Posts JSON. Never throws: a timeout, a lost connection and a proxy's error page are failures like any other. */
-export async function post<T>(path: string, body: unknown, bearer?: string): Promise<Outcome<T>> {
+export function post<T>(path: string, body: unknown, bearer?: string): Promise<Outcome<T>> {
+  return send(path, { method: 'POST', body: JSON.stringify(body) }, bearer);
+}
+
+/** Reads; as harmless as `post`. */
+export function get<T>(path: string, bearer: string): Promise<Outcome<T>> {
+  return send(path, { method: 'GET' }, bearer);
+}
+
+/** Ends the session, also when the page is closed meanwhile. Whether it worked is nobody's concern any more. */
+export function signOut(bearer: string): void {
+  void send('/api/v1/session', { method: 'DELETE', keepalive: true }, bearer);
+}
+
+async function send<T>(path: string, request: RequestInit, bearer?: string): Promise<Outcome<T>> {
   let response: Response;
   try {
     response = await fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(bearer && { authorization: `Bearer ${bearer}` }) },
-      body: JSON.stringify(body),
+      ...request,
+      headers: {
+        ...(request.body !== undefined && { 'content-type': 'application/json' }),
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+      },
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
   } catch {
-    return { ok: false, code: 'network', requestId: null, retryAfterSeconds: null };
+    return failureOfCode('network');
   }
   const answer = await readAnswer(response);
   if (response.ok && answer.success === true) {
     return { ok: true, data: answer.data as T, answeredAt: response.headers.get('date') };
   }
   return failureOf(response, answer);
+}
+
+/** A failure of which no more than the code is known. */
+export function failureOfCode(code: string): Failure {
+  return { ok: false, code, requestId: null, retryAfterSeconds: null };
 }
 
 async function readAnswer(response: Response): Promise<Record<string, unknown>> {

@@ -7,6 +7,11 @@ export function element<T extends HTMLElement>(id: string, type: new () => T): T
   return found;
 }
 
+/** The element with this id where the page has it. */
+export function findElement<T extends HTMLElement>(id: string, type: new () => T): T | null {
+  return document.getElementById(id) === null ? null : element(id, type);
+}
+
 /** What the server put into the page's data block. */
 export function readPageData<T>(): T {
   return JSON.parse(document.getElementById('page-data')?.textContent ?? '') as T;

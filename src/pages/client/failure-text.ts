@@ -2,6 +2,7 @@
 
 import { format } from '../../i18n/format.ts';
 import type { SignInPageData } from '../page-data.ts';
+import { waitText } from '../wait-text.ts';
 import type { Failure } from './api.ts';
 
 /** The sentence for a failure; one that only an operator can explain carries its reference. */
@@ -11,10 +12,4 @@ export function failureText(errors: SignInPageData['errors'], failure: Failure):
   const known = Object.hasOwn(errors, code) ? errors[code as keyof typeof errors] : undefined;
   if (known && code !== 'internal') return known;
   return requestId ? `${errors.internal} ${format(errors.reference, { requestId })}` : errors.internal;
-}
-
-/** Never says "1 seconds": a plural of at least two suits every language better. */
-function waitText(errors: SignInPageData['errors'], seconds: number): string {
-  if (seconds > 90) return format(errors.rate_limited_minutes, { minutes: Math.ceil(seconds / 60) });
-  return format(errors.rate_limited, { seconds: Math.max(2, seconds) });
 }

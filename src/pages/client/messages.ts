@@ -7,6 +7,8 @@ export interface Messages {
   error(text: string, field?: HTMLInputElement): void;
   /** Shows good news. */
   note(text: string): void;
+  /** Shows what is worth knowing, and is neither good nor bad. */
+  hint(text: string): void;
   /** Tells a screen reader what the eye sees anyway. */
   announce(text: string): void;
   clear(): void;
@@ -20,7 +22,10 @@ export function createMessages(fields: HTMLInputElement[], messageId = 'message'
   function clear(): void {
     message.textContent = '';
     announcer.textContent = '';
-    if (note) note.textContent = '';
+    if (note) {
+      note.textContent = '';
+      delete note.dataset['tone'];
+    }
     for (const field of fields) field.removeAttribute('aria-invalid');
   }
 
@@ -35,6 +40,12 @@ export function createMessages(fields: HTMLInputElement[], messageId = 'message'
     note(text) {
       clear();
       if (note) note.textContent = text;
+    },
+    hint(text) {
+      clear();
+      if (!note) return;
+      note.dataset['tone'] = 'neutral';
+      note.textContent = text;
     },
     announce(text) {
       announcer.textContent = text;

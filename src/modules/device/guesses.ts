@@ -1,0 +1,37 @@
+/**
+ * Counts the wrong user codes of a session, and of its person, since sessions are easily had: whoever tries codes is
+ * stopped long before one could be right.
+ */
+import { AppError } from '../../core/error.ts';
+import type { SessionPrincipal } from '../../core/principal.ts';
+import { BUCKETS, USER_CODE_GUESSES, USER_CODE_GUESSES_OF_PERSON } from '../../http/limits.ts';
+import { announceLimit, applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+
+/** Who asks about a code. */
+interface Asking {
+  readonly principal: SessionPrincipal;
+  readonly context: RequestContext;
+}
+
+export type GuessLimit = ReturnType<typeof guessLimit>;
+
+export function guessLimit(limiter: RateLimiter) {
+  /**
+   * Answers what was found, and a wrong guess by the same refusal whatever was wrong about it.
+   *
+   * @throws {AppError} rate_limited after five wrong ones, for right ones too; not_found
+   */
+  return <Result>({ principal, context }: Asking, look: () => Result | null): Result => {
+    const { sessionId, userId } = principal;
+    applyLimit(context.headers, limiter.peek(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON));
+    applyLimit(context.headers, limiter.peek(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+    const found = look();
+    if (found !== null) return found;
+    limiter.consume(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON);
+    announceLimit(context.headers, limiter.consume(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+    throw new AppError('not_found', {
+      message: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
+    });
+  };
+}

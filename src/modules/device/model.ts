@@ -1,0 +1,120 @@
+/** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { DEVICE_GRANT_STATUSES } from '../../db/schema/devices.ts';
+import { Choice, Email, Id, Input, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
+
+export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** What an OAuth client sends: parameters that are not known are ignored (RFC 6749 §3.1). */
+const OAuthParameters = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { remedy: 'Give a JSON object, or a form.' });
+
+const ClientId = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    remedy: 'Give the clientId of an application.',
+    examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'],
+  });
+
+export const DeviceCodeInput = OAuthParameters({
+  client_id: ClientId(),
+  device_name: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      // One line, and none of the marks that make a text read other than it is written.
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$',
+      description: 'What the person who approves sees, and the name of the key.',
+      remedy: 'Give a name of at most 100 characters in one line.',
+      examples: ['Ada’s laptop'],
+    }),
+  ),
+});
+export type DeviceCodeInput = Static<typeof DeviceCodeInput>;
+
+export const DeviceCode = Type.Object({
+  device_code: Type.String({ description: 'For the device alone; in plain text, this once.', examples: ['edc_…'] }),
+  user_code: Type.String({ description: 'For the person.', examples: ['WDJB-MJHT'] }),
+  verification_uri: Type.String({ format: 'uri', examples: ['https://auth.example.com/device'] }),
+  verification_uri_complete: Type.String({
+    format: 'uri',
+    examples: ['https://auth.example.com/device?code=WDJB-MJHT'],
+  }),
+  expires_in: Type.Integer({ description: 'Seconds.', examples: [900] }),
+  interval: Type.Integer({ description: 'Seconds to wait between two polls.', examples: [5] }),
+});
+export type DeviceCode = Static<typeof DeviceCode>;
+
+export const DeviceTokenInput = OAuthParameters({
+  device_code: Type.String({ minLength: 1, maxLength: 200, remedy: 'Give the device_code that device/code answered.' }),
+  client_id: ClientId(),
+  grant_type: Type.Optional(
+    Type.String({ maxLength: 200, remedy: `Give ${DEVICE_GRANT_TYPE}.`, examples: [DEVICE_GRANT_TYPE] }),
+  ),
+});
+export type DeviceTokenInput = Static<typeof DeviceTokenInput>;
+
+export const DeviceToken = Type.Object({
+  access_token: Type.String({ description: 'A personal key; in plain text, this once.', examples: ['eak_…'] }),
+  token_type: Type.String({ examples: ['Bearer'] }),
+  scope: Type.Optional(Type.Null({ description: 'Left out of the answer to a form.' })),
+});
+export type DeviceToken = Static<typeof DeviceToken>;
+
+export const AuthorizationServerMetadata = Type.Object({
+  issuer: Type.String({ format: 'uri' }),
+  token_endpoint: Type.String({ format: 'uri' }),
+  device_authorization_endpoint: Type.String({ format: 'uri' }),
+  grant_types_supported: Type.Array(Type.String()),
+  response_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+});
+
+const UserCode = () =>
+  Type.String({
+    minLength: 1,
+    description: 'As the device shows it; case, spaces and hyphens do not matter.',
+    remedy: 'Give the code that your device shows.',
+    examples: ['WDJB-MJHT'],
+  });
+
+export const UserCodeQuery = Type.Object({ user_code: UserCode() });
+export const UserCodeInput = Input({ user_code: UserCode() });
+
+export const DeviceRequest = Type.Object({
+  userCode: Type.String({ examples: ['WDJB-MJHT'] }),
+  status: Choice(DEVICE_GRANT_STATUSES),
+  application: Type.Object({
+    id: Id('app'),
+    clientId: Type.String({ examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+    name: Type.String(),
+    logoUrl: Nullable(Type.String({ format: 'uri' })),
+  }),
+  device: Type.Object(
+    {
+      name: Nullable(Type.String()),
+      ip: Nullable(Type.String()),
+      ipCountry: Nullable(Type.String()),
+      userAgent: Nullable(Type.String()),
+    },
+    { description: 'What the device says of itself, and where it asked from.' },
+  ),
+  grants: Type.Object(
+    {
+      actsAs: Type.Object({ userId: Id('usr'), email: Email(), name: Nullable(Type.String()) }),
+      roles: Type.Array(Slug()),
+      scopes: Type.Array(Slug()),
+      memberships: Type.Array(Slug()),
+      workspaces: Type.Array(Type.Object({ workspaceId: Id('wsp'), name: Type.String(), role: Type.String() }), {
+        description: 'Where the key would manage, with these rights; only from the console.',
+      }),
+    },
+    { description: 'What the device would be able to do, as of now.' },
+  ),
+  requestedAt: Timestamp(),
+  expiresAt: Timestamp(),
+});
+export type DeviceRequest = Static<typeof DeviceRequest>;
+
+export const DeviceDecision = Type.Object({ status: Choice(DEVICE_GRANT_STATUSES) });
+export type DeviceDecision = Static<typeof DeviceDecision>;

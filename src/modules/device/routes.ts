@@ -1,0 +1,94 @@
+/** The device's side of the device authorization grant, and where OAuth clients learn of it. */
+import { type Operation, operation } from '../../http/operation.ts';
+import type { DeviceAuthorization } from './authorization.ts';
+import {
+  AuthorizationServerMetadata,
+  DEVICE_GRANT_TYPE,
+  DeviceCode,
+  DeviceCodeInput,
+  DeviceToken,
+  DeviceTokenInput,
+} from './model.ts';
+
+const CODE_PATH = '/api/v1/device/code';
+const TOKEN_PATH = '/api/v1/device/token';
+
+export interface DeviceRouteDependencies {
+  readonly deviceAuthorization: DeviceAuthorization;
+  readonly baseUrl: () => string;
+}
+
+export function deviceRoutes({ deviceAuthorization, baseUrl }: DeviceRouteDependencies): Operation[] {
+  const common = { tag: 'Device grant', access: 'none', scope: 'instance' } as const;
+  return [
+    operation({
+      ...common,
+      id: 'requestDeviceCode',
+      method: 'POST',
+      path: CODE_PATH,
+      summary: 'Begin to connect a device (RFC 8628)',
+      description:
+        'Show `user_code` and `verification_uri` to the person, then poll `/api/v1/device/token` with `device_code`. Parameters that are not known are ignored.',
+      limit: 'device_code',
+      style: 'oauth',
+      isFormAccepted: true,
+      body: DeviceCodeInput,
+      data: DeviceCode,
+      errors: ['invalid_client', 'unauthorized_client'],
+      handle: ({ actor, body, context }) =>
+        deviceAuthorization.issue(actor, body, context.request.headers.get('user-agent')),
+    }),
+    operation({
+      ...common,
+      id: 'redeemDeviceCode',
+      method: 'POST',
+      path: TOKEN_PATH,
+      summary: 'Poll for the person’s decision, and get the personal key once they approved',
+      description: [
+        'Poll every `interval` seconds; each `slow_down` makes the interval five seconds longer for good.',
+        'A request in JSON is answered with `scope` null; one in a form, as OAuth clients send it, without `scope`, which in OAuth is a string or left out (RFC 6749 §5.1).',
+      ].join(' '),
+      // Held to the interval of the grant.
+      limit: 'none',
+      style: 'oauth',
+      isFormAccepted: true,
+      body: DeviceTokenInput,
+      data: DeviceToken,
+      errors: [
+        'authorization_pending',
+        'slow_down',
+        'expired_token',
+        'access_denied',
+        'invalid_client',
+        'invalid_grant',
+        'unsupported_grant_type',
+      ],
+      handle({ actor, body, context }) {
+        const answer = { access_token: deviceAuthorization.redeem(actor, body), token_type: 'Bearer' };
+        return isJson(context.request) ? { ...answer, scope: null } : answer;
+      },
+    }),
+    operation({
+      ...common,
+      id: 'getAuthorizationServerMetadata',
+      method: 'GET',
+      path: '/.well-known/oauth-authorization-server',
+      summary: 'What OAuth clients need to know of this server (RFC 8414)',
+      limit: 'none',
+      style: 'flat',
+      data: AuthorizationServerMetadata,
+      handle: () => ({
+        issuer: baseUrl(),
+        token_endpoint: baseUrl() + TOKEN_PATH,
+        device_authorization_endpoint: baseUrl() + CODE_PATH,
+        grant_types_supported: [DEVICE_GRANT_TYPE],
+        response_types_supported: [],
+        token_endpoint_auth_methods_supported: ['none'],
+      }),
+    }),
+  ];
+}
+
+function isJson(request: Request): boolean {
+  return (request.headers.get('content-type') ?? '').toLowerCase().startsWith('application/json');
+}

@@ -1,0 +1,126 @@
+/** Passkeys: signing in with one, and keeping one's own. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { SignedIn } from '../sign-in/model.ts';
+import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
+import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import {
+  CreationOptions,
+  NewPasskeyInput,
+  PasskeyOptionsInput,
+  PasskeyPatch,
+  PasskeyRecord,
+  PasskeyRemoval,
+  PasskeyRemoved,
+  Passkeys as PasskeyList,
+  PasskeySignInInput,
+  RequestOptions,
+} from './model.ts';
+import type { Passkeys } from './service.ts';
+import type { PasskeySignIn } from './sign-in.ts';
+
+export interface PasskeyRouteDependencies {
+  readonly passkeys: Passkeys;
+  readonly passkeySignIn: PasskeySignIn;
+  readonly keepConsoleSession: KeepConsoleSession;
+}
+
+const own = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
+const signIn = { tag: 'Sign-in', access: 'none', scope: 'instance', limit: 'passkey' } as const;
+
+export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: PasskeyRouteDependencies): Operation[] {
+  return [
+    operation({
+      ...signIn,
+      id: 'requestPasskeySignIn',
+      method: 'POST',
+      path: '/api/v1/auth/passkey/options',
+      summary: 'Options for signing in with a passkey',
+      description:
+        'For a discoverable credential, with user verification: pass `options` to the browser, with conditional UI or without.',
+      body: PasskeyOptionsInput,
+      data: RequestOptions,
+      errors: ['not_found', 'application_archived', 'forbidden', 'invalid_state'],
+      handle: ({ actor, body }) => passkeySignIn.options(actor, body.clientId),
+    }),
+    operation({
+      ...signIn,
+      id: 'verifyPasskeySignIn',
+      method: 'POST',
+      path: '/api/v1/auth/passkey/verify',
+      summary: 'Exchange a passkey’s answer for a session',
+      description: 'A challenge is good for five minutes and one answer, right or wrong.',
+      body: PasskeySignInInput,
+      data: SignedIn,
+      errors: [
+        'passkey_unknown',
+        'passkey_invalid',
+        'code_expired',
+        'code_consumed',
+        'invalid_state',
+        ...SIGN_IN_REFUSALS,
+      ],
+      async handle({ actor, body, context }) {
+        const signedIn = await passkeySignIn.verify(actor, body, context.request.headers.get('user-agent'));
+        keepConsoleSession(context, signedIn);
+        return signedIn;
+      },
+    }),
+    operation({
+      ...own,
+      id: 'listPasskeys',
+      method: 'GET',
+      path: '/api/account/passkeys',
+      summary: 'One’s passkeys',
+      data: PasskeyList,
+      handle: ({ principal }) => passkeys.list(principal),
+    }),
+    operation({
+      ...own,
+      id: 'requestPasskey',
+      method: 'POST',
+      path: '/api/account/passkeys/options',
+      summary: 'Options for making a passkey',
+      description:
+        'It will open the applications of this workspace; made in the console, those of all. Needs a fresh session.',
+      data: CreationOptions,
+      errors: ['reauthentication_required', 'invalid_state'],
+      handle: ({ actor, principal }) => passkeys.options(actor, principal),
+    }),
+    operation({
+      ...own,
+      id: 'addPasskey',
+      method: 'POST',
+      path: '/api/account/passkeys',
+      summary: 'Keep the passkey that was made',
+      body: NewPasskeyInput,
+      data: PasskeyRecord,
+      errors: ['code_expired', 'code_consumed', 'passkey_invalid', 'conflict', 'invalid_state'],
+      handle: ({ actor, principal, body }) => passkeys.add(actor, principal, body),
+    }),
+    operation({
+      ...own,
+      id: 'renamePasskey',
+      method: 'PATCH',
+      path: '/api/account/passkeys/:passkeyId',
+      summary: 'Give a passkey another name',
+      body: PasskeyPatch,
+      data: PasskeyRecord,
+      errors: ['not_found'],
+      handle: ({ actor, principal, params, body }) =>
+        passkeys.rename(actor, principal, params['passkeyId']!, body.name),
+    }),
+    operation({
+      ...own,
+      id: 'removePasskey',
+      method: 'DELETE',
+      path: '/api/account/passkeys/:passkeyId',
+      summary: 'Remove a passkey',
+      description: 'Needs a fresh session. The last way in to an application is removed only with `force=true`.',
+      query: PasskeyRemoval,
+      data: PasskeyRemoved,
+      errors: ['not_found', 'reauthentication_required', 'invalid_state'],
+      handle: ({ actor, principal, params, query }) =>
+        passkeys.remove(actor, principal, params['passkeyId']!, query.force ?? false),
+    }),
+  ];
+}

@@ -1,0 +1,156 @@
+/**
+ * What the WebAuthn library does for us: makes options and verifies answers. It keeps nothing; challenges, ownership,
+ * uniqueness and counters are judged by those who call.
+ */
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import { AppError } from '../../core/error.ts';
+import type { Passkey } from '../../db/schema/passkeys.ts';
+import { CHALLENGE_LIFETIME_MS } from './challenges.ts';
+import type { AssertionCredential, AttestationCredential } from './model.ts';
+import type { RelyingParty } from '../../core/relying-party.ts';
+
+/** COSE: Ed25519, ES256, RS256; what every authenticator has one of. */
+const ALGORITHMS = [-8, -7, -257];
+
+type Challenge = Uint8Array<ArrayBuffer>;
+
+export const toBase64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+
+/**
+ * What identifies a person to their authenticator: our id for them, which says nothing about them, with the workspace that
+ * the passkey opens. An authenticator keeps one passkey a handle, so those of two workspaces must differ. At most 64 bytes.
+ */
+export const userHandleOf = ({ userId, workspaceId }: Pick<Passkey, 'userId' | 'workspaceId'>) =>
+  new TextEncoder().encode(userId + (workspaceId ?? ''));
+
+export interface NewCredentialFor {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+  readonly email: string;
+  readonly displayName: string;
+  /** What they have already: an authenticator makes no second one. */
+  readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
+}
+
+export function creationOptions(rp: RelyingParty, challenge: Challenge, person: NewCredentialFor) {
+  return generateRegistrationOptions({
+    rpName: 'Gatehouse',
+    rpID: rp.id,
+    userID: userHandleOf(person),
+    userName: person.email,
+    userDisplayName: person.displayName,
+    challenge,
+    timeout: CHALLENGE_LIFETIME_MS,
+    attestationType: 'none',
+    excludeCredentials: person.existing.map(({ credentialId, transports }) => ({
+      id: toBase64Url(credentialId),
+      transports: transports as never[],
+    })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  });
+}
+
+/** Names no credential, so that it serves for whoever comes. */
+export function requestOptions(rp: RelyingParty, challenge: Challenge) {
+  return generateAuthenticationOptions({
+    rpID: rp.id,
+    challenge,
+    timeout: CHALLENGE_LIFETIME_MS,
+    userVerification: 'required',
+  });
+}
+
+export interface VerifiedCredential {
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: string[];
+  readonly aaguid: string;
+  readonly isBackedUp: boolean;
+}
+
+/** @throws {AppError} passkey_invalid */
+export async function verifyCreation(
+  rp: RelyingParty,
+  challenge: Uint8Array,
+  credential: AttestationCredential,
+): Promise<VerifiedCredential> {
+  return orInvalid(async () => {
+    refuseCertificates(credential);
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: { ...credential, clientExtensionResults: {}, response: { ...credential.response, transports: [] } },
+      expectedChallenge: toBase64Url(challenge),
+      expectedOrigin: [...rp.origins],
+      expectedRPID: rp.id,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    if (!verified) throw new Error('not verified');
+    const { credential: made, aaguid, credentialBackedUp } = registrationInfo;
+    if (made.id !== credential.id) throw new Error('the ids differ');
+    return {
+      credentialId: Buffer.from(made.id, 'base64url'),
+      publicKey: Buffer.from(made.publicKey),
+      counter: made.counter,
+      transports: credential.response.transports ?? [],
+      aaguid,
+      isBackedUp: credentialBackedUp,
+    };
+  });
+}
+
+/**
+ * We ask for no attestation, so a certificate in it is nobody's honest answer; to judge one, revocation lists would be
+ * fetched from wherever it says.
+ */
+function refuseCertificates({ response }: AttestationCredential): void {
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
+  const format = attestation.get('fmt');
+  const isSelfSigned = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
+  if (format !== 'none' && !isSelfSigned) throw new Error(`attestation ${format} was not asked for`);
+}
+
+export interface VerifiedAssertion {
+  readonly counter: number;
+  readonly isBackedUp: boolean;
+}
+
+/** Judges everything but the counter. @throws {AppError} passkey_invalid */
+export async function verifyAssertion(
+  rp: RelyingParty,
+  challenge: Uint8Array,
+  credential: AssertionCredential,
+  passkey: Passkey,
+): Promise<VerifiedAssertion> {
+  return orInvalid(async () => {
+    const { userHandle, ...response } = credential.response;
+    if (userHandle !== toBase64Url(userHandleOf(passkey))) throw new Error('the user handle is another’s');
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: { ...credential, clientExtensionResults: {}, response: { ...response, userHandle } },
+      expectedChallenge: toBase64Url(challenge),
+      expectedOrigin: [...rp.origins],
+      expectedRPID: rp.id,
+      requireUserVerification: true,
+      // The counter is compared where it is stored, so that two answers at once cannot both pass.
+      credential: { id: credential.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
+    });
+    if (!verified) throw new Error('the signature is not right');
+    return { counter: authenticationInfo.newCounter, isBackedUp: authenticationInfo.credentialBackedUp };
+  });
+}
+
+/** Whatever the library finds wrong in an answer is one refusal to the caller. */
+async function orInvalid<Result>(verify: () => Promise<Result>): Promise<Result> {
+  try {
+    return await verify();
+  } catch (cause) {
+    throw new AppError('passkey_invalid', { cause });
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * The authorization code flow with PKCE through an OpenID provider (RFC 6749 §4.1, RFC 7636, RFC 9700, OpenID Connect
+ * Core 1.0 §3.1): begun for a sign-in or a link, and finished at the one callback.
+ */
+import type { Logger } from 'pino';
+import type { Actor } from '../../core/actor.ts';
+import { isoTime } from '../../core/clock.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { AppError } from '../../core/error.ts';
+import type { InstanceKey } from '../../core/instance-key.ts';
+import type { SessionPrincipal } from '../../core/principal.ts';
+import type { Random } from '../../core/random.ts';
+import { isSecret } from '../../core/secret.ts';
+import type { Application } from '../../db/schema/applications.ts';
+import type { Database } from '../../db/unit-of-work.ts';
+import { requireFresh } from '../account/freshness.ts';
+import type { Sessions } from '../sessions/service.ts';
+import type { SignedIn } from '../sign-in/model.ts';
+import { openApplication } from '../sign-in/open-application.ts';
+import type { EffectiveProvider, ProviderClients } from './clients.ts';
+import type { Directory, ProviderMetadata } from './directory.ts';
+import type { Exchange } from './exchange.ts';
+import { ProviderFault } from './fault.ts';
+import { finishLink, finishSignIn } from './finish.ts';
+import type { ProviderProfile } from './id-token.ts';
+import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
+import { isReturnAllowed, ownPage, type ReturnRules, withFragment } from './return-to.ts';
+import { beginState, consumeState, proofsOf, type ProviderState } from './states.ts';
+
+export interface ProviderFlowDependencies {
+  readonly db: Database;
+  readonly random: Random;
+  readonly instanceKey: InstanceKey;
+  readonly sessions: Sessions;
+  readonly clients: ProviderClients;
+  readonly directory: Directory;
+  readonly exchange: Exchange;
+  readonly findApplication: (id: string) => Application | undefined;
+  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
+  readonly returnRules: ReturnRules;
+  readonly redirectUri: () => string;
+  readonly log: Logger;
+}
+
+/** Where the browser goes, and the session it goes with. */
+export interface Landing {
+  readonly location: string;
+  readonly session: SignedIn | null;
+}
+
+/** A browser that comes back from a provider. */
+export interface ComingBack {
+  readonly query: CallbackQuery;
+  /** The browser's secret, from its cookie. */
+  readonly browser: string | null;
+  readonly userAgent: string | null;
+}
+
+interface Beginning {
+  readonly application: Application;
+  readonly returnTo: string;
+  readonly browser: string;
+  /** Who links; null for a sign-in. */
+  readonly principal: SessionPrincipal | null;
+}
+
+const SCOPE = 'openid email profile';
+
+export type ProviderFlow = ReturnType<typeof providerFlow>;
+
+export function providerFlow(dependencies: ProviderFlowDependencies) {
+  const { db, random, instanceKey, sessions, clients, directory, exchange, returnRules, redirectUri, log } =
+    dependencies;
+
+  /** What the provider did wrong goes into the log; the person reads that it failed and what to do. */
+  async function heard<Result>(actor: Actor, issuer: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+      log.warn({ requestId: actor.requestId, issuer, err: error }, 'the identity provider failed');
+      throw new AppError('provider_failed', { cause: error });
+    }
+  }
+
+  function checkReturn(returnTo: string, application: Application): void {
+    if (!isReturnAllowed(returnTo, application, returnRules))
+      throw new AppError('invalid_request', {
+        message: 'The address to return to is not registered for this application. Its owner can add it.',
+      });
+  }
+
+  /** @returns the address at the provider to send the browser to. */
+  async function begin(actor: Actor, { application, returnTo, browser, principal }: Beginning): Promise<string> {
+    const provider = clients.effectiveOf(application);
+    if (!provider)
+      throw new AppError('invalid_state', {
+        message: 'No identity provider is set up for this application; sign in another way.',
+      });
+    checkReturn(returnTo, application);
+    const { issuer, clientId } = provider;
+    const { authorizationEndpoint, hasAccountChoice } = await heard(actor, issuer, () => directory.metadata(issuer));
+    const state = db.write(actor, (unit) => {
+      if (principal) requireFresh(unit, principal);
+      const sessionId = principal?.sessionId ?? null;
+      return beginState(unit, random, {
+        applicationId: application.id,
+        issuer,
+        clientId,
+        returnTo,
+        browser,
+        sessionId,
+      });
+    });
+    const { nonce, codeVerifier } = proofsOf(state, instanceKey);
+    const url = new URL(authorizationEndpoint);
+    const parameters = {
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri(),
+      scope: SCOPE,
+      state,
+      nonce,
+      code_challenge: new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...(hasAccountChoice && { prompt: 'select_account' }),
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /** What a mixed-up or forged answer would not have right. @throws {ProviderFault} RFC 9207 §2.4 */
+  function checkIssuer(iss: string | undefined, { issuer, isIssuerAnswered }: ProviderMetadata): void {
+    if (iss === undefined ? isIssuerAnswered : iss !== issuer)
+      throw new ProviderFault('callback: iss is not the issuer that was asked');
+  }
+
+  function providerOf(application: Application, { issuer, clientId }: ProviderState): EffectiveProvider {
+    const provider = clients.effectiveOf(application);
+    if (provider?.issuer !== issuer || provider.clientId !== clientId)
+      throw new AppError('invalid_state', {
+        message: 'The identity provider of this application has changed meanwhile. Go back and start again.',
+      });
+    return provider;
+  }
+
+  function finish(
+    actor: Actor,
+    { purpose, sessionId, returnTo, applicationId }: ProviderState,
+    profile: ProviderProfile,
+    userAgent: string | null,
+  ): Landing {
+    const land = (values: Record<string, string>, session: SignedIn | null = null) => ({
+      location: withFragment(returnTo, values),
+      session,
+    });
+    // Read anew: it may have been archived while the provider was asked.
+    const application = dependencies.findApplication(applicationId)!;
+    if (purpose === 'link') {
+      try {
+        db.write(actor, (unit) => finishLink(unit, sessions, { application, profile, sessionId: sessionId! }));
+        return land({ linked: 'provider' });
+      } catch (error) {
+        if (error instanceof AppError) return land({ error: error.code });
+        throw error;
+      }
+    }
+    const outcome = db.write(actor, (unit) => {
+      const trust = clients.trustOf(unit, profile.issuer);
+      return finishSignIn(unit, sessions, { application, profile, trust, userAgent });
+    });
+    if (!outcome.ok) return land({ error: outcome.refusal });
+    const { token, userId } = outcome;
+    const expiresAt = isoTime(outcome.expiresAt);
+    return land({ token, expiresAt }, { token, expiresAt, userId, applicationId });
+  }
+
+  return {
+    /** @throws {AppError} not_found, application_archived, forbidden, invalid_state, invalid_request, provider_failed */
+    async start(
+      actor: Actor,
+      { clientId = CONSOLE_CLIENT_ID, returnTo }: StartQuery,
+      browser: string,
+    ): Promise<string> {
+      const application = openApplication(dependencies.findApplicationByClientId(clientId), 'provider');
+      const landing = returnTo ?? ownPage(returnRules.baseUrl(), application);
+      return begin(actor, { application, returnTo: landing, browser, principal: null });
+    },
+
+    /** @throws {AppError} as {@link start}, and reauthentication_required */
+    async link(actor: Actor, principal: SessionPrincipal, { returnTo }: LinkInput, browser: string): Promise<string> {
+      const application = openApplication(dependencies.findApplication(principal.applicationId), 'provider');
+      const landing = returnTo ?? `${returnRules.baseUrl()}/account`;
+      return begin(actor, { application, returnTo: landing, browser, principal });
+    },
+
+    /**
+     * Finishes a flow. What cannot be trusted to belong to one throws and sends nobody anywhere; what is refused lands at
+     * the return URL with an error.
+     *
+     * @throws {AppError} invalid_request, invalid_state, provider_failed
+     */
+    async callback(actor: Actor, { query, browser, userAgent }: ComingBack): Promise<Landing> {
+      const { state = '', code = '', iss, error } = query;
+      const flow =
+        browser !== null && isSecret('providerState', state)
+          ? db.write(actor, (unit) => consumeState(unit, state, browser))
+          : null;
+      if (!flow)
+        throw new AppError('invalid_request', {
+          message:
+            'This sign-in is not known in this browser, has expired or was finished already. Go back and start again.',
+        });
+      const application = dependencies.findApplication(flow.applicationId)!;
+      checkReturn(flow.returnTo, application);
+      const provider = providerOf(application, flow);
+      const { issuer } = provider;
+      const metadata = await heard(actor, issuer, async () => {
+        const found = await directory.metadata(issuer);
+        checkIssuer(iss, found);
+        return found;
+      });
+      if (error !== undefined) {
+        const isDeclined = error === 'access_denied';
+        // Whoever holds the browser writes this text; only what looks like a code is kept (RFC 6749 §4.1.2.1).
+        const reason = /^[a-z_]{1,40}$/.test(error) ? error : 'no code of RFC 6749';
+        if (!isDeclined)
+          log.warn({ requestId: actor.requestId, issuer, reason }, 'the identity provider refused a sign-in');
+        const location = withFragment(flow.returnTo, { error: isDeclined ? 'access_denied' : 'provider_failed' });
+        return { location, session: null };
+      }
+      const profile = await heard(actor, issuer, () =>
+        exchange(provider, metadata, code, proofsOf(state, instanceKey)),
+      );
+      return finish(actor, flow, profile, userAgent);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** Schemas of an application's identity provider, of the flow through it, and of people's identities there. */
+import { type Static, Type } from '@sinclair/typebox';
+import { Id, Input, Name, Nullable, Timestamp } from '../../http/schemas.ts';
+
+/** What a provider hands out: printable, no spaces. */
+const Credential = (maxLength: number, remedy: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$', remedy });
+
+export const ProviderInput = Input({
+  issuer: Type.Optional(
+    Type.String({
+      description: 'An OpenID Connect issuer, as its discovery document names itself. Google’s when left out.',
+      maxLength: 500,
+      remedy: 'Give the https address of an OpenID Connect issuer.',
+      examples: ['https://accounts.google.com'],
+    }),
+  ),
+  clientId: Credential(500, 'Give the client id that the provider handed out.'),
+  clientSecret: Credential(2000, 'Give the client secret that the provider handed out.'),
+  name: Type.Optional(Nullable(Name())),
+});
+export type ProviderInput = Static<typeof ProviderInput>;
+
+export const ProviderRecordSchema = Type.Object(
+  {
+    source: Nullable(
+      Type.Unsafe<'application' | 'instance'>(
+        Type.String({
+          enum: ['application', 'instance'],
+          description:
+            'Whose client is in effect: the application’s own, else the instance’s; null where there is none.',
+        }),
+      ),
+    ),
+    issuer: Nullable(Type.String()),
+    clientId: Nullable(Type.String()),
+    name: Nullable(Type.String({ description: 'What people read on the button.' })),
+    isTrusted: Type.Boolean({
+      description:
+        'Whether its word on e-mail addresses is taken. Where it is not, people connect it from their account.',
+    }),
+    redirectUri: Type.String({ description: 'Register this address with the provider.' }),
+  },
+  { $id: 'IdentityProvider' },
+);
+export type ProviderRecord = Static<typeof ProviderRecordSchema>;
+
+export const StartQuery = Type.Object({
+  clientId: Type.Optional(Type.String({ description: 'The application; the console when left out.' })),
+  returnTo: Type.Optional(
+    Type.String({
+      description:
+        'A registered return URL of the application, or a page of this server; its sign-in page when left out.',
+    }),
+  ),
+});
+export type StartQuery = Static<typeof StartQuery>;
+
+/** What a provider sends back (RFC 6749 §4.1.2, RFC 9207); further parameters are ignored. */
+export const CallbackQuery = Type.Object({
+  state: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String()),
+  iss: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+});
+export type CallbackQuery = Static<typeof CallbackQuery>;
+
+export const LinkInput = Input({
+  returnTo: Type.Optional(
+    Type.String({
+      description: 'A registered return URL, or a page of this server; the account page when left out.',
+      maxLength: 2000,
+      remedy: 'Give a registered return URL.',
+    }),
+  ),
+});
+export type LinkInput = Static<typeof LinkInput>;
+
+export const LinkStarted = Type.Object({
+  authorizationUrl: Type.String({
+    description: 'Where to send the browser. It ends at `returnTo#linked=provider` or `returnTo#error=<code>`.',
+  }),
+});
+
+export const IdentitySchema = Type.Object(
+  {
+    id: Id('idp'),
+    issuer: Type.String(),
+    name: Type.String(),
+    email: Nullable(Type.String({ description: 'As the provider gave it last.' })),
+    createdAt: Timestamp(),
+    lastUsedAt: Timestamp(),
+  },
+  { $id: 'ProviderIdentity' },
+);
+export type IdentityRecord = Static<typeof IdentitySchema>;
+
+export const IdentityList = Type.Object({ items: Type.Array(IdentitySchema) });
+
+export const ForceQuery = Type.Object({
+  force: Type.Optional(
+    Type.Boolean({ description: 'Goes on although it is the last way in.', remedy: 'Give true or false.' }),
+  ),
+});
+
+export const IdentityRemoved = Type.Object({ id: Id('idp') });

@@ -1,0 +1,46 @@
+/** Where a flow through a provider may end: a registered return URL, or one of the pages of this server. */
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { isReturnUrlRegistered } from '../../core/return-url.ts';
+import type { Application } from '../../db/schema/applications.ts';
+
+export interface ReturnRules {
+  readonly baseUrl: () => string;
+  readonly isLoopbackAllowed: boolean;
+  readonly isLoopbackOpen: boolean;
+}
+
+const SIGN_IN_PATH = '/sign-in';
+const OWN_PATHS = [SIGN_IN_PATH, '/device', '/account', '/console'];
+const MAX_LENGTH = 2000;
+
+export function isReturnAllowed(
+  returnTo: string,
+  application: Pick<Application, 'clientId' | 'returnUrls'>,
+  rules: ReturnRules,
+): boolean {
+  if (isReturnUrlRegistered(returnTo, application.returnUrls, rules)) return true;
+  if (returnTo.length > MAX_LENGTH || /[\s\\#\u0000-\u001f\u007f]/.test(returnTo)) return false;
+  const [address, query = ''] = returnTo.split(/\?(.*)/s);
+  const path = OWN_PATHS.find((own) => address === rules.baseUrl() + own);
+  if (path === undefined) return false;
+  return path !== SIGN_IN_PATH || clientIdIn(query) === application.clientId;
+}
+
+/** The sign-in page hands on what it gets: it must be the page of the same application, not another's. */
+function clientIdIn(query: string): string | null {
+  const given = new URLSearchParams(query).getAll('clientId');
+  return given.length > 1 ? null : (given[0] ?? CONSOLE_CLIENT_ID);
+}
+
+export function ownPage(baseUrl: string, { clientId }: Pick<Application, 'clientId'>): string {
+  return `${baseUrl}${SIGN_IN_PATH}?clientId=${encodeURIComponent(clientId)}`;
+}
+
+/** The address with what the flow has to say in its fragment, which browsers do not send to any server. */
+export function withFragment(returnTo: string, values: Readonly<Record<string, string>>): string {
+  const url = new URL(returnTo);
+  url.hash = Object.entries(values)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  return url.href;
+}

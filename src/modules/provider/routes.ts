@@ -1,0 +1,174 @@
+/** Identity providers: an application's own client, the way through a provider, and people's identities there. */
+import type { RequestContext } from '../../http/request-context.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import type { ProviderClients } from './clients.ts';
+import type { FlowCookie } from './flow-cookie.ts';
+import type { ProviderFlow } from './flow.ts';
+import type { Identities } from './identities.ts';
+import {
+  CallbackQuery,
+  ForceQuery,
+  IdentityList,
+  IdentityRemoved,
+  LinkInput,
+  LinkStarted,
+  ProviderInput,
+  ProviderRecordSchema,
+  StartQuery,
+} from './model.ts';
+
+export interface ProviderRouteDependencies {
+  readonly clients: ProviderClients;
+  readonly flow: ProviderFlow;
+  readonly identities: Identities;
+  readonly flowCookie: FlowCookie;
+  readonly keepConsoleSession: KeepConsoleSession;
+}
+
+export function providerRoutes(dependencies: ProviderRouteDependencies): Operation[] {
+  return [...flowRoutes(dependencies), ...accountProviderRoutes(dependencies), ...clientRoutes(dependencies.clients)];
+}
+
+function flowRoutes({ flow, flowCookie, keepConsoleSession }: ProviderRouteDependencies): Operation[] {
+  const common = {
+    method: 'GET',
+    tag: 'Sign-in',
+    access: 'none',
+    scope: 'instance',
+    style: 'page',
+    mediaType: 'text/html',
+  } as const;
+  return [
+    operation({
+      ...common,
+      id: 'startProviderSignIn',
+      path: '/api/auth/google/start',
+      summary: 'Send the browser to the identity provider',
+      description: 'For browsers: answers 302, or a page that says what is wrong.',
+      limit: 'provider',
+      query: StartQuery,
+      errors: ['not_found', 'application_archived', 'forbidden', 'invalid_state', 'provider_failed', 'internal'],
+      async handle({ actor, query, context }) {
+        const browser = flowCookie.readOrMint(context.request);
+        const location = await flow.start(actor, query, browser);
+        context.headers['Set-Cookie'] = flowCookie.write(browser);
+        return redirect(context, location);
+      },
+    }),
+    operation({
+      ...common,
+      id: 'finishProviderSignIn',
+      path: '/api/auth/google/callback',
+      summary: 'Where the identity provider sends the browser back to',
+      description:
+        'For browsers: answers 302 to `returnTo#token=…&expiresAt=…` or `returnTo#error=<code>`, or a page where there is nowhere safe to go.',
+      limit: 'none',
+      query: CallbackQuery,
+      errors: ['invalid_state', 'provider_failed', 'internal'],
+      async handle({ actor, query, context }) {
+        const { request } = context;
+        const browser = flowCookie.read(request);
+        const userAgent = request.headers.get('user-agent');
+        const { location, session } = await flow.callback(actor, { query, browser, userAgent });
+        if (session) keepConsoleSession(context, session);
+        return redirect(context, location);
+      },
+    }),
+  ];
+}
+
+/** Neither the address of the page nor what is in it goes on to where the browser is sent. */
+function redirect({ headers }: RequestContext, location: string): Response {
+  return new Response(null, {
+    status: 302,
+    headers: { ...headers, 'Referrer-Policy': 'no-referrer', Location: location },
+  });
+}
+
+function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDependencies): Operation[] {
+  const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
+  return [
+    operation({
+      ...common,
+      id: 'listProviderIdentities',
+      method: 'GET',
+      path: '/api/account/providers',
+      summary: 'List the identity providers that the signed-in person can sign in with',
+      data: IdentityList,
+      handle: ({ principal }) => identities.list(principal),
+    }),
+    operation({
+      ...common,
+      id: 'linkProviderIdentity',
+      method: 'POST',
+      path: '/api/account/providers',
+      summary: 'Begin to connect an identity provider; needs a fresh session',
+      description: 'Sets a cookie that the browser has to come back with.',
+      body: LinkInput,
+      isBodyOptional: true,
+      data: LinkStarted,
+      errors: ['application_archived', 'invalid_state', 'reauthentication_required', 'provider_failed'],
+      async handle({ actor, principal, body, context }) {
+        const browser = flowCookie.readOrMint(context.request);
+        const authorizationUrl = await flow.link(actor, principal, body, browser);
+        context.headers['Set-Cookie'] = flowCookie.write(browser);
+        return { authorizationUrl };
+      },
+    }),
+    operation({
+      ...common,
+      id: 'unlinkProviderIdentity',
+      method: 'DELETE',
+      path: '/api/account/providers/:identityId',
+      summary: 'Disconnect an identity provider; needs a fresh session',
+      description: 'The last way in to an application is taken away only with `force`.',
+      query: ForceQuery,
+      data: IdentityRemoved,
+      errors: ['not_found', 'invalid_state', 'reauthentication_required'],
+      handle: ({ actor, principal, params, query }) =>
+        identities.remove(actor, principal, params['identityId']!, query.force ?? false),
+    }),
+  ];
+}
+
+function clientRoutes(clients: ProviderClients): Operation[] {
+  const common = {
+    tag: 'Identity provider',
+    scope: 'application',
+    limit: 'key',
+    path: '/api/applications/:id/identity-provider',
+    data: ProviderRecordSchema,
+  } as const;
+  return [
+    operation({
+      ...common,
+      id: 'getIdentityProvider',
+      method: 'GET',
+      summary: 'Read which identity provider an application signs people in with',
+      description: 'Its own, else the instance’s. The secret is in no answer.',
+      access: 'read',
+      handle: ({ application }) => clients.describe(application),
+    }),
+    operation({
+      ...common,
+      id: 'setIdentityProvider',
+      method: 'PUT',
+      summary: 'Give an application a client of its own at an OpenID Connect provider',
+      description:
+        'Another issuer than Google’s or the instance’s own needs a key of the whole workspace or an admin of it, and an ' +
+        'instance of one workspace.',
+      access: 'full',
+      body: ProviderInput,
+      handle: ({ actor, principal, application, body }) => clients.configure(actor, principal, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'removeIdentityProvider',
+      method: 'DELETE',
+      summary: 'Go back to the instance’s own identity provider, where it has one',
+      access: 'full',
+      handle: ({ actor, application }) => clients.unconfigure(actor, application),
+    }),
+  ];
+}

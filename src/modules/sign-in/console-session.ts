@@ -1,0 +1,18 @@
+/**
+ * The cookie that a sign-in to the console leaves: this server's pages manage the console by it. Every other application
+ * gets its token and nothing else.
+ */
+import type { RequestContext } from '../../http/request-context.ts';
+import type { SessionCookie } from '../../http/session-cookie.ts';
+import type { SignedIn } from './model.ts';
+
+export type KeepConsoleSession = (
+  context: RequestContext,
+  session: Pick<SignedIn, 'token' | 'expiresAt' | 'applicationId'>,
+) => void;
+
+export function consoleSessionKeeper(cookie: SessionCookie, consoleId: () => string): KeepConsoleSession {
+  return ({ headers }, { token, expiresAt, applicationId }) => {
+    if (applicationId === consoleId()) headers['Set-Cookie'] = cookie.write(token, Date.parse(expiresAt));
+  };
+}

@@ -1,0 +1,36 @@
+/** The way back from an identity provider: a token or an error in this page's own fragment. */
+
+/** Long enough to sign in over there; a link that somebody sent at another time finds nothing. */
+const TRIP_MS = 20 * 60_000;
+const KEY = 'gatehouse.provider-departure';
+
+export type ProviderReturn = { token: string; expiresAt: string } | { error: string };
+
+/** Reads the fragment, and takes it out of the address and the history at once. */
+export function takeProviderReturn(): ProviderReturn | null {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const [token, expiresAt, error] = ['token', 'expiresAt', 'error'].map((name) => fragment.get(name));
+  if (!token && !error) return null;
+  history.replaceState(null, '', location.pathname + location.search);
+  if (token) return { token, expiresAt: expiresAt ?? '' };
+  return error ? { error } : null;
+}
+
+export function rememberDeparture(): void {
+  try {
+    localStorage.setItem(KEY, String(Date.now()));
+  } catch {
+    // Storage is switched off: where it is asked for, the reader has to sign in another way.
+  }
+}
+
+/** Whether this browser went to a provider lately, so that who comes back is not whom somebody's link says. Once. */
+export function takeDeparture(): boolean {
+  try {
+    const departedAt = Number(localStorage.getItem(KEY));
+    localStorage.removeItem(KEY);
+    return departedAt > Date.now() - TRIP_MS;
+  } catch {
+    return false;
+  }
+}

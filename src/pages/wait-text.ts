@@ -1,0 +1,10 @@
+/** Says how long to wait, for both the server's pages and their scripts. */
+
+import type { Catalogue } from '../i18n/catalogue.ts';
+import { format } from '../i18n/format.ts';
+
+/** Never says "1 seconds": a plural of at least two suits every language better. */
+export function waitText(errors: Catalogue['errors'], seconds: number): string {
+  if (seconds > 90) return format(errors.rate_limited_minutes, { minutes: Math.ceil(seconds / 60) });
+  return format(errors.rate_limited, { seconds: Math.max(2, seconds) });
+}

@@ -1,0 +1,113 @@
+/** Signing in through an identity provider, in a real browser and with a real provider. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { type EphemeralServer, request, startEphemeral } from '../support/binary.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { leaving } from './leaving.ts';
+
+setDefaultTimeout(60_000);
+
+let provider: OpenIdProvider;
+let server: EphemeralServer;
+let shop: Bun.Server<undefined>;
+let page: Page;
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider({
+    accounts: [
+      { login: 'ada', email: 'ada@example.com', name: 'Ada Lovelace' },
+      { login: 'eve', email: 'eve@example.com', email_verified: false },
+    ],
+  });
+  server = await startEphemeral([], provider.environment);
+  shop = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
+        headers: { 'content-type': 'text/html' },
+      }),
+  });
+});
+afterAll(async () => {
+  closeBrowser();
+  await Promise.all([shop.stop(true), provider.stop(), server.stop()]);
+});
+
+beforeEach(async () => {
+  page = await openBrowserPage();
+  for (const url of [provider.issuer, server.url])
+    await page.view.cdp('Storage.clearDataForOrigin', { origin: url, storageTypes: 'all' });
+});
+afterEach(() => page.close());
+
+const returnTo = () => `http://127.0.0.1:${shop.port}/signed-in?from=gatehouse`;
+const signInUrl = (parameters: Record<string, string> = {}) =>
+  `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, ...parameters })}`;
+
+/** The provider's own pages are not ours to judge. */
+const ownProblems = () => page.problems.filter((problem) => !problem.includes(provider.issuer));
+
+async function logIn(login: string): Promise<void> {
+  await page.untilVisible('input[name=login]');
+  await page.fill('input[name=login]', login);
+  await leaving(page, () => page.view.press('Enter'));
+}
+
+test('a person goes to the provider, logs in, and lands at the application with a token that verifies', async () => {
+  await page.open(signInUrl({ returnTo: returnTo() }));
+  expect(await page.text('#provider')).toBe('Continue with 127.0.0.1');
+  expect(await page.sidewaysScroll()).toBe(0);
+  await leaving(page, () => page.view.click('#provider'));
+  await logIn('ada');
+  const address = await page.untilAddress(/\/signed-in\?from=gatehouse#token=est_/);
+  const token = new URLSearchParams(address.hash.slice(1)).get('token')!;
+  const session = await request(server, 'POST', '/api/v1/session', { token });
+  expect(session.json).toMatchObject({ ok: true, email: 'ada@example.com', name: 'Ada Lovelace' });
+  expect(ownProblems()).toEqual([]);
+});
+
+test('without an address to return to the page says that they are signed in, and keeps no token in its own', async () => {
+  await page.open(signInUrl());
+  await leaving(page, () => page.view.click('#provider'));
+  await logIn('ada');
+  await page.untilVisible('#signed-in');
+  const { href } = await page.address();
+  expect(href).toBe(signInUrl());
+  expect(await page.evaluate<string>('history.state')).toBeNull();
+  expect(ownProblems()).toEqual([]);
+});
+
+test('a person who cancels over there is back where the other ways are', async () => {
+  await page.open(signInUrl({ returnTo: returnTo() }));
+  await leaving(page, () => page.view.click('#provider'));
+  await page.untilVisible('button[name=cancel]');
+  await leaving(page, () => page.view.click('button[name=cancel]'));
+  await page.untilText('#message', /The sign-in was cancelled/);
+  expect(await page.isVisible('#email-form')).toBe(true);
+  expect((await page.address()).href).toBe(signInUrl({ returnTo: returnTo() }));
+  expect(ownProblems()).toEqual([]);
+});
+
+test('an address that the provider does not vouch for is refused in words', async () => {
+  await page.open(signInUrl({ returnTo: returnTo() }));
+  await leaving(page, () => page.view.click('#provider'));
+  await logIn('eve');
+  await page.untilText('#message', /is not confirmed/);
+  expect((await page.address()).hash).toBe('');
+  expect(ownProblems()).toEqual([]);
+});
+
+test.each([
+  ['waitlist', '#refused-title', 'You are not on the list yet'],
+  ['gate_closed', '#refused-title', 'You can’t sign in to Test application'],
+  ['provider_failed', '#message', 'The other service did not answer'],
+  ['forbidden', '#message', 'switched off'],
+  ['<img src=x onerror=alert(1)>', '#message', 'Something went wrong'],
+])('an error that comes back (%s) is shown in the reader’s words', async (code, where, words) => {
+  await page.open('about:blank');
+  await page.open(`${signInUrl({ returnTo: returnTo() })}#error=${encodeURIComponent(code)}`);
+  expect(await page.untilText(where, /./)).toContain(words);
+  expect((await page.address()).hash).toBe('');
+  expect(ownProblems()).toEqual([]);
+});

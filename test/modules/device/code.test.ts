@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { instanceKey } from '@/core/instance-key.ts';
+import { systemRandom } from '@/core/random.ts';
+import { isSecret } from '@/core/secret.ts';
+import { deviceAuthorizationService } from '@/modules/device/authorization.ts';
+import { retentionJob } from '@/jobs/retention.ts';
+import { createInstance } from '../../support/instance.ts';
+import { dumpTables } from '../tenants.ts';
+import { changeLifecycle, CODE_PATH, createScene, grants, sceneOf } from './scene.ts';
+
+const SHAPE = /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/;
+
+describe('a device code', () => {
+  test('comes flat, with a user code and where to take it', async () => {
+    const { instance, application } = await createScene();
+    const answer = await instance.call('POST', CODE_PATH, { body: { client_id: application.clientId } });
+    const { device_code, user_code, ...rest } = answer.json;
+    expect(answer.status).toBe(200);
+    expect(isSecret('deviceCode', device_code)).toBe(true);
+    expect(user_code).toMatch(SHAPE);
+    expect(rest).toEqual({
+      verification_uri: 'http://localhost:8080/device',
+      verification_uri_complete: `http://localhost:8080/device?code=${user_code}`,
+      expires_in: 900,
+      interval: 5,
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('content-type')).toStartWith('application/json');
+  });
+
+  test('is asked for by a form as well, and what is not known is ignored in both', async () => {
+    const { instance, application, sendForm } = await createScene();
+    const fields = { client_id: application.clientId, scope: 'openid', device_name: '', colour: 'red' };
+    for (const answer of [await sendForm(CODE_PATH, fields), await instance.call('POST', CODE_PATH, { body: fields })])
+      expect([answer.status, answer.json.interval]).toEqual([200, 5]);
+    expect(grants(instance).map(({ device_name }) => device_name)).toEqual([null, null]);
+  });
+
+  test('remembers where it was asked for', async () => {
+    const { instance, begin } = await createScene({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    instance.peer = '192.0.2.44';
+    const headers = { 'user-agent': `acme-cli/2 ${'x'.repeat(400)}`, 'cf-ipcountry': 'de' };
+    await begin({ device_name: '  Ada’s laptop ' }, headers);
+    expect(grants(instance)).toMatchObject([
+      {
+        status: 'pending',
+        device_name: 'Ada’s laptop',
+        ip: '192.0.2.44',
+        ip_country: 'DE',
+        user_agent: headers['user-agent'].slice(0, 300),
+      },
+    ]);
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['an empty client_id', { client_id: '' }],
+    ['a client_id that is no text', { client_id: 5 }],
+    ['a name that is no text', { device_name: null }],
+    ['a name too long', { device_name: 'x'.repeat(101) }],
+    ['a name of two lines', { device_name: 'a\nb' }],
+    ['a name that reads backwards', { device_name: 'a\u202eb' }],
+  ])('is not given for %s: invalid_request, and nothing is written', async (what, fields) => {
+    const { instance, application } = await createScene();
+    const before = dumpTables(instance);
+    const body = what === 'nothing' ? fields : { client_id: application.clientId, ...fields };
+    const { status, json } = await instance.call('POST', CODE_PATH, { body });
+    expect([status, json]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: expect.any(String), requestId: expect.any(String) },
+    ]);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test('is not given for a parameter that is sent twice', async () => {
+    const { instance, application } = await createScene();
+    const { status, json } = await instance.call('POST', CODE_PATH, {
+      body: `client_id=${application.clientId}&client_id=${application.clientId}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([status, json.error]).toEqual([400, 'invalid_request']);
+  });
+
+  test('is not given to a client that is not known, nor to one out of service', async () => {
+    const scene = await createScene();
+    const { instance, application } = scene;
+    const ask = (client_id: string) => instance.call('POST', CODE_PATH, { body: { client_id } });
+    for (const clientId of ['cli_01h455vb4pex5vsknk084sn02q', application.id, 'nobody']) {
+      const { status, json } = await ask(clientId);
+      expect([status, json.error]).toEqual([400, 'invalid_client']);
+    }
+    await changeLifecycle(scene, { kind: 'archive' });
+    const { status, json } = await ask(application.clientId);
+    expect([status, json.error]).toEqual([400, 'unauthorized_client']);
+    expect(grants(instance)).toEqual([]);
+  });
+
+  test('is given for the console too', async () => {
+    const { instance } = await createScene();
+    const { status } = await instance.call('POST', CODE_PATH, { body: { client_id: 'console' } });
+    expect(status).toBe(200);
+  });
+
+  test('comes with a user code that no other has: what is drawn twice is drawn again', async () => {
+    const { db, services } = createInstance();
+    const drawn = ['BBBBBBBB', 'BBBBBBBB', 'BBBBBBBB', 'CCCCCCCC'];
+    const authorization = deviceAuthorizationService({
+      db,
+      random: { ...systemRandom, text: () => drawn.shift()! },
+      instanceKey: instanceKey(systemRandom.bytes(32)),
+      personalKeys: services.personalKeys,
+      findApplication: services.applications.find,
+      findApplicationByClientId: services.applications.findByClientId,
+      baseUrl: () => 'http://localhost',
+    });
+    const ask = () => authorization.issue(SYSTEM_ACTOR, { client_id: 'console' }, null).user_code;
+    expect([ask(), ask()]).toEqual(['BBBB-BBBB', 'CCCC-CCCC']);
+  });
+
+  test('is given sixty times to one address in a quarter of an hour, and another address is none the worse', async () => {
+    const scene = await createScene();
+    const { instance, application } = scene;
+    const ask = () => instance.call('POST', CODE_PATH, { body: { client_id: application.clientId } });
+    instance.clock.advance(15 * MINUTE - (instance.clock.now() % (15 * MINUTE)));
+    instance.peer = '192.0.2.1';
+    for (let count = 0; count < 60; count += 1) expect((await ask()).status).toBe(200);
+    const refused = await ask();
+    expect([refused.status, refused.json.error, refused.headers.get('retry-after')]).toEqual([
+      429,
+      'rate_limited',
+      '900',
+    ]);
+    instance.peer = '192.0.2.2';
+    expect((await ask()).status).toBe(200);
+    instance.peer = '192.0.2.1';
+    instance.clock.advance(15 * MINUTE);
+    expect((await ask()).status).toBe(200);
+  });
+
+  test('is limited as configured, and not at all in an ephemeral instance', async () => {
+    const environment = { GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS: '2' };
+    const statuses = async (mode: 'normal' | 'ephemeral') => {
+      const instance = createInstance({ mode, environment });
+      const { begin } = sceneOf(instance, instance.createApplication());
+      const outcomes = [];
+      for (let count = 0; count < 3; count += 1)
+        outcomes.push(
+          await begin().then(
+            () => 200,
+            () => 429,
+          ),
+        );
+      return outcomes;
+    };
+    expect(await statuses('normal')).toEqual([200, 200, 429]);
+    expect(await statuses('ephemeral')).toEqual([200, 200, 200]);
+  });
+});
+
+describe('a grant', () => {
+  test('is forgotten thirty days after its end', async () => {
+    const { instance, begin } = await createScene();
+    await begin();
+    const DAYS_30 = 30 * 24 * 60 * MINUTE;
+    const clean = () => retentionJob({ ...instance, auditDays: 365 }).runOnce();
+    instance.clock.advance(15 * MINUTE + DAYS_30);
+    await clean();
+    expect(grants(instance)).toHaveLength(1);
+    instance.clock.advance(1);
+    await clean();
+    expect(grants(instance)).toEqual([]);
+  });
+});
+
+describe('the metadata of the authorization server', () => {
+  test('names its endpoints and the one grant (RFC 8414)', async () => {
+    const { instance } = await createScene();
+    const { status, json } = await instance.call('GET', '/.well-known/oauth-authorization-server');
+    expect([status, json]).toEqual([
+      200,
+      {
+        issuer: 'http://localhost:8080',
+        token_endpoint: 'http://localhost:8080/api/v1/device/token',
+        device_authorization_endpoint: 'http://localhost:8080/api/v1/device/code',
+        grant_types_supported: ['urn:ietf:params:oauth:grant-type:device_code'],
+        response_types_supported: [],
+        token_endpoint_auth_methods_supported: ['none'],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,242 @@
+/** What a personal key opens, and what it never does: every operation of the app is walked, none listed by hand. */
+import { describe, expect, test } from 'bun:test';
+import type { Operation } from '@/http/operation.ts';
+import { createInstance } from '../../support/instance.ts';
+import { createTenant, createWorkspaceKey, grant } from '../tenants.ts';
+import { createScene, type Person, sceneOf } from './scene.ts';
+
+const { operations } = createInstance().app;
+const guarded = operations.filter(({ access }) => access !== 'none');
+
+async function fromShop() {
+  const scene = await createScene();
+  const { token, id } = await scene.connect(scene.ada);
+  return { ...scene, token, id };
+}
+
+/** A person of the console with a key of theirs. */
+async function fromConsole(role: 'owner' | 'admin' | 'member') {
+  const instance = createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000' } });
+  const application = instance.createApplication();
+  const console_ = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+  const email = role === 'owner' ? 'owner@example.com' : 'mia@example.com';
+  const owner = await console_.signIn('owner@example.com');
+  let memberId: string | undefined;
+  if (role !== 'owner') {
+    const { json } = await instance.call('POST', '/api/workspace/members', {
+      token: owner.token,
+      body: { email, role },
+    });
+    memberId = json.data.id;
+  }
+  const person: Person = role === 'owner' ? owner : await console_.signIn(email);
+  const { token, id } = await console_.connect(person);
+  const manage = (method: string, path: string, body?: unknown) => instance.call(method, path, { token, body });
+  return { instance, application, console: console_, owner, person, memberId, token, id, manage };
+}
+
+const UNKNOWN_ID = '01h455vb4pex5vsknk084sn02q';
+
+/** The refusal of a call with a body that is no JSON, or null where it came as far as the body or further. */
+async function refusalOf(
+  { instance, application, token }: Pick<Awaited<ReturnType<typeof fromConsole>>, 'instance' | 'application' | 'token'>,
+  { method, path }: Operation,
+): Promise<string | null> {
+  const address = path.replace(/:(\w+)/g, (_, name) => (name === 'id' ? application.id : `key_${UNKNOWN_ID}`));
+  const response = await instance.app.fetch(
+    new Request(`http://localhost${address}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(method !== 'GET' && { body: '{"broken' }),
+    }),
+  );
+  if (response.status !== 401 && response.status !== 403) {
+    await response.body?.cancel();
+    return null;
+  }
+  const json = (await response.json()) as { error?: string; errorMessage?: string };
+  return json.error ?? json.errorMessage ?? null;
+}
+
+async function refusals(scene: Parameters<typeof refusalOf>[0]): Promise<Record<string, string | null>> {
+  const found: Record<string, string | null> = {};
+  for (const one of guarded) {
+    // Sixty a minute are a key's by default, and here are more.
+    scene.instance.clock.advance(1000);
+    found[one.id] = await refusalOf(scene, one);
+  }
+  return found;
+}
+
+describe('a personal key of an ordinary application', () => {
+  test('opens what is asked of the person, and nothing else of all there is', async () => {
+    const found = await refusals(await fromShop());
+    for (const { id, access } of guarded)
+      expect([id, found[id]!]).toEqual([
+        id,
+        (access === 'person' ? null : access === 'token' ? 'invalid_token' : 'forbidden') as string,
+      ]);
+    expect(guarded.filter(({ access }) => access === 'person').length).toBeGreaterThan(2);
+  });
+
+  test('tells the person’s roles, scopes and groups, live', async () => {
+    const { instance, application, ada, token } = await fromShop();
+    const me = async (kind: string) => (await instance.call('GET', `/api/me/${kind}`, { token })).json.data[kind];
+    expect([await me('roles'), await me('scopes')]).toEqual([['user'], []]);
+    grant(instance, 'scopes', application.id, ada.userId, 'orders:read');
+    grant(instance, 'memberships', application.id, ada.userId, 'berlin');
+    expect([await me('scopes'), await me('memberships')]).toEqual([['orders:read'], ['berlin']]);
+  });
+
+  test('is verified by a backend of the application as that person, without an expiry', async () => {
+    const { instance, application, ada, token } = await fromShop();
+    const key = await instance.createKey(application.id, { access: 'read' });
+    for (const bearer of [key.token, instance.workspaceKey]) {
+      const { status, json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });
+      expect([status, json.success]).toEqual([200, true]);
+      expect(json.data).toMatchObject({
+        userId: ada.userId,
+        email: 'ada@example.com',
+        applicationId: application.id,
+        status: 'active',
+        roles: ['user'],
+        expiresAt: null,
+      });
+    }
+  });
+
+  test('is unknown to a backend of any other application', async () => {
+    const { instance, token } = await fromShop();
+    const sibling = instance.createApplication({ name: 'Sibling' });
+    const strangers = [
+      (await instance.createKey(sibling.id)).token,
+      (await createWorkspaceKey(instance, { applicationIds: [sibling.id] })).token,
+      createTenant(instance).workspaceKey,
+    ];
+    for (const bearer of strangers) {
+      const { json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });
+      expect(json).toEqual({ success: false, errorMessage: 'invalid_token' });
+    }
+  });
+
+  test('may not verify others', async () => {
+    const { instance, ada, token } = await fromShop();
+    const { status, json } = await instance.call('POST', '/api/v1/verify', { token, body: { token: ada.token } });
+    expect([status, json]).toEqual([
+      403,
+      { success: false, errorMessage: 'forbidden', message: expect.any(String), requestId: expect.any(String) },
+    ]);
+  });
+
+  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'])(
+    'is dead as soon as its person is %s, to itself and to backends',
+    async (status) => {
+      const { instance, application, ada, token, setStatus } = await fromShop();
+      const key = await instance.createKey(application.id);
+      setStatus(ada.userId, status);
+      expect((await instance.call('GET', '/api/me/roles', { token })).status).toBe(401);
+      const { json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
+      expect(json).toEqual({ success: false, errorMessage: 'membership_blocked' });
+    },
+  );
+
+  test('revoked is a blocked membership to backends', async () => {
+    const { instance, application, ada, token, id } = await fromShop();
+    const key = await instance.createKey(application.id);
+    await instance.call('DELETE', `/api/account/devices/${id}`, { token: ada.token });
+    const { json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
+    expect(json).toEqual({ success: false, errorMessage: 'membership_blocked' });
+  });
+
+  test('is held to sixty calls a minute', async () => {
+    const { instance, token } = await fromShop();
+    const ask = () => instance.call('GET', '/api/me/roles', { token });
+    for (let count = 0; count < 60; count += 1) expect((await ask()).status).toBe(200);
+    expect((await ask()).status).toBe(429);
+  });
+
+  test('of an owner of the workspace manages nothing: only the console’s does', async () => {
+    const { instance, application, connect, signIn } = await createScene();
+    const { token } = await connect(await signIn('owner@example.com'));
+    const { status, json } = await instance.call('GET', `/api/applications/${application.id}`, { token });
+    expect([status, json.error]).toEqual([403, 'forbidden']);
+  });
+});
+
+describe('a personal key of the console', () => {
+  test.each(['owner', 'admin', 'member'] as const)('of an %s opens exactly what their role allows', async (role) => {
+    const found = await refusals(await fromConsole(role));
+    for (const { id, access, consoleRole } of guarded) {
+      const isManagement = access === 'read' || access === 'full';
+      const expected =
+        access === 'person'
+          ? null
+          : access === 'token'
+            ? 'invalid_token'
+            : !isManagement || consoleRole
+              ? 'forbidden'
+              : access === 'full' && role === 'member'
+                ? 'admin_scope_required'
+                : null;
+      expect([id, found[id]!]).toEqual([id, expected as string]);
+    }
+  });
+
+  test('does what it does in the person’s name', async () => {
+    const { instance, person, manage, id } = await fromConsole('admin');
+    const { status, json } = await manage('POST', '/api/applications', { name: 'Made by a command' });
+    expect(status).toBe(200);
+    const row = instance.db.sqlite
+      .query("SELECT * FROM audit_records WHERE kind = 'application.created' AND target_id = ?")
+      .get(json.data.id);
+    expect(row).toMatchObject({ actor_type: 'user', actor_user_id: person.userId, actor_api_key_id: id });
+  });
+
+  test('has less as soon as its person has, and more again', async () => {
+    const { instance, owner, memberId, manage } = await fromConsole('admin');
+    const setRole = (role: string) =>
+      instance.call('PATCH', `/api/workspace/members/${memberId}`, { token: owner.token, body: { role } });
+    const create = async () => (await manage('POST', '/api/applications', { name: 'New' })).status;
+    expect(await create()).toBe(200);
+    await setRole('member');
+    expect([await create(), (await manage('GET', '/api/applications')).status]).toEqual([403, 200]);
+    await setRole('admin');
+    expect(await create()).toBe(200);
+  });
+
+  test('is dead as soon as its person is out of every workspace', async () => {
+    const { instance, owner, memberId, manage, token } = await fromConsole('admin');
+    await instance.call('DELETE', `/api/workspace/members/${memberId}`, { token: owner.token });
+    expect((await manage('GET', '/api/applications')).status).toBe(401);
+    expect((await instance.call('GET', '/api/me/roles', { token })).status).toBe(401);
+  });
+
+  test('of somebody still in another workspace reaches that one alone', async () => {
+    const { instance, application, owner, person, memberId, manage } = await fromConsole('admin');
+    const tenant = createTenant(instance);
+    await instance.call('POST', '/api/workspace/members', {
+      token: tenant.workspaceKey,
+      body: { email: 'mia@example.com', role: 'member' },
+    });
+    const status = async (id: string) => (await manage('GET', `/api/applications/${id}`)).status;
+    expect([await status(application.id), await status(tenant.application.id)]).toEqual([200, 200]);
+    await instance.call('DELETE', `/api/workspace/members/${memberId}`, { token: owner.token });
+    expect([await status(application.id), await status(tenant.application.id)]).toEqual([404, 200]);
+    expect((await manage('GET', '/api/workspaces')).json.data.items).toHaveLength(1);
+    expect(person.userId).toStartWith('usr_');
+  });
+
+  test('reaches nothing of another workspace', async () => {
+    const { instance, manage } = await fromConsole('owner');
+    const { application } = createTenant(instance);
+    expect((await manage('GET', `/api/applications/${application.id}`)).status).toBe(404);
+  });
+
+  test('is verified by nobody', async () => {
+    const { instance, application, token } = await fromConsole('owner');
+    for (const bearer of [instance.workspaceKey, (await instance.createKey(application.id)).token]) {
+      const { json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });
+      expect(json).toEqual({ success: false, errorMessage: 'invalid_token' });
+    }
+  });
+});

@@ -1,0 +1,363 @@
+import { describe, expect, test } from 'bun:test';
+import { isoTime, MINUTE, SECOND } from '@/core/clock.ts';
+import { systemRandom } from '@/core/random.ts';
+import { isSecret, mintSecret, secretPrefix } from '@/core/secret.ts';
+import { createTenant, dumpTables } from '../tenants.ts';
+import { lastAudit, tables } from '../users/management.ts';
+import {
+  changeLifecycle,
+  countKeys,
+  createScene,
+  DEVICE_GRANT_TYPE,
+  grants,
+  type Scene,
+  sceneOf,
+  TOKEN_PATH,
+} from './scene.ts';
+
+const wait = ({ instance }: Scene, seconds: number) => instance.clock.advance(seconds * SECOND);
+
+describe('a poll', () => {
+  test('before anybody decided is pending', async () => {
+    const { begin, poll } = await createScene();
+    const { status, json, headers } = await poll(await begin());
+    expect([status, json]).toEqual([
+      400,
+      { error: 'authorization_pending', error_description: expect.any(String), requestId: expect.any(String) },
+    ]);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('at the interval is never too soon, and never makes it longer', async () => {
+    const scene = await createScene();
+    const codes = await scene.begin();
+    for (let count = 0; count < 20; count += 1) {
+      expect(await scene.outcome(codes)).toBe('authorization_pending');
+      wait(scene, 5);
+    }
+    expect(grants(scene.instance)[0]).toMatchObject({ interval_seconds: 5 });
+  });
+
+  test('too soon is told to slow down, and the interval grows by five seconds for good', async () => {
+    const scene = await createScene();
+    const codes = await scene.begin();
+    const after = (seconds: number) => (wait(scene, seconds), scene.outcome(codes));
+    const [pending, slower] = ['authorization_pending', 'slow_down'];
+    expect(await after(0)).toBe(pending);
+    expect(await after(4.999)).toBe(slower); // now 10
+    expect(await after(10)).toBe(pending);
+    expect(await after(9.999)).toBe(slower); // now 15
+    expect(await after(10)).toBe(slower); // now 20
+    expect(await after(19.999)).toBe(slower); // now 25
+    expect(await after(25)).toBe(pending);
+    expect(await after(25)).toBe(pending);
+    expect(grants(scene.instance)[0]).toMatchObject({ interval_seconds: 25 });
+  });
+
+  test('of one device does not slow another', async () => {
+    const scene = await createScene();
+    const [first, second] = [await scene.begin(), await scene.begin()];
+    await scene.outcome(first);
+    expect(await scene.outcome(second)).toBe('authorization_pending');
+    expect(await scene.outcome(first)).toBe('slow_down');
+  });
+
+  test('without any pause ends in writing nothing at all', async () => {
+    const scene = await createScene();
+    const codes = await scene.begin();
+    for (let count = 0; count < 200; count += 1) await scene.outcome(codes);
+    const before = dumpTables(scene.instance);
+    wait(scene, 1);
+    expect(await scene.outcome(codes)).toBe('slow_down');
+    expect(dumpTables(scene.instance)).toEqual(before);
+  });
+
+  test('after fifteen minutes, by the clock, is expired, whatever had been decided', async () => {
+    const scene = await createScene();
+    const { ada, begin, outcome, decide } = scene;
+    const [pending, approved, denied] = [await begin(), await begin(), await begin()];
+    await decide('approve', approved.user_code, ada);
+    await decide('deny', denied.user_code, ada);
+    scene.instance.clock.advance(15 * MINUTE - 1);
+    expect(await outcome(pending)).toBe('authorization_pending');
+    scene.instance.clock.advance(1);
+    for (const codes of [pending, approved, denied]) expect(await outcome(codes)).toBe('expired_token');
+    expect(countKeys(scene.instance)).toBe(0);
+  });
+
+  test('after the person declined is denied, as often as it is asked', async () => {
+    const { ada, begin, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('deny', codes.user_code, ada);
+    for (let count = 0; count < 3; count += 1) expect(await outcome(codes)).toBe('access_denied');
+    expect(countKeys(instance)).toBe(0);
+  });
+});
+
+describe('an approved grant', () => {
+  test('gives a personal key in exactly the three fields, once', async () => {
+    const { ada, begin, poll, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('approve', codes.user_code, ada);
+    const { status, json, headers } = await poll(codes);
+    expect([status, json]).toEqual([200, { access_token: expect.any(String), token_type: 'Bearer', scope: null }]);
+    expect(isSecret('apiKey', json.access_token)).toBe(true);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(await outcome(codes)).toBe('expired_token');
+    expect(countKeys(instance)).toBe(1);
+  });
+
+  test('gives it without a scope to a form, in which a scope would be a string', async () => {
+    const { ada, application, begin, decide, sendForm } = await createScene();
+    const codes = await begin();
+    const form = {
+      grant_type: DEVICE_GRANT_TYPE,
+      device_code: codes.device_code,
+      client_id: application.clientId,
+      resource: 'ignored',
+    };
+    expect((await sendForm(TOKEN_PATH, form)).json.error).toBe('authorization_pending');
+    await decide('approve', codes.user_code, ada);
+    const { status, json } = await sendForm(TOKEN_PATH, form);
+    expect([status, json]).toEqual([200, { access_token: expect.stringMatching(/^eak_/), token_type: 'Bearer' }]);
+  });
+
+  test('gives it to a poll that comes too soon as well', async () => {
+    const { ada, begin, outcome, decide } = await createScene();
+    const codes = await begin();
+    await outcome(codes);
+    await outcome(codes);
+    await decide('approve', codes.user_code, ada);
+    expect(await outcome(codes)).toBe('Bearer');
+  });
+
+  test('gives one key to fifty polls at once', async () => {
+    const { ada, begin, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('approve', codes.user_code, ada);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => outcome(codes)));
+    expect(outcomes.filter((one) => one === 'Bearer')).toHaveLength(1);
+    expect(outcomes.filter((one) => one === 'expired_token')).toHaveLength(49);
+    expect(countKeys(instance)).toBe(1);
+  });
+
+  test('makes a key of the person’s, without expiry, named as the device', async () => {
+    const { ada, application, connect, instance } = await createScene();
+    const { token, id } = await connect(ada, { device_name: 'Ada’s laptop' });
+    expect(instance.db.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
+      name: 'Ada’s laptop',
+      prefix: secretPrefix(token),
+      access: 'read',
+      source: 'device',
+      workspace_id: instance.workspaceId,
+      application_id: application.id,
+      application_ids: null,
+      application_user_id: grants(instance)[0]!['application_user_id'],
+      per_minute: 60,
+      per_day: 10_000,
+      expires_at: null,
+      revoked_at: null,
+      created_by_user_id: ada.userId,
+    });
+    expect(grants(instance)[0]).toMatchObject({ status: 'redeemed', api_key_id: id });
+  });
+
+  test('is on record under the person, tells them by mail, and is no event', async () => {
+    const { ada, application, connect, instance } = await createScene();
+    const events = instance.events(application.id);
+    const { id } = await connect(ada, { device_name: 'Ada’s laptop' });
+    expect(instance.auditKinds(application.id).slice(-2)).toEqual(['device.approved', 'apikey.created']);
+    const record = lastAudit(instance, 'apikey.created');
+    expect(record).toMatchObject({
+      target_id: id,
+      user_id: ada.userId,
+      email: 'ada@example.com',
+      actor_type: 'user',
+      actor_user_id: ada.userId,
+      workspace_id: instance.workspaceId,
+      ok: 1,
+    });
+    expect(JSON.parse(record['detail'] as string)).toEqual({ name: 'Ada’s laptop', access: 'read', source: 'device' });
+    const mail = instance.db.sqlite.query('SELECT recipient, text, code FROM mails ORDER BY rowid DESC').get();
+    expect(mail).toMatchObject({ recipient: 'ada@example.com', code: null });
+    expect((mail as { text: string }).text).toContain('Ada’s laptop');
+    expect(instance.events(application.id)).toEqual(events);
+  });
+
+  test('names the key after the program where the device did not say its name', async () => {
+    const { ada, begin, decide, poll, instance } = await createScene();
+    const codes = await begin({}, { 'user-agent': 'acme-cli/2.1 (linux)' });
+    await decide('approve', codes.user_code, ada);
+    await poll(codes);
+    expect(instance.db.sqlite.query("SELECT name FROM api_keys WHERE source = 'device'").get()).toEqual({
+      name: 'acme-cli',
+    });
+  });
+
+  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'])(
+    'gives nothing to somebody who is %s by then, not after they come back either',
+    async (status) => {
+      const { ada, begin, outcome, decide, setStatus, instance } = await createScene();
+      const codes = await begin();
+      await decide('approve', codes.user_code, ada);
+      setStatus(ada.userId, status);
+      expect(await outcome(codes)).toBe('access_denied');
+      setStatus(ada.userId, 'active');
+      expect(await outcome(codes)).toBe('access_denied');
+      expect(countKeys(instance)).toBe(0);
+    },
+  );
+
+  test('gives nothing where the gate has closed to the person', async () => {
+    const { ada, application, begin, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('approve', codes.user_code, ada);
+    instance.db.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
+    expect(await outcome(codes)).toBe('access_denied');
+    expect(countKeys(instance)).toBe(0);
+  });
+
+  test('still gives the key where the person has signed out meanwhile', async () => {
+    const { ada, begin, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('approve', codes.user_code, ada);
+    await instance.call('DELETE', '/api/v1/session', { token: ada.token });
+    expect(await outcome(codes)).toBe('Bearer');
+  });
+
+  test.each([
+    ['archived', { kind: 'archive' }, 'unarchive'],
+    ['deleted', { kind: 'delete' }, 'restore'],
+    ['hidden', { kind: 'delete', skipGrace: true }, 'restore'],
+  ])('is over once its application is %s, and so is one still open, for good', async (_, change, back) => {
+    const scene = await createScene();
+    const { ada, application, instance, begin, decide, outcome } = scene;
+    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
+    const elsewhere = await other.begin();
+    const [open, approved, unasked] = [await begin(), await begin(), await begin()];
+    for (const { user_code } of [approved, unasked]) await decide('approve', user_code, ada);
+    expect((await changeLifecycle(scene, change)).status).toBe(200);
+    for (const codes of [open, approved]) expect(await outcome(codes)).toBe('access_denied');
+    const { status } = await instance.call('POST', `/api/applications/${application.id}/${back}`, {
+      token: instance.workspaceKey,
+    });
+    expect(status).toBe(200);
+    for (const codes of [open, approved, unasked]) expect(await outcome(codes)).toBe('access_denied');
+    expect(await other.outcome(elsewhere)).toBe('authorization_pending');
+    expect(countKeys(instance)).toBe(0);
+  });
+
+  test('that cannot be written down gives nothing, and can be asked for again', async () => {
+    const { ada, begin, poll, outcome, decide, instance } = await createScene();
+    const codes = await begin();
+    await decide('approve', codes.user_code, ada);
+    const before = await tables(instance);
+    for (const table of ['mails', 'audit_records', 'api_keys']) {
+      instance.db.sqlite.run(
+        `CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+      );
+      const { status, json } = await poll(codes);
+      expect([status, json.error]).toEqual([500, 'internal']);
+      instance.db.sqlite.run('DROP TRIGGER broken');
+      expect(await tables(instance)).toEqual(before);
+    }
+    expect(await outcome(codes)).toBe('Bearer');
+  });
+});
+
+describe('a token request', () => {
+  test('in another’s name learns nothing and changes nothing', async () => {
+    const scene = await createScene();
+    const { ada, instance, begin, poll, decide } = scene;
+    const sibling = instance.createApplication({ name: 'Sibling' });
+    const foreign = createTenant(instance).application;
+    const [open, approved, denied] = [await begin(), await begin(), await begin()];
+    await decide('approve', approved.user_code, ada);
+    await decide('deny', denied.user_code, ada);
+    const before = dumpTables(instance);
+    for (const codes of [open, approved, denied])
+      for (const { clientId } of [sibling, foreign, { clientId: 'console' }]) {
+        const { status, json } = await poll(codes, { client_id: clientId });
+        expect([status, json.error]).toEqual([400, 'invalid_grant']);
+        expect(json.error_description).toBe((await poll({ device_code: 'nonsense' })).json.error_description);
+      }
+    expect(dumpTables(instance)).toEqual(before);
+    expect((await poll(approved)).status).toBe(200);
+  });
+
+  test.each([
+    ['a code that was never issued', { device_code: mintSecret('deviceCode', systemRandom) }, 'invalid_grant'],
+    ['no code at all', { device_code: 'nonsense' }, 'invalid_grant'],
+    ['a missing code', { device_code: undefined }, 'invalid_request'],
+    ['an empty code', { device_code: '' }, 'invalid_request'],
+    ['a missing client', { client_id: undefined }, 'invalid_request'],
+    ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
+    ['another grant type', { grant_type: 'authorization_code' }, 'unsupported_grant_type'],
+    ['a grant type that is no text', { grant_type: 5 }, 'invalid_request'],
+  ])('with %s is refused and writes nothing', async (_, fields, error) => {
+    const { instance, begin, poll } = await createScene();
+    const codes = await begin();
+    const before = dumpTables(instance);
+    const { status, json } = await poll(codes, fields);
+    expect([status, json]).toEqual([
+      400,
+      {
+        error,
+        error_description: expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/),
+        requestId: expect.any(String),
+      },
+    ]);
+    expect(dumpTables(instance)).toEqual(before);
+  });
+
+  test.each([undefined, '', DEVICE_GRANT_TYPE])('with grant_type %j is taken', async (grant_type) => {
+    const { begin, poll } = await createScene();
+    expect((await poll(await begin(), { grant_type })).json.error).toBe('authorization_pending');
+  });
+
+  test('with a parameter twice is refused', async () => {
+    const { instance, application, begin } = await createScene();
+    const { device_code } = await begin();
+    const form = `device_code=${device_code}&client_id=${application.clientId}`;
+    for (const again of [`&device_code=${device_code}`, '&client_id=other', '&x=1&x=1']) {
+      const { status, json } = await instance.call('POST', TOKEN_PATH, {
+        body: form + again,
+        headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
+      });
+      expect([status, json.error]).toEqual([400, 'invalid_request']);
+    }
+  });
+
+  test('in another media type is refused in the same words', async () => {
+    const { instance } = await createScene();
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const { status, json } = await instance.call('POST', TOKEN_PATH, { body: 'x', headers });
+    expect([status, Object.keys(json)]).toEqual([415, ['error', 'error_description', 'requestId']]);
+  });
+});
+
+describe('from the console', () => {
+  test.each([
+    ['owner@example.com', 'full'],
+    ['member@example.com', 'read'],
+  ])('%s gets a key with access %s, counted in their first workspace', async (email, access) => {
+    const { instance } = await createScene();
+    const console_ = instance.services.applications.findByClientId('console')!;
+    const scene = sceneOf(instance, console_);
+    if (email !== 'owner@example.com')
+      await instance.call('POST', '/api/workspace/members', {
+        token: instance.workspaceKey,
+        body: { email, role: 'member' },
+      });
+    const person = await scene.signIn(email);
+    const { id } = await scene.connect(person, { device_name: 'gatehouse' });
+    expect(instance.db.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
+      access,
+      source: 'device',
+      workspace_id: instance.workspaceId,
+      application_id: console_.id,
+      created_by_user_id: person.userId,
+      created_at: Date.parse(isoTime(instance.clock.now())),
+    });
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY, MINUTE } from '@/core/clock.ts';
+import { type Claims, usePasskey } from '../../support/authenticator.ts';
+import { createInstance } from '../../support/instance.ts';
+import { problemOf, register, signInOptions, signInWith } from './passkeys.ts';
+
+async function setUp(input: Record<string, unknown> = {}) {
+  const instance = createInstance();
+  const application = instance.createApplication(input);
+  const ada = await instance.signIn(application.clientId, 'ada@example.com');
+  const { passkey, json } = await register(instance, ada.token);
+  return { instance, application, ada, passkey, passkeyId: json.data.id as string };
+}
+
+describe('options for a sign-in', () => {
+  test('name nobody, so that they serve for whoever comes, and require user verification', async () => {
+    const { instance, application } = await setUp();
+    const { json } = await signInOptions(instance, application.clientId);
+    expect(json.data.options).toMatchObject({ rpId: 'localhost', userVerification: 'required' });
+    expect(json.data.options.allowCredentials ?? []).toEqual([]);
+    expect(Date.parse(json.data.expiresAt)).toBe(instance.clock.now() + 5 * MINUTE);
+  });
+
+  test('are refused for no application, a closed one, and one that takes no passkeys', async () => {
+    const { instance, application } = await setUp();
+    expect(problemOf(await signInOptions(instance, 'cli_unknown'))).toEqual([404, 'not_found']);
+    const { clientId } = instance.createApplication({ signinMethods: ['otp'] });
+    expect(problemOf(await signInOptions(instance, clientId))).toEqual([403, 'forbidden']);
+    instance.db.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+    expect(problemOf(await signInOptions(instance, application.clientId))).toEqual([403, 'application_archived']);
+  });
+
+  test('are limited by address', async () => {
+    const { instance, application } = await setUp();
+    for (let asked = 0; asked < 300; asked += 1) await signInOptions(instance, application.clientId);
+    const answer = await signInOptions(instance, application.clientId);
+    expect(problemOf(answer)).toEqual([429, 'rate_limited']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    instance.peer = '203.0.113.8';
+    expect((await signInOptions(instance, application.clientId)).status).toBe(200);
+  });
+});
+
+describe('a passkey', () => {
+  test('signs its owner in, and the application is told how', async () => {
+    const { instance, application, ada, passkey, passkeyId } = await setUp();
+    instance.clock.advance(DAY);
+    const { status, json } = await signInWith(instance, application.clientId, passkey);
+    expect([status, json.data.userId, json.data.applicationId]).toEqual([200, ada.userId, application.id]);
+    const { json: session } = await instance.call('POST', '/api/v1/session', { token: json.data.token });
+    expect([session.ok, session.email]).toEqual([true, 'ada@example.com']);
+    expect(instance.events(application.id).at(-1)).toEqual({
+      type: 'user.signed_in',
+      data: { userId: ada.userId, sessionId: expect.any(String), method: 'passkey' },
+    });
+    const { json: list } = await instance.call('GET', '/api/account/passkeys', { token: json.data.token });
+    expect(list.data.items).toMatchObject([
+      { id: passkeyId, lastUsedAt: new Date(instance.clock.now()).toISOString() },
+    ]);
+  });
+
+  test('opens every application of the server, and joins it as any first sign-in does', async () => {
+    const { instance, ada, passkey } = await setUp();
+    const other = instance.createApplication({ name: 'Other' });
+    const { json } = await signInWith(instance, other.clientId, passkey);
+    expect([json.data.userId, json.data.applicationId]).toEqual([ada.userId, other.id]);
+  });
+
+  test('leaves the cookie of the console for a sign-in to the console, and only there', async () => {
+    const { instance, application, passkey: mine } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const { passkey } = await register(instance, owner.token);
+    const toConsole = await signInWith(instance, 'console', passkey);
+    expect(toConsole.headers.get('set-cookie')).toContain('HttpOnly');
+    const toShop = await signInWith(instance, application.clientId, mine);
+    expect(toShop.headers.get('set-cookie')).toBeNull();
+  });
+
+  const WRONG: [string, Claims][] = [
+    ['a foreign origin', { origin: 'https://evil.example' }],
+    ['an origin that only begins like ours', { origin: 'http://localhost:80800' }],
+    ['a foreign relying party', { rpId: 'evil.example' }],
+    ['another challenge', { challenge: 'AAAA' }],
+    ['an answer of another type', { type: 'webauthn.create' }],
+    ['no user verification', { isUserVerified: false }],
+    ['no user presence', { isUserPresent: false }],
+    ['no user handle', { userHandle: null }],
+    ['another user’s handle', { userHandle: Buffer.from('usr_01kat1h5ppe3bv2d9g3wq5r1xm').toString('base64url') }],
+  ];
+
+  test.each(WRONG)('with %s is refused, and the refusal is on record', async (_, claims) => {
+    const { instance, application, passkey } = await setUp();
+    const answer = await signInWith(instance, application.clientId, passkey, claims);
+    expect(problemOf(answer)).toEqual([400, 'passkey_invalid']);
+    expect(answer.json).not.toHaveProperty('data');
+    expect(instance.auditKinds(application.id).at(-1)).toBe('signin.refused');
+    expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
+  });
+
+  test('signed with another key is refused', async () => {
+    const { instance, application, passkey } = await setUp();
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    const { passkey: hers } = await register(instance, eve.token);
+    const forged = { ...hers, credentialId: passkey.credentialId, userHandle: passkey.userHandle };
+    expect(problemOf(await signInWith(instance, application.clientId, forged))).toEqual([400, 'passkey_invalid']);
+  });
+
+  test('of one person under the handle of another is refused: ownership is ours to check', async () => {
+    const { instance, application, passkey } = await setUp();
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    const { passkey: hers } = await register(instance, eve.token);
+    const swapped = { ...hers, userHandle: passkey.userHandle };
+    expect(problemOf(await signInWith(instance, application.clientId, swapped))).toEqual([400, 'passkey_invalid']);
+  });
+
+  test('that is not known is said to be unknown, so that the browser can forget it', async () => {
+    const { instance, application, passkey } = await setUp();
+    const unknown = { ...passkey, credentialId: new Uint8Array(32).fill(7) };
+    expect(problemOf(await signInWith(instance, application.clientId, unknown))).toEqual([400, 'passkey_unknown']);
+  });
+});
+
+describe('the counter of an authenticator', () => {
+  async function counting() {
+    const instance = createInstance();
+    const application = instance.createApplication();
+    const ada = await instance.signIn(application.clientId, 'ada@example.com');
+    const { passkey } = await register(instance, ada.token, { claims: { counter: 5 } });
+    return {
+      instance,
+      application,
+      signIn: (claims?: Claims) => signInWith(instance, application.clientId, passkey, claims),
+    };
+  }
+
+  test('must grow: the same or a smaller one is a copy at work', async () => {
+    const { signIn } = await counting();
+    expect((await signIn({ counter: 6 })).status).toBe(200);
+    for (const counter of [6, 5, 1, 0]) {
+      const answer = await signIn({ counter });
+      expect([counter, ...problemOf(answer)]).toEqual([counter, 400, 'passkey_invalid']);
+      expect(answer.json.message).toContain('copied');
+    }
+    expect((await signIn({ counter: 7 })).status).toBe(200);
+  });
+
+  test('may stay zero where the authenticator does not count', async () => {
+    const { instance, application, passkey } = await setUp();
+    for (let time = 0; time < 2; time += 1)
+      expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
+  });
+
+  test('decides between two answers with one count at the same time: one gets in', async () => {
+    const { instance, application } = await counting();
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    const { passkey } = await register(instance, eve.token, { claims: { counter: 1 } });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => signInWith(instance, application.clientId, passkey, { counter: 2 })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+});
+
+describe('a challenge', () => {
+  test('lets exactly one of fifty answers at once in', async () => {
+    const { instance, application, passkey } = await setUp();
+    const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
+    const credential = usePasskey(passkey, options);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        instance.call('POST', '/api/v1/auth/passkey/verify', { body: { challengeId, credential } }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.json.error === 'code_consumed')).toHaveLength(49);
+  });
+
+  test('is good for five minutes', async () => {
+    const { instance, application, passkey } = await setUp();
+    const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
+    instance.clock.advance(5 * MINUTE);
+    const body = { challengeId, credential: usePasskey(passkey, options) };
+    const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', { body });
+    expect(problemOf(answer)).toEqual([400, 'code_expired']);
+  });
+
+  test('is of one purpose: no other short-lived secret stands in for it, nor it for another', async () => {
+    const { instance, application, ada, passkey } = await setUp();
+    const registration = (await instance.call('POST', '/api/account/passkeys/options', { token: ada.token })).json.data;
+    instance.clock.advance(MINUTE);
+    const otp = await instance.call('POST', '/api/v1/auth/otp/send', {
+      body: { email: 'ada@example.com', clientId: application.clientId },
+    });
+    const code = instance.codeFor('ada@example.com');
+    const signIn = (await signInOptions(instance, application.clientId)).json.data;
+    for (const challengeId of [registration.challengeId, otp.json.data.challengeId]) {
+      const credential = usePasskey(passkey, registration.options);
+      const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', { body: { challengeId, credential } });
+      expect(problemOf(answer)).toEqual([400, 'code_expired']);
+    }
+    for (const challengeId of [registration.challengeId, signIn.challengeId]) {
+      const answer = await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
+      expect(problemOf(answer)).toEqual([400, 'code_invalid']);
+    }
+  });
+
+  test('of one application signs in to that one only', async () => {
+    const { instance, application, passkey } = await setUp();
+    instance.createApplication({ name: 'Other' });
+    const { json } = await signInWith(instance, application.clientId, passkey);
+    expect(json.data.applicationId).toBe(application.id);
+  });
+});
+
+describe('a proven passkey does not open', () => {
+  const REFUSALS: [string, string, string][] = [
+    ['a banned member', "UPDATE application_users SET status = 'banned'", 'membership_blocked'],
+    ['a paused member', "UPDATE application_users SET status = 'paused'", 'membership_blocked'],
+    ['a member deleted there', "UPDATE application_users SET status = 'deleted'", 'user_deleted'],
+    ['a deleted user', 'UPDATE users SET deleted_at = 1', 'user_deleted'],
+    ['an application gone private', "UPDATE applications SET signin_gate = 'private_beta'", 'waitlist'],
+    ['an application that went back to draft', "UPDATE applications SET stage = 'draft'", 'gate_closed'],
+    ['an application archived meanwhile', 'UPDATE applications SET archived_at = 1', 'application_archived'],
+    ['an application that switched passkeys off', `UPDATE applications SET signin_methods = '["otp"]'`, 'forbidden'],
+  ];
+
+  test.each(REFUSALS)('%s', async (_, sql, refusal) => {
+    const { instance, application, passkey } = await setUp();
+    const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
+    instance.db.sqlite.run(sql);
+    const body = { challengeId, credential: usePasskey(passkey, options) };
+    const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', { body });
+    expect(problemOf(answer)).toEqual([403, refusal]);
+    expect(instance.auditKinds(application.id).at(-1)).toBe('signin.refused');
+  });
+
+  test('a closed application to somebody who is no member yet', async () => {
+    const { instance, passkey } = await setUp();
+    const closed = instance.createApplication({ name: 'Closed' });
+    instance.db.sqlite.run("UPDATE applications SET signin_gate = 'closed' WHERE id = ?", [closed.id]);
+    expect(problemOf(await signInWith(instance, closed.clientId, passkey))).toEqual([403, 'gate_closed']);
+  });
+
+  test('what a left member closed behind them stays open: they come back by it', async () => {
+    const { instance, application, ada, passkey } = await setUp();
+    instance.db.sqlite.run("UPDATE application_users SET status = 'left'");
+    expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
+    expect(instance.events(application.id).slice(-2)).toMatchObject([
+      { type: 'user.reactivated', data: { userId: ada.userId } },
+      { type: 'user.signed_in' },
+    ]);
+  });
+});
+
+test('nothing of a ceremony reaches the log', async () => {
+  const { instance, application, passkey } = await setUp();
+  const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
+  const credential = usePasskey(passkey, options);
+  const { json } = await instance.call('POST', '/api/v1/auth/passkey/verify', { body: { challengeId, credential } });
+  const log = instance.logLines.join('');
+  for (const secret of [json.data.token, credential.id, credential.response.signature, options.challenge])
+    expect(log).not.toContain(secret);
+});

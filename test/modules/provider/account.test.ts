@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import type { Answer } from '../../support/instance.ts';
+import { createBrowser, fragmentOf } from './browser.ts';
+import { createScene, personOf, RETURN_TO, type Scene } from './scene.ts';
+
+const ALL = '/api/account/providers';
+
+/** Somebody signed in by code, with an address that the provider does not know. */
+async function signedIn(scene: Scene, email = 'countess@example.com') {
+  const { token, userId } = await scene.instance.signIn(scene.application.clientId, email);
+  const link = (body: unknown = { returnTo: RETURN_TO }, browser = scene.browser) =>
+    browser.visit(ALL, { method: 'POST', token, body });
+  const finish = async (claims: Record<string, unknown> = {}): Promise<Answer> => {
+    scene.provider.claims = claims;
+    return scene.comeBack(scene.provider.agree((await link()).json.data.authorizationUrl));
+  };
+  const list = async () => (await scene.instance.call('GET', ALL, { token })).json.data.items;
+  const remove = (id: string, query = '') => scene.instance.call('DELETE', `${ALL}/${id}${query}`, { token });
+  return { token, userId, link, finish, list, remove };
+}
+
+const landing = ({ status, headers }: Answer) => [status, headers.get('location')];
+
+describe('a provider connected from the account', () => {
+  test('is a way in to that account, whatever its address; told, recorded and mailed', async () => {
+    const scene = await createScene();
+    const { userId, finish, list } = await signedIn(scene);
+    const before = scene.count('sessions');
+    expect(landing(await finish({ picture: 'https://id.example.com/1.png' }))).toEqual([
+      302,
+      `${RETURN_TO}#linked=provider`,
+    ]);
+    expect(scene.count('sessions')).toBe(before);
+    expect(await list()).toEqual([
+      {
+        id: expect.stringMatching(/^idp_/),
+        issuer: scene.provider.issuer,
+        name: '127.0.0.1',
+        email: 'ada@example.com',
+        createdAt: '2026-03-02T12:00:00.000Z',
+        lastUsedAt: '2026-03-02T12:00:00.000Z',
+      },
+    ]);
+    const { instance, application } = scene;
+    const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
+    expect(instance.events(application.id).at(-1)).toEqual(changed);
+    expect(instance.auditKinds(application.id).at(-1)).toBe('provider.linked');
+    const mail = instance.db.sqlite.query('SELECT recipient, subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
+    expect(mail).toEqual({
+      recipient: 'countess@example.com',
+      subject: 'A sign-in provider was connected to your account',
+    });
+    expect(await personOf(scene, await scene.signIn())).toEqual({ userId, email: 'countess@example.com' });
+  });
+
+  test('again is fine, and nobody is told twice', async () => {
+    const scene = await createScene();
+    const { finish, list } = await signedIn(scene);
+    await finish();
+    const before = [scene.count('events'), scene.count('mails')];
+    expect(landing(await finish())).toEqual([302, `${RETURN_TO}#linked=provider`]);
+    expect([scene.count('events'), scene.count('mails')]).toEqual(before);
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('is not taken from somebody else', async () => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn());
+    const { finish, list } = await signedIn(scene);
+    expect(landing(await finish({ picture: 'https://id.example.com/9.png' }))).toEqual([
+      302,
+      `${RETURN_TO}#error=conflict`,
+    ]);
+    expect(await list()).toEqual([]);
+    expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
+  });
+
+  test('needs the session to be alive when the browser comes back', async () => {
+    const scene = await createScene();
+    const { token, link } = await signedIn(scene);
+    const query = scene.provider.agree((await link()).json.data.authorizationUrl);
+    await scene.instance.call('DELETE', '/api/v1/session', { token });
+    expect(fragmentOf(await scene.comeBack(query))).toEqual({ error: 'unauthenticated' });
+    expect(scene.count('provider_identities')).toBe(0);
+  });
+
+  test('comes back in the browser that began it, and in no other', async () => {
+    const scene = await createScene();
+    const { link, list } = await signedIn(scene);
+    const started = await link();
+    expect(started.headers.get('set-cookie')).toStartWith('gatehouse-flow=ebr_');
+    const query = scene.provider.agree(started.json.data.authorizationUrl);
+    const victim = createBrowser(scene.instance);
+    expect((await scene.comeBack(query, victim)).status).toBe(400);
+    expect(await list()).toEqual([]);
+    expect(fragmentOf(await scene.comeBack(query))).toEqual({ linked: 'provider' });
+  });
+
+  test('ends at the account page where no return URL is given, and never at one that is not registered', async () => {
+    const scene = await createScene();
+    const { link } = await signedIn(scene);
+    const query = scene.provider.agree((await link({})).json.data.authorizationUrl);
+    expect(landing(await scene.comeBack(query))).toEqual([302, 'http://localhost:8080/account#linked=provider']);
+    for (const returnTo of ['https://evil.example', '//evil.example', 'https://shop.example.com@evil.example'])
+      expect((await link({ returnTo })).status).toBe(400);
+  });
+
+  test('needs a sign-in of the last ten minutes', async () => {
+    const scene = await createScene();
+    const { link } = await signedIn(scene);
+    scene.instance.clock.advance(10 * MINUTE);
+    const { status, json, headers } = await link();
+    expect([status, json.error, headers.get('set-cookie')]).toEqual([403, 'reauthentication_required', null]);
+    expect(scene.count('provider_states')).toBe(0);
+  });
+
+  test('needs a provider that the application has and allows', async () => {
+    const scene = await createScene();
+    const { link } = await signedIn(scene);
+    scene.instance.db.sqlite.run(`UPDATE applications SET signin_methods = '["otp"]'`);
+    expect((await link()).json.error).toBe('forbidden');
+    const bare = await createScene({
+      environment: { GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '', GATEHOUSE_GOOGLE_ISSUER: '' },
+    });
+    expect((await (await signedIn(bare)).link()).json.error).toBe('invalid_state');
+  });
+
+  test('that is down is said so', async () => {
+    const scene = await createScene();
+    const { link } = await signedIn(scene);
+    await scene.provider.stop();
+    const { status, json } = await link();
+    expect([status, json.error]).toEqual([502, 'provider_failed']);
+  });
+});
+
+describe('a provider disconnected', () => {
+  test('is no way in any more; told, recorded and mailed', async () => {
+    const scene = await createScene();
+    const { userId, finish, list, remove } = await signedIn(scene);
+    await finish();
+    const [{ id }] = await list();
+    expect((await remove(id)).json.data).toEqual({ id });
+    expect(await list()).toEqual([]);
+    const { instance, application } = scene;
+    const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
+    expect(instance.events(application.id).at(-1)).toEqual(changed);
+    expect(instance.auditKinds(application.id).at(-1)).toBe('provider.unlinked');
+    const mail = instance.db.sqlite.query('SELECT subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
+    expect(mail).toEqual({ subject: 'A sign-in provider was disconnected from your account' });
+    expect((await personOf(scene, await scene.signIn())).userId).not.toBe(userId);
+    expect((await remove(id)).status).toBe(404);
+  });
+
+  test('is one’s own: another person’s does not exist', async () => {
+    const scene = await createScene();
+    const ada = await signedIn(scene);
+    await ada.finish();
+    const [{ id }] = await ada.list();
+    const mallory = await signedIn(scene, 'mallory@example.com');
+    const missing = await mallory.remove('idp_01h455vb4pex5vsknk084sn02q');
+    const foreign = await mallory.remove(id);
+    expect([foreign.status, { ...foreign.json, requestId: '' }]).toEqual([404, { ...missing.json, requestId: '' }]);
+    expect(await ada.list()).toHaveLength(1);
+    expect(await mallory.list()).toEqual([]);
+  });
+
+  test('needs a sign-in of the last ten minutes', async () => {
+    const scene = await createScene();
+    const { finish, list, remove } = await signedIn(scene);
+    await finish();
+    const [{ id }] = await list();
+    scene.instance.clock.advance(10 * MINUTE);
+    const { status, json } = await remove(id);
+    expect([status, json.error]).toEqual([403, 'reauthentication_required']);
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('is refused where it is the last way in to some application, named, unless forced', async () => {
+    const scene = await createScene();
+    const { instance } = scene;
+    const { userId, finish, list, remove } = await signedIn(scene);
+    await finish();
+    const club = instance.createApplication({ name: 'Club' });
+    await instance.signIn(club.clientId, 'countess@example.com');
+    const allow = (methods: string[]) =>
+      instance.db.sqlite
+        .prepare('UPDATE applications SET signin_methods = ? WHERE id = ?')
+        .run(JSON.stringify(methods), club.id);
+    const [{ id }] = await list();
+
+    allow(['provider', 'passkey']);
+    const refused = await remove(id);
+    expect([refused.status, refused.json.error]).toEqual([409, 'invalid_state']);
+    expect(refused.json.message).toContain('Club');
+    expect(await list()).toHaveLength(1);
+
+    const addPasskey = instance.db.sqlite.prepare(
+      "INSERT INTO passkeys VALUES ('psk_1', ?, NULL, x'01', x'01', 0, '[]', '', 0, 'Key', 1, NULL)",
+    );
+    addPasskey.run(userId);
+    expect((await remove(id)).status).toBe(200);
+
+    await finish();
+    const [again] = await list();
+    allow(['provider']);
+    expect((await remove(again.id)).status).toBe(409);
+    await finish({ sub: 'subject-2' });
+    expect((await remove(again.id)).status).toBe(200);
+    const [last] = await list();
+    expect((await remove(last.id)).status).toBe(409);
+    expect((await remove(last.id, '?force=true')).status).toBe(200);
+    expect((await remove(last.id, '?force=maybe')).status).toBe(400);
+  });
+});

@@ -1,0 +1,75 @@
+/** A browser reduced to what the flow needs of one: it keeps cookies by host, follows no redirect by itself, and submits forms. */
+import type { Answer, Instance } from '../../support/instance.ts';
+
+export interface Browser {
+  /** A request to the instance under test, with its cookies. */
+  visit(path: string, options?: { method?: string; token?: string; body?: unknown }): Promise<Answer>;
+  /** A request to anywhere else. */
+  open(url: string, form?: Record<string, string>): Promise<Response>;
+  /** What the instance has set; can be changed. */
+  readonly cookies: Map<string, string>;
+}
+
+export function createBrowser(instance: Instance): Browser {
+  const cookies = new Map<string, string>();
+  const elsewhere = new Map<string, Map<string, string>>();
+  const header = (jar: Map<string, string>) => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+
+  return {
+    cookies,
+    async visit(path, { method = 'GET', token, body } = {}) {
+      const headers: Record<string, string> = cookies.size > 0 ? { cookie: header(cookies) } : {};
+      const answer = await instance.call(method, path, { token, body, headers });
+      keep(cookies, answer.headers);
+      return answer;
+    },
+    async open(url, form) {
+      const { host } = new URL(url);
+      const jar = elsewhere.get(host) ?? new Map<string, string>();
+      elsewhere.set(host, jar);
+      const response = await fetch(url, {
+        method: form ? 'POST' : 'GET',
+        redirect: 'manual',
+        headers: jar.size > 0 ? { cookie: header(jar) } : {},
+        ...(form && { body: new URLSearchParams(form) }),
+      });
+      keep(jar, response.headers);
+      return response;
+    },
+  };
+}
+
+function keep(jar: Map<string, string>, headers: Headers): void {
+  for (const line of headers.getSetCookie()) {
+    const { name, value, maxAge, expires } = Bun.Cookie.parse(line);
+    const isGone = maxAge === 0 || (expires !== undefined && Number(expires) === 0) || value === '';
+    if (isGone) jar.delete(name);
+    else jar.set(name, value);
+  }
+}
+
+/** Follows redirects from one address on until the instance's callback is reached, logging in on the way. */
+export async function passProvider(browser: Browser, url: string, form: Record<string, string>): Promise<string> {
+  let next = url;
+  for (let step = 0; step < 10; step += 1) {
+    if (new URL(next).pathname === '/api/auth/google/callback') return next;
+    let response = await browser.open(next);
+    if (response.status === 200) response = await browser.open(next, form);
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(`${next} answered ${response.status}: ${await response.text()}`);
+    next = new URL(location, next).href;
+  }
+  throw new Error('the provider sends the browser round in circles');
+}
+
+/** Path and query of an address at the instance. */
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+/** The values in the fragment that a flow ends with. */
+export function fragmentOf({ headers }: Answer): Record<string, string> {
+  const location = headers.get('location') ?? '';
+  return Object.fromEntries(new URLSearchParams(location.split('#')[1] ?? ''));
+}

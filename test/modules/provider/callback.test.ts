@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY, MINUTE } from '@/core/clock.ts';
+
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
+import { retentionJob } from '@/jobs/retention.ts';
+import type { Answer } from '../../support/instance.ts';
+import { createBrowser, fragmentOf } from './browser.ts';
+import { createScene, RETURN_TO, type Scene, startProvider } from './scene.ts';
+
+/** A page, and no way on from it. */
+function expectPage({ status, headers, text }: Answer, expected: number, says: string): void {
+  expect([status, headers.get('location')]).toEqual([expected, null]);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(text).toContain(says);
+  expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual(['no-referrer', 'no-store']);
+  expect(headers.getSetCookie()).toEqual([]);
+}
+
+const startAgain = (answer: Answer) => expectPage(answer, 400, 'start again');
+const changed = (query: URLSearchParams, values: Record<string, string | null>) => {
+  const copy = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(values)) value === null ? copy.delete(name) : copy.set(name, value);
+  return copy;
+};
+const isSignedIn = (answer: Answer) => fragmentOf(answer)['token'] !== undefined;
+
+describe('a state', () => {
+  test('that is missing, malformed or made up ends at a page', async () => {
+    const scene = await createScene();
+    const query = await scene.begin();
+    const state = query.get('state')!;
+    const wrong = [null, '', 'nonsense', state.slice(0, -1), `${state}0`, state.toLowerCase(), ` ${state}`];
+    for (const value of [...wrong, mintSecret('providerState', systemRandom), mintSecret('browser', systemRandom)])
+      startAgain(await scene.comeBack(changed(query, { state: value })));
+    expect(scene.provider.asked.token).toBe(0);
+    expect(isSignedIn(await scene.comeBack(query))).toBe(true);
+  });
+
+  test('works once: its second use ends at a page and asks the provider nothing', async () => {
+    const scene = await createScene();
+    const query = await scene.begin();
+    expect(isSignedIn(await scene.comeBack(query))).toBe(true);
+    startAgain(await scene.comeBack(query));
+    expect([scene.provider.asked.token, scene.count('sessions')]).toEqual([1, 1]);
+  });
+
+  test('expires after ten minutes', async () => {
+    const scene = await createScene();
+    const [early, late] = [await scene.begin(), await scene.begin()];
+    scene.instance.clock.advance(10 * MINUTE - 1);
+    expect(isSignedIn(await scene.comeBack(early))).toBe(true);
+    scene.instance.clock.advance(1);
+    startAgain(await scene.comeBack(late));
+  });
+
+  test('is forgotten a day after that', async () => {
+    const scene = await createScene();
+    await scene.begin();
+    const run = () => retentionJob({ ...scene.instance, auditDays: 365 }).runOnce();
+    scene.instance.clock.advance(10 * MINUTE + DAY);
+    await run();
+    expect(scene.count('provider_states')).toBe(1);
+    scene.instance.clock.advance(1);
+    await run();
+    expect(scene.count('provider_states')).toBe(0);
+  });
+
+  test('of another browser ends at a page, and is not used up by the attempt', async () => {
+    const scene = await createScene();
+    const query = await scene.begin();
+    const stranger = createBrowser(scene.instance);
+    startAgain(await scene.comeBack(query, stranger));
+    for (const cookie of [mintSecret('browser', systemRandom), 'nonsense', '']) {
+      stranger.cookies.set('gatehouse-flow', cookie);
+      startAgain(await scene.comeBack(query, stranger));
+    }
+    expect(scene.provider.asked.token).toBe(0);
+    expect(isSignedIn(await scene.comeBack(query))).toBe(true);
+  });
+
+  test('gives exactly one session to fifty callbacks at once', async () => {
+    const scene = await createScene();
+    const query = await scene.begin();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => scene.comeBack(query)));
+    expect(answers.filter(isSignedIn)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+    expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([1, 1]);
+  });
+
+  test('of a provider that is no longer the application’s ends at a page', async () => {
+    const scene = await createScene();
+    const other = await startProvider();
+    const [first, second] = [await scene.begin(), await scene.begin()];
+    const configure = (issuer: string, clientId: string) =>
+      scene.instance.call('PUT', `/api/applications/${scene.application.id}/identity-provider`, {
+        token: scene.instance.workspaceKey,
+        body: { issuer, clientId, clientSecret: 'secret' },
+      });
+    await configure(other.issuer, 'gatehouse');
+    expectPage(await scene.comeBack(first), 409, 'start again');
+    await configure(scene.provider.issuer, 'another-client');
+    expectPage(await scene.comeBack(second), 409, 'start again');
+    expect([scene.provider.asked.token, other.asked.token]).toEqual([0, 0]);
+  });
+
+  test('of a sign-in never links, and that of a link never signs in', async () => {
+    const scene = await createScene();
+    const { instance, application, browser, provider } = scene;
+    const { token, userId } = await instance.signIn(application.clientId, 'bea@example.com');
+    const body = { returnTo: RETURN_TO };
+    const { json } = await browser.visit('/api/account/providers', { method: 'POST', token, body });
+    const link = provider.agree(json.data.authorizationUrl);
+    const signIn = await scene.begin();
+    const sessions = scene.count('sessions');
+    expect(fragmentOf(await scene.comeBack(link))).toEqual({ linked: 'provider' });
+    expect(scene.count('sessions')).toBe(sessions);
+    provider.claims = { sub: 'subject-2', email: 'cleo@example.com' };
+    expect(isSignedIn(await scene.comeBack(signIn))).toBe(true);
+    const owners = instance.db.sqlite.query('SELECT user_id AS id FROM provider_identities WHERE subject = ?');
+    expect(owners.get('subject-1')).toEqual({ id: userId });
+    expect(owners.get('subject-2')).not.toEqual({ id: userId });
+    // The database holds the line as well.
+    const relabel = instance.db.sqlite.prepare("UPDATE provider_states SET purpose = 'link' WHERE session_id IS NULL");
+    expect(() => relabel.run()).toThrow('CHECK');
+  });
+});
+
+describe('an answer of the provider', () => {
+  test('names its issuer rightly where it names it, and always where the provider promises to', async () => {
+    const scene = await createScene();
+    const { issuer } = scene.provider;
+    expect(isSignedIn(await scene.comeBack(changed(await scene.begin(), { iss: issuer })))).toBe(true);
+    for (const iss of ['https://evil.example', `${issuer}/`, ''])
+      expectPage(await scene.comeBack(changed(await scene.begin(), { iss })), 502, 'identity provider');
+    const strict = await createScene();
+    strict.provider.metadata = { authorization_response_iss_parameter_supported: true };
+    expectPage(await strict.comeBack(await strict.begin()), 502, 'identity provider');
+    const good = changed(await strict.begin(), { iss: strict.provider.issuer });
+    expect(isSignedIn(await strict.comeBack(good))).toBe(true);
+    expect(scene.count('sessions')).toBe(1);
+  });
+
+  test('that is an error goes back to the return URL: declined as such, all else as a failure', async () => {
+    const scene = await createScene();
+    for (const [error, code] of [
+      ['access_denied', 'access_denied'],
+      ['server_error', 'provider_failed'],
+      ['<script>', 'provider_failed'],
+      ['', 'provider_failed'],
+    ] as const) {
+      const landed = await scene.comeBack(changed(await scene.begin(), { error, code: null }));
+      expect([landed.status, landed.headers.get('location')]).toEqual([302, `${RETURN_TO}#error=${code}`]);
+    }
+    // A code beside an error is not looked at.
+    await scene.comeBack(changed(await scene.begin(), { error: 'access_denied' }));
+    expect(scene.provider.asked.token).toBe(0);
+  });
+
+  test('without a code, or with one the provider does not know, ends at a page', async () => {
+    const scene = await createScene();
+    expectPage(await scene.comeBack(changed(await scene.begin(), { code: null })), 502, 'identity provider');
+    expectPage(await scene.comeBack(changed(await scene.begin(), { code: 'stolen' })), 502, 'identity provider');
+    expect(scene.instance.logLines.join('')).toContain('token endpoint: answered 400 (invalid_grant)');
+  });
+
+  test('with the code of another flow is refused by PKCE and nonce', async () => {
+    const scene = await createScene();
+    const [victim, attacker] = [await scene.begin(), await scene.begin()];
+    expectPage(await scene.comeBack(changed(victim, { code: attacker.get('code')! })), 502, 'identity provider');
+    expect(scene.count('sessions')).toBe(0);
+  });
+
+  test('is exchanged with the client’s credentials as the provider wants them, and the PKCE verifier', async () => {
+    const scene = await createScene();
+    const { provider } = scene;
+    await scene.signIn();
+    expect(Buffer.from(provider.lastAuthorization!.slice('Basic '.length), 'base64').toString()).toBe(
+      'gatehouse:a+secret%3A+with+%2F+and+%2B+and+%25',
+    );
+    expect(Object.fromEntries(provider.lastForm)).toEqual({
+      grant_type: 'authorization_code',
+      code: expect.stringContaining('code-'),
+      redirect_uri: 'http://localhost:8080/api/auth/google/callback',
+      code_verifier: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const posting = await createScene();
+    posting.provider.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    expect(isSignedIn(await posting.signIn())).toBe(true);
+    expect(posting.provider.lastAuthorization).toBeNull();
+    expect(posting.provider.lastForm.get('client_secret')).toBe('a secret: with / and + and %');
+  });
+});
+
+describe('the return URL', () => {
+  const unregister = ({ instance, application }: Scene) =>
+    instance.db.sqlite.prepare("UPDATE applications SET return_urls = '[]' WHERE id = ?").run(application.id);
+
+  test('is judged again at the callback: one that was unregistered gets nothing', async () => {
+    const scene = await createScene();
+    const [query, failing] = [await scene.begin(), await scene.begin()];
+    unregister(scene);
+    expectPage(await scene.comeBack(query), 400, 'not registered');
+    expectPage(await scene.comeBack(changed(failing, { error: 'access_denied' })), 400, 'not registered');
+    expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([0, 0]);
+  });
+
+  test('keeps its query, and what stands in the fragment is ours alone', async () => {
+    const scene = await createScene();
+    const landed = await scene.comeBack(await scene.begin({ returnTo: `${RETURN_TO}/deep?next=%2Fcart&x=ä` }));
+    const location = new URL(landed.headers.get('location')!);
+    expect(location.href).toStartWith(`${RETURN_TO}/deep?next=%2Fcart&x=%C3%A4#token=est_`);
+    expect([...new URLSearchParams(location.hash.slice(1)).keys()]).toEqual(['token', 'expiresAt']);
+  });
+});
+
+test('neither token, code, state, cookie, secret nor address is in the log', async () => {
+  const scene = await createScene();
+  const query = await scene.begin();
+  const landed = await scene.comeBack(query);
+  await scene.comeBack(query);
+  await scene.signIn({ nonce: 'wrong' });
+  await scene.signIn({ iss: 'https://evil.example' });
+  scene.provider.instead.token = () => new Response('{"id_token":"hunter2', { status: 200 });
+  await scene.signIn();
+  const log = scene.instance.logLines.join('');
+  const secrets = [query.get('state')!, query.get('code')!, fragmentOf(landed)['token']!];
+  secrets.push([...scene.browser.cookies.values()][0]!, 'a secret', 'ada@example.com', 'hunter2', 'eyJ', 'subject-1');
+  for (const secret of secrets) expect(log).not.toContain(secret);
+  for (const reason of ['nonce', 'iss (check_failed)', 'no JSON object']) expect(log).toContain(reason);
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test';
+import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
+import { MINUTE, SECOND } from '@/core/clock.ts';
+import { START } from '../../support/instance.ts';
+import { fragmentOf } from './browser.ts';
+import { createScene, type Scene } from './scene.ts';
+
+const NOW = START / 1000;
+
+/** The page that says the provider failed; nothing stored, nobody signed in. */
+async function expectRefused(scene: Scene, claims: Record<string, unknown>, reason: string): Promise<void> {
+  const { logLines } = scene.instance;
+  const logged = logLines.length;
+  const { status, headers, text } = await scene.signIn(claims);
+  expect([status, headers.get('location')]).toEqual([502, null]);
+  expect(text).toContain('The identity provider gave no valid answer');
+  expect(logLines.slice(logged).join('')).toContain(reason);
+  expect([scene.count('sessions'), scene.count('provider_identities')]).toEqual([0, 0]);
+}
+
+const isSignedIn = async (scene: Scene, claims: Record<string, unknown>) =>
+  fragmentOf(await scene.signIn(claims))['token'] !== undefined;
+
+/** One for all that change nothing. */
+let refusing: Promise<Scene> | undefined;
+
+describe('an id_token', () => {
+  const long = 'x'.repeat(256);
+  test.each([
+    ['no issuer', { iss: undefined }, 'iss (missing)'],
+    ['another issuer', { iss: 'https://accounts.google.com' }, 'iss (check_failed)'],
+    ['an issuer that is a list', { iss: ['https://accounts.google.com'] }, 'iss ('],
+    ['no audience', { aud: undefined }, 'aud (missing)'],
+    ['another client as audience', { aud: 'someone-else' }, 'aud (check_failed)'],
+    ['an empty list of audiences', { aud: [] }, 'aud ('],
+    ['several audiences and no azp', { aud: ['gatehouse', 'other'] }, 'azp'],
+    ['several audiences and another azp', { aud: ['gatehouse', 'other'], azp: 'other' }, 'azp'],
+    ['another azp', { azp: 'other' }, 'azp'],
+    ['no expiry', { exp: undefined }, 'exp (missing)'],
+    ['an expiry that has passed', { exp: NOW - 31 }, 'exp ('],
+    ['an expiry that is text', { exp: String(NOW + 300) }, 'exp ('],
+    ['no time of issue', { iat: undefined }, 'iat (missing)'],
+    ['a time of issue to come', { iat: NOW + 31, exp: NOW + 600 }, 'iat ('],
+    ['a time of issue long ago', { iat: NOW - 631 }, 'iat ('],
+    ['a time from which it holds to come', { nbf: NOW + 31 }, 'nbf ('],
+    ['no nonce', { nonce: undefined }, 'nonce (missing)'],
+    ['another nonce', { nonce: 'x'.repeat(43) }, 'nonce'],
+    ['an empty nonce', { nonce: '' }, 'nonce'],
+    ['a nonce that is a list', { nonce: ['x'] }, 'nonce'],
+    ['no subject', { sub: undefined }, 'sub (missing)'],
+    ['an empty subject', { sub: '' }, 'sub'],
+    ['a subject that is a number', { sub: 1 }, 'sub'],
+    ['a subject that is too long', { sub: long }, 'sub'],
+  ])('with %s is refused', async (_, claims, reason) => {
+    await expectRefused(await (refusing ??= createScene()), claims, reason);
+  });
+
+  test('is judged by this server’s clock, with half a minute’s tolerance', async () => {
+    const scene = await createScene();
+    expect(await isSignedIn(scene, { exp: NOW - 29 })).toBe(true);
+    expect(await isSignedIn(scene, { iat: NOW + 29 })).toBe(true);
+    expect(await isSignedIn(scene, { iat: NOW - 600 })).toBe(true);
+    expect(await isSignedIn(scene, { aud: ['gatehouse'] })).toBe(true);
+    expect(await isSignedIn(scene, { aud: ['gatehouse', 'other'], azp: 'gatehouse' })).toBe(true);
+    expect(await isSignedIn(scene, { sub: 'x'.repeat(255), email: 'x@example.com' })).toBe(true);
+  });
+
+  test('without a signature is refused', async () => {
+    const scene = await createScene();
+    scene.provider.sign = async (claims) => new UnsecuredJWT(claims).encode();
+    await expectRefused(scene, {}, 'id_token: ERR_');
+    for (const header of ['{"alg":"none"}', '{"alg":"None"}', '{"alg":""}', '{}']) {
+      scene.provider.sign = async (claims) =>
+        `${Buffer.from(header).toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
+      await expectRefused(scene, {}, 'id_token: ERR_');
+    }
+  });
+
+  test('signed with the public key as a shared secret is refused', async () => {
+    const scene = await createScene();
+    const jwk = scene.provider.publicKey();
+    const spki = await exportSPKI((await importJWK(jwk, 'RS256', { extractable: true })) as CryptoKey);
+    for (const secret of [spki, JSON.stringify(jwk), jwk.n!, '']) {
+      scene.provider.sign = async (claims) => {
+        const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+        const signed = `${encode({ alg: 'HS256', kid: jwk.kid })}.${encode(claims)}`;
+        const mac = new Bun.CryptoHasher('sha256', secret).update(signed).digest('base64url');
+        return `${signed}.${mac}`;
+      };
+      await expectRefused(scene, {}, 'ERR_JOSE_ALG_NOT_ALLOWED');
+    }
+  });
+
+  test('signed with a key that it brings along is refused', async () => {
+    const scene = await createScene();
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)) } as Record<string, unknown>;
+    const header = {
+      alg: 'RS256',
+      kid: scene.provider.publicKey().kid!,
+      jwk: jwk as never,
+      jku: 'https://evil.example',
+    };
+    scene.provider.sign = (claims) => new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+    await expectRefused(scene, {}, 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED');
+  });
+
+  test.each(['', 'x', 'a.b', 'a.b.c', 'a.b.c.d.e', '{"sub":"1"}', 'ey..'])('that is %j is refused', async (text) => {
+    const scene = await createScene();
+    scene.provider.sign = async () => text;
+    await expectRefused(scene, {}, 'id_token: ERR_');
+  });
+});
+
+describe('the provider’s keys', () => {
+  test('are asked for once, and again when they are ten minutes old', async () => {
+    const scene = await createScene();
+    await Promise.all([scene.signIn(), scene.signIn(), scene.signIn()]);
+    expect(scene.provider.asked).toMatchObject({ discovery: 1, keys: 1 });
+    scene.instance.clock.advance(10 * MINUTE);
+    expect(await isSignedIn(scene, {})).toBe(true);
+    expect(scene.provider.asked).toMatchObject({ discovery: 1, keys: 2 });
+    scene.instance.clock.advance(50 * MINUTE);
+    expect(await isSignedIn(scene, {})).toBe(true);
+    expect(scene.provider.asked).toMatchObject({ discovery: 2, keys: 3 });
+  });
+
+  test('are asked for again when a token names one that is new, and the sign-in succeeds', async () => {
+    const scene = await createScene();
+    expect(await isSignedIn(scene, {})).toBe(true);
+    await scene.provider.rotate();
+    scene.instance.clock.advance(30 * SECOND);
+    expect(await isSignedIn(scene, {})).toBe(true);
+    expect(scene.provider.asked.keys).toBe(2);
+  });
+
+  test('are not asked for more than twice a minute, however many tokens name unknown ones', async () => {
+    const scene = await createScene();
+    await scene.provider.rotate(false);
+    for (let attempt = 0; attempt < 5; attempt += 1) await expectRefused(scene, {}, 'signed with an unknown key');
+    expect(scene.provider.asked.keys).toBe(1);
+    scene.instance.clock.advance(30 * SECOND);
+    for (let attempt = 0; attempt < 5; attempt += 1) await expectRefused(scene, {}, 'signed with an unknown key');
+    expect(scene.provider.asked.keys).toBe(2);
+  });
+});

@@ -1,0 +1,250 @@
+/** Whose session a sign-in through a provider gives, and when it gives none. */
+import { describe, expect, test } from 'bun:test';
+
+import { createTenant, dumpTables } from '../tenants.ts';
+import { fragmentOf } from './browser.ts';
+import { createScene, personOf, RETURN_TO, type Scene, sceneOf, startProvider } from './scene.ts';
+
+const ADA = 'ada@example.com';
+
+const run = ({ instance }: Scene, sql: string, ...values: string[]) => instance.db.sqlite.prepare(sql).run(...values);
+const only = <Row>({ instance }: Scene, sql: string, ...values: string[]) =>
+  instance.db.sqlite.query(sql).get(...values) as Row;
+
+async function expectError(scene: Scene, claims: Record<string, unknown>, code: string): Promise<void> {
+  const before = scene.count('users');
+  const landed = await scene.signIn(claims);
+  expect([landed.status, landed.headers.get('location')]).toEqual([302, `${RETURN_TO}#error=${code}`]);
+  expect(landed.headers.getSetCookie()).toEqual([]);
+  expect(scene.count('users')).toBe(before);
+  expect(scene.instance.auditKinds(scene.application.id).at(-1)).toBe('signin.refused');
+}
+
+describe('somebody new', () => {
+  test('becomes a person with a verified address and what the provider knows, cleaned', async () => {
+    const scene = await createScene();
+    const landed = await scene.signIn({
+      email: ' Ada@EXAMPLE.com',
+      given_name: ' Ada\u0000\n ',
+      family_name: 'L'.repeat(150),
+      name: 7,
+      picture: 'http://id.example.com/plain.png',
+    });
+    const { userId } = await personOf(scene, landed);
+    expect(only(scene, 'SELECT * FROM users WHERE id = ?', userId)).toMatchObject({
+      email: ADA,
+      email_verified_at: scene.instance.clock.now(),
+      given_name: 'Ada',
+      family_name: 'L'.repeat(100),
+      full_name: null,
+      provider_avatar_url: null,
+    });
+    expect(only(scene, 'SELECT user_id, issuer, subject, email FROM provider_identities')).toEqual({
+      user_id: userId,
+      issuer: scene.provider.issuer,
+      subject: 'subject-1',
+      email: ADA,
+    } as never);
+    // They joined; nothing was linked behind anyone's back, so nobody is told.
+    expect(scene.instance.events(scene.application.id).map(({ type }) => type)).toEqual(['user.signed_in']);
+    expect(scene.count('mails')).toBe(0);
+  });
+
+  test.each([
+    ['false', false],
+    ['the text "true"', 'true'],
+    ['the number 1', 1],
+    ['left out', undefined],
+    ['null', null],
+  ])('whose email_verified is %s is refused, and nothing is stored', async (_, verified) => {
+    await expectError(await createScene(), { email_verified: verified }, 'email_unverified');
+  });
+
+  test.each([
+    ['none', undefined],
+    ['no address', 'ada'],
+    ['a list', [ADA]],
+    ['a key’s', 'key_1@api-key.invalid'],
+  ])('whose e-mail is %s is refused', async (_, email) => {
+    await expectError(await createScene(), { email }, 'email_unverified');
+  });
+
+  test('is not let in where the gate is closed, and leaves no trace but the refusal', async () => {
+    const scene = await createScene();
+    for (const [assignment, code] of [
+      ["signin_gate = 'closed'", 'gate_closed'],
+      ["signin_gate = 'private_beta'", 'waitlist'],
+      ["signin_gate = 'public', stage = 'draft'", 'gate_closed'],
+    ] as const) {
+      run(scene, `UPDATE applications SET ${assignment} WHERE id = ?`, scene.application.id);
+      await expectError(scene, { given_name: 'Ada' }, code);
+    }
+    expect([scene.count('provider_identities'), scene.count('users')]).toEqual([0, scene.count('users')]);
+  });
+
+  test('with an address that somebody had before is refused as archived', async () => {
+    const scene = await createScene();
+    const { userId } = await scene.instance.signIn(scene.application.clientId, 'new@example.com');
+    run(scene, 'INSERT INTO email_aliases VALUES (?, ?, 1)', ADA, userId);
+    await expectError(scene, {}, 'email_archived');
+    expect(scene.count('provider_identities')).toBe(0);
+  });
+});
+
+describe('somebody whose address is known here', () => {
+  test('is linked when both sides have verified it, and told so', async () => {
+    const scene = await createScene();
+    const { instance, application } = scene;
+    const other = instance.createApplication({ name: 'Other' });
+    const { userId } = await instance.signIn(application.clientId, ADA);
+    await instance.signIn(other.clientId, ADA);
+    run(scene, "UPDATE users SET given_name = 'Augusta' WHERE id = ?", userId);
+    const before = instance.events(application.id).length;
+    const landed = await scene.signIn({ given_name: 'Ada', picture: 'https://id.example.com/ada.png' });
+    expect((await personOf(scene, landed)).userId).toBe(userId);
+    expect(only(scene, 'SELECT given_name, full_name, provider_avatar_url FROM users WHERE id = ?', userId)).toEqual({
+      given_name: 'Augusta',
+      full_name: null,
+      provider_avatar_url: 'https://id.example.com/ada.png',
+    } as never);
+    const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
+    expect(instance.events(application.id).slice(before)).toEqual([
+      { type: 'user.signed_in', data: { userId, sessionId: expect.any(String), method: 'provider' } },
+      changed,
+    ]);
+    expect(instance.events(other.id).at(-1)).toEqual(changed);
+    expect(instance.auditKinds(application.id).slice(-2)).toEqual(['signin.succeeded', 'provider.linked']);
+    const mail = only<{ recipient: string; subject: string; text: string }>(
+      scene,
+      'SELECT recipient, subject, text FROM mails ORDER BY rowid DESC LIMIT 1',
+    );
+    expect([mail.recipient, mail.subject]).toEqual([ADA, 'A sign-in provider was connected to your account']);
+    // Once linked, nobody is told again.
+    const mails = scene.count('mails');
+    await scene.signIn();
+    expect(scene.count('mails')).toBe(mails);
+  });
+
+  test('but never verified it, is not linked: whoever made that account might not be who comes now', async () => {
+    const scene = await createScene();
+    const { userId } = await scene.instance.signIn(scene.application.clientId, ADA);
+    run(scene, 'UPDATE users SET email_verified_at = NULL WHERE id = ?', userId);
+    await expectError(scene, {}, 'email_unverified');
+    expect([scene.count('provider_identities'), scene.count('sessions')]).toEqual([0, 1]);
+  });
+
+  test('and whom the provider has not verified, is not linked: anybody could have typed it there', async () => {
+    const scene = await createScene();
+    await scene.instance.signIn(scene.application.clientId, ADA);
+    await expectError(scene, { email_verified: false }, 'email_unverified');
+    expect([scene.count('provider_identities'), scene.count('sessions')]).toEqual([0, 1]);
+  });
+});
+
+describe('a subject that is known', () => {
+  test('stays the same person when the address changes there, even to that of somebody else', async () => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn());
+    const bea = await scene.instance.signIn(scene.application.clientId, 'bea@example.com');
+    for (const claims of [
+      { email: 'bea@example.com' },
+      { email: 'lovelace@example.com', email_verified: false },
+      { email: undefined, email_verified: undefined },
+    ])
+      expect(await personOf(scene, await scene.signIn(claims))).toEqual({ userId, email: ADA });
+    expect(userId).not.toBe(bea.userId);
+    expect(only(scene, 'SELECT email FROM provider_identities')).toEqual({ email: 'lovelace@example.com' } as never);
+  });
+
+  test('is another person at another issuer', async () => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn());
+    const other = await otherIssuer(scene);
+    const second = await personOf(other, await other.signIn({ email: 'bea@example.com' }));
+    expect(second.userId).not.toBe(userId);
+    expect(scene.count('provider_identities')).toBe(2);
+  });
+
+  test('gets a new picture and a new time of use, and no other change', async () => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn({ picture: 'https://id.example.com/1.png' }));
+    scene.instance.clock.advance(1000);
+    const pictures = ['https://id.example.com/2.png', 'javascript:alert(1)', `https://x.example/${'a'.repeat(2000)}`];
+    for (const picture of pictures) await scene.signIn({ picture, given_name: 'Mallory' });
+    expect(only(scene, 'SELECT given_name, provider_avatar_url FROM users WHERE id = ?', userId)).toEqual({
+      given_name: null,
+      provider_avatar_url: 'https://id.example.com/2.png',
+    } as never);
+    const { now } = scene.instance.clock;
+    expect(only(scene, 'SELECT last_used_at FROM provider_identities')).toEqual({ last_used_at: now() } as never);
+  });
+
+  test.each([
+    ['banned', 'membership_blocked'],
+    ['paused', 'membership_blocked'],
+    ['deleted', 'user_deleted'],
+  ])('of somebody %s comes back as %s', async (status, code) => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn());
+    run(scene, 'UPDATE application_users SET status = ? WHERE user_id = ?', status, userId);
+    const { users: _, ...before } = dumpTables(scene.instance);
+    await expectError(scene, { picture: 'https://id.example.com/2.png' }, code);
+    const { users: __, ...after } = dumpTables(scene.instance);
+    for (const table of ['sessions', 'provider_identities', 'application_users', 'events'])
+      expect(after[table]).toEqual(before[table]!);
+  });
+
+  test('brings back somebody who had left', async () => {
+    const scene = await createScene();
+    const { userId } = await personOf(scene, await scene.signIn());
+    run(scene, "UPDATE application_users SET status = 'left' WHERE user_id = ?", userId);
+    expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
+  });
+
+  test('does not come in to an application that was archived, or switched providers off, on the way', async () => {
+    const scene = await createScene();
+    await scene.signIn();
+    for (const [assignment, code] of [
+      [`signin_methods = '["otp"]'`, 'forbidden'],
+      ['archived_at = 1', 'application_archived'],
+    ] as const) {
+      const query = await scene.begin();
+      run(scene, `UPDATE applications SET ${assignment} WHERE id = ?`, scene.application.id);
+      expect(fragmentOf(await scene.comeBack(query))).toEqual({ error: code });
+      run(scene, `UPDATE applications SET signin_methods = '["provider"]' WHERE id = ?`, scene.application.id);
+    }
+  });
+});
+
+/** The same shop with a provider of its own beside the instance's. */
+async function otherIssuer(scene: Scene): Promise<Scene> {
+  const provider = await startProvider(() => scene.instance.clock.now());
+  const answer = await scene.instance.call('PUT', `/api/applications/${scene.application.id}/identity-provider`, {
+    token: scene.instance.workspaceKey,
+    body: { issuer: provider.issuer, clientId: 'gatehouse', clientSecret: 'secret' },
+  });
+  expect(answer.status).toBe(200);
+  return sceneOf(scene.instance, scene.application, provider);
+}
+
+describe('an issuer that one of several tenants has chosen', () => {
+  test('cannot claim another tenant’s person, nor make one', async () => {
+    const scene = await createScene();
+    const { instance, application } = scene;
+    const own = await otherIssuer(scene);
+    const { userId } = await personOf(own, await own.signIn({ sub: 'early', email: 'early@example.com' }));
+    const tenant = createTenant(instance);
+    await instance.signIn(tenant.application.clientId, ADA);
+    await expectError(own, { sub: 'mallory', email: ADA }, 'email_unverified');
+    await expectError(own, { sub: 'mallory', email: 'nobody@example.com' }, 'email_unverified');
+    // Whom it knew when there was one tenant it still knows.
+    expect((await personOf(own, await own.signIn({ sub: 'early' }))).userId).toBe(userId);
+    expect(instance.services.provider.clients.describe(application).isTrusted).toBe(false);
+  });
+
+  test('does not matter to those of the instance’s own', async () => {
+    const scene = await createScene();
+    createTenant(scene.instance);
+    expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
+  });
+});

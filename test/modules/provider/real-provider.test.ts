@@ -1,0 +1,157 @@
+/** Sign-in through a provider that we did not write: the whole flow as a browser goes it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { BlockList } from 'node:net';
+import { guardedFetch } from '@/outbound/guarded-fetch.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.ts';
+import { type Browser, createBrowser, fragmentOf, passProvider, pathOf } from './browser.ts';
+
+const RETURN_TO = 'https://shop.example.com/welcome';
+const CONSOLE = 'http://localhost:8080/console';
+const ADA = {
+  login: 'ada',
+  email: 'Ada@Example.com',
+  name: 'Ada Lovelace',
+  given_name: 'Ada',
+  family_name: 'Lovelace',
+  picture: 'https://id.example.com/ada.png',
+};
+
+let provider: OpenIdProvider;
+
+beforeAll(async () => {
+  const owner = { login: 'owner', email: 'owner@example.com' };
+  const eve = { login: 'eve', email: 'eve@example.com', email_verified: false };
+  provider = await startOpenIdProvider({ accounts: [ADA, owner, eve] });
+  provider.setRedirectUris(['http://localhost:8080/api/auth/google/callback']);
+});
+
+afterAll(() => provider.stop());
+
+function setUp(from = provider) {
+  const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
+  const instance = createInstance({ mode: 'ephemeral', environment: from.environment, outbound });
+  // The provider's tokens are of the real time.
+  instance.clock.advance(Date.now() - START);
+  const application = instance.createApplication({ returnUrls: [RETURN_TO] });
+  return { instance, application, browser: createBrowser(instance) };
+}
+
+async function goThrough(browser: Browser, clientId: string, form: Record<string, string>, returnTo = RETURN_TO) {
+  const query = new URLSearchParams({ clientId, returnTo });
+  const started = await browser.visit(`/api/auth/google/start?${query}`);
+  expect(started.status).toBe(302);
+  const callback = await passProvider(browser, started.headers.get('location')!, form);
+  return browser.visit(pathOf(callback));
+}
+
+const userRow = ({ db }: Instance, email: string) =>
+  db.sqlite.query('SELECT * FROM users WHERE email = ?').get(email) as Record<string, unknown>;
+
+describe('a sign-in through a real provider', () => {
+  test('ends at the return URL with a session in the fragment, of a person made from what the provider knows', async () => {
+    const { instance, application, browser } = setUp();
+    const landed = await goThrough(browser, application.clientId, { login: 'ada' });
+    expect(landed.status).toBe(302);
+    expect(landed.headers.get('location')).toStartWith(`${RETURN_TO}#token=est_`);
+    expect(landed.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(landed.headers.get('cache-control')).toBe('no-store');
+    expect(landed.headers.getSetCookie()).toEqual([]);
+    const { token, expiresAt } = fragmentOf(landed);
+    const session = await instance.call('POST', '/api/v1/session', { token: token! });
+    expect(session.json).toMatchObject({
+      ok: true,
+      email: 'ada@example.com',
+      fullName: 'Ada Lovelace',
+      givenName: 'Ada',
+      familyName: 'Lovelace',
+      avatarUrl: 'https://id.example.com/ada.png',
+      roles: ['user'],
+      expiresAt,
+    });
+    expect(instance.events(application.id)).toEqual([
+      {
+        type: 'user.signed_in',
+        data: { userId: session.json.userId, sessionId: expect.any(String), method: 'provider' },
+      },
+    ]);
+    expect(userRow(instance, 'ada@example.com')['email_verified_at']).not.toBeNull();
+  });
+
+  test('works with a provider just as the package comes: claims at the UserInfo endpoint, no choice among accounts', async () => {
+    const strict = await startOpenIdProvider({ accounts: [ADA], isStrict: true });
+    const { instance, application, browser } = setUp(strict);
+    const { token } = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
+    const session = await instance.call('POST', '/api/v1/session', { token: token! });
+    expect(session.json).toMatchObject({ email: 'ada@example.com', fullName: 'Ada Lovelace' });
+    await strict.stop();
+  });
+
+  test('is the same person the second time, without another identity', async () => {
+    const { instance, application, browser } = setUp();
+    const first = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
+    const again = fragmentOf(await goThrough(createBrowser(instance), application.clientId, { login: 'ada' }));
+    const idOf = async (token: string) => (await instance.call('POST', '/api/v1/session', { token })).json.userId;
+    expect(await idOf(again['token']!)).toBe(await idOf(first['token']!));
+    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM provider_identities').get()).toEqual({ n: 1 });
+  });
+
+  test('to the console leaves its cookie as well', async () => {
+    const { instance, browser } = setUp();
+    await instance.signIn('console', 'owner@example.com');
+    const landed = await goThrough(browser, 'console', { login: 'owner' }, CONSOLE);
+    expect(landed.headers.get('location')).toStartWith(`${CONSOLE}#token=est_`);
+    expect(landed.headers.getSetCookie()[0]).toStartWith(`gatehouse=${fragmentOf(landed)['token']}; `);
+    expect((await browser.visit('/api/applications')).status).toBe(200);
+  });
+
+  test('to the console by somebody who is no member of a workspace comes back as gate_closed, without a cookie', async () => {
+    const { browser } = setUp();
+    const landed = await goThrough(browser, 'console', { login: 'ada' }, CONSOLE);
+    expect(landed.headers.get('location')).toBe(`${CONSOLE}#error=gate_closed`);
+    expect(landed.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('that the person cancels comes back as access_denied', async () => {
+    const { application, browser } = setUp();
+    const landed = await goThrough(browser, application.clientId, { cancel: '1' });
+    expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=access_denied`);
+  });
+
+  test('with an address the provider has not verified comes back as email_unverified', async () => {
+    const { instance, application, browser } = setUp();
+    const landed = await goThrough(browser, application.clientId, { login: 'eve' });
+    expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=email_unverified`);
+    expect(userRow(instance, 'eve@example.com')).toBeNull();
+  });
+
+  test('in tabs side by side finishes in each', async () => {
+    const { application, browser } = setUp();
+    const query = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO });
+    const starts = [
+      await browser.visit(`/api/auth/google/start?${query}`),
+      await browser.visit(`/api/auth/google/start?${query}`),
+    ];
+    for (const started of starts) {
+      const callback = await passProvider(browser, started.headers.get('location')!, { login: 'ada' });
+      expect(fragmentOf(await browser.visit(pathOf(callback)))['token']).toStartWith('est_');
+    }
+  });
+
+  test('can be connected to an account with another address, and then signs in to that account', async () => {
+    const { instance, application, browser } = setUp();
+    const { token, userId } = await instance.signIn(application.clientId, 'countess@example.com');
+    const started = await browser.visit('/api/account/providers', {
+      method: 'POST',
+      token,
+      body: { returnTo: RETURN_TO },
+    });
+    expect(started.status).toBe(200);
+    const callback = await passProvider(browser, started.json.data.authorizationUrl, { login: 'ada' });
+    const landed = await browser.visit(pathOf(callback));
+    expect(landed.headers.get('location')).toBe(`${RETURN_TO}#linked=provider`);
+    const signedIn = fragmentOf(await goThrough(createBrowser(instance), application.clientId, { login: 'ada' }));
+    const session = await instance.call('POST', '/api/v1/session', { token: signedIn['token']! });
+    expect(session.json).toMatchObject({ userId, email: 'countess@example.com' });
+  });
+});

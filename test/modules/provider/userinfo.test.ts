@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test';
+import { fragmentOf } from './browser.ts';
+import { createScene } from './scene.ts';
+
+/** What a provider that keeps to the letter leaves out of its id_tokens. */
+const THIN = { email: undefined, email_verified: undefined };
+const CLAIMS = { sub: 'subject-1', email: 'ada@example.com', email_verified: true, given_name: 'Ada' };
+
+describe('claims that the id_token leaves out', () => {
+  test('are asked for at the UserInfo endpoint', async () => {
+    const scene = await createScene();
+    scene.provider.userinfo = CLAIMS;
+    const { token } = fragmentOf(await scene.signIn(THIN));
+    const { json } = await scene.instance.call('POST', '/api/v1/session', { token: token! });
+    expect(json).toMatchObject({ email: 'ada@example.com', givenName: 'Ada' });
+  });
+
+  test('are not asked for where the id_token has them', async () => {
+    const scene = await createScene();
+    expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
+    expect(scene.provider.asked.userinfo).toBe(0);
+  });
+
+  test('are believed of the same subject only', async () => {
+    const scene = await createScene();
+    for (const sub of ['subject-2', undefined, '', 1]) {
+      scene.provider.userinfo = { ...CLAIMS, sub };
+      expect((await scene.signIn(THIN)).status).toBe(502);
+    }
+    expect([scene.count('sessions'), scene.count('provider_identities')]).toEqual([0, 0]);
+    expect(scene.instance.logLines.join('')).toContain('userinfo: sub is somebody else');
+  });
+
+  test.each([false, 'true', undefined])('do not vouch for an address that is verified: %p', async (verified) => {
+    const scene = await createScene();
+    scene.provider.userinfo = { ...CLAIMS, email_verified: verified };
+    const { headers } = await scene.signIn(THIN);
+    expect(headers.get('location')).toEndWith('#error=email_unverified');
+    expect(scene.count('users')).toBe((await createScene()).count('users'));
+  });
+
+  test('cannot be had: a page says so, and nobody is signed in', async () => {
+    const scene = await createScene();
+    scene.provider.instead.userinfo = () => new Response('oops', { status: 500 });
+    expect((await scene.signIn(THIN)).status).toBe(502);
+    expect(scene.count('sessions')).toBe(0);
+  });
+
+  test('are left alone by a provider that has no such endpoint: the address is unknown', async () => {
+    const scene = await createScene();
+    scene.provider.metadata = { userinfo_endpoint: undefined };
+    const { headers } = await scene.signIn(THIN);
+    expect(headers.get('location')).toEndWith('#error=email_unverified');
+  });
+});

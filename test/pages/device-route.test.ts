@@ -1,0 +1,111 @@
+import { beforeEach, describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { AppError } from '@/core/error.ts';
+import type { Application } from '@/db/schema/applications.ts';
+import { devicePageRoute } from '@/pages/device-route.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const BASE_URL = 'https://auth.example.com';
+
+let instance: Instance;
+let application: Application;
+
+beforeEach(() => {
+  instance = createInstance();
+  application = instance.createApplication({ name: 'Acme' });
+});
+
+/** Opens the page as somebody at an address would; the code BCDF-GHJK is the application's. */
+function open(query: string, ip = '203.0.113.7'): Response {
+  const route = devicePageRoute({
+    findDeviceGrant: (userCode) =>
+      userCode === 'BCDFGHJK' ? instance.services.applications.find(application.id)! : null,
+    limiter: instance.services.limiter,
+    baseUrl: () => BASE_URL,
+    providerFor: () => ({ name: 'Google' }),
+  });
+  const request = new Request(`${BASE_URL}/device${query}`);
+  return route.handle({ context: { request, ip, headers: {} } } as never) as Response;
+}
+
+function refusalOf(query: string, ip?: string): string | null {
+  try {
+    open(query, ip);
+    return null;
+  } catch (error) {
+    return (error as AppError).code;
+  }
+}
+
+test('without a code the page asks for one, and nothing of it is kept or passed on', async () => {
+  const answer = await instance.call('GET', '/device', { headers: { accept: 'text/html' } });
+  expect(answer.status).toBe(200);
+  expect(answer.text).toContain('id="user-code"');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect((await instance.call('GET', '/device?code=%20')).status).toBe(200);
+});
+
+test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to its application', async (code) => {
+  const answer = open(`?code=${code}&locale=de`);
+  expect(answer.status).toBe(200);
+  const page = await answer.text();
+  expect(page).toContain('Sign in to Acme');
+  const data = JSON.parse(/id="page-data">(.*)<\/script>/.exec(page)![1]!);
+  expect(data).toMatchObject({
+    userCode: 'BCDF-GHJK',
+    clientId: application.clientId,
+    passkeyHost: 'auth.example.com',
+  });
+});
+
+test('the provider’s way back is this very page', async () => {
+  const link = /id="provider" href="([^"]+)"/.exec(await open('?code=bcdfghjk&locale=de').text())![1]!;
+  const start = new URL(link.replaceAll('&amp;', '&'));
+  expect(start.origin + start.pathname).toBe(`${BASE_URL}/api/auth/google/start`);
+  expect(start.searchParams.get('clientId')).toBe(application.clientId);
+  expect(start.searchParams.get('returnTo')).toBe(`${BASE_URL}/device?code=BCDF-GHJK&locale=de`);
+});
+
+test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
+  'a bad code (%s) is 404, with the form and a word',
+  async (code) => {
+    const answer = open(`?code=${code}`);
+    expect(answer.status).toBe(404);
+    const page = await answer.text();
+    expect(page).toContain('This code is not right or has expired.');
+    expect(page).toContain('id="user-code"');
+    expect(page).not.toContain('<script>');
+  },
+);
+
+test('an application that was archived takes no devices', () => {
+  instance.db.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+  expect(refusalOf('?code=bcdfghjk')).toBe('application_archived');
+});
+
+describe('wrong codes', () => {
+  const guess = (count: number, ip?: string) => {
+    for (let tried = 0; tried < count; tried += 1) expect(open('?code=CCDFGHJK', ip).status).toBe(404);
+  };
+
+  test('of one address are stopped after ten in 15 minutes, right ones included', () => {
+    guess(10);
+    expect(refusalOf('?code=CCDFGHJL')).toBe('rate_limited');
+    expect(refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
+    expect(refusalOf('?code=BCDFGHJK', '203.0.113.8')).toBeNull();
+    expect(refusalOf('')).toBeNull();
+    instance.clock.advance(15 * MINUTE);
+    expect(refusalOf('?code=BCDFGHJK')).toBeNull();
+  });
+
+  test('alone count: neither right ones nor what cannot be a code', () => {
+    for (let tried = 0; tried < 20; tried += 1) {
+      expect(open('?code=BCDFGHJK').status).toBe(200);
+      expect(open('?code=typo').status).toBe(404);
+    }
+    guess(10);
+    expect(refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import type { Application } from '@/db/schema/applications.ts';
+import { ownAddress, waysInto } from '@/pages/ways-in.ts';
+
+const application = (signinMethods: Application['signinMethods']) =>
+  ({ clientId: 'cli_acme', signinMethods }) as Application;
+
+const dependencies = (baseUrl: string, name: string | null = 'Google') => ({
+  baseUrl: () => baseUrl,
+  providerFor: () => (name === null ? null : { name }),
+});
+
+const own = '/sign-in?clientId=cli_acme';
+
+test('only what the application allows is offered, and a provider only where there is one', () => {
+  const auth = dependencies('https://auth.example.com');
+  expect(waysInto(application([]), { own }, auth)).toEqual({ isCodeAllowed: false, passkeyHost: null, provider: null });
+  expect(waysInto(application(['otp', 'passkey', 'provider']), { own }, auth)).toEqual({
+    isCodeAllowed: true,
+    passkeyHost: 'auth.example.com',
+    provider: {
+      name: 'Google',
+      startUrl: `https://auth.example.com/api/auth/google/start?clientId=cli_acme&returnTo=${encodeURIComponent(`https://auth.example.com${own}`)}`,
+    },
+  });
+  const without = dependencies('https://auth.example.com', null);
+  expect(waysInto(application(['provider']), { own }, without).provider).toBeNull();
+});
+
+test.each([
+  ['https://auth.example.com:8443', 'auth.example.com'],
+  ['http://localhost:8080', 'localhost'],
+  ['http://127.0.0.1:8080', 'localhost'],
+  ['http://[::1]:8080', 'localhost'],
+  ['http://203.0.113.5', null],
+  ['http://[2001:db8::1]', null],
+])('at %s passkeys belong to %p', (baseUrl, host) => {
+  expect(waysInto(application(['passkey']), { own }, dependencies(baseUrl)).passkeyHost).toBe(host);
+});
+
+test('an address to return to that is too long for both goes straight back', () => {
+  const returnTo = `https://acme.test/${'a'.repeat(1_950)}`;
+  const page = ownAddress('/sign-in', { clientId: 'cli_acme', returnTo, locale: null });
+  expect(page).not.toContain('locale');
+  const ways = waysInto(application(['provider']), { own: page, returnTo }, dependencies('https://auth.example.com'));
+  expect(new URL(ways.provider!.startUrl).searchParams.get('returnTo')).toBe(returnTo);
+});
