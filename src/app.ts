@@ -13,6 +13,7 @@ import { applyLimit } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { uploadIntake } from './http/upload.ts';
 import { flowCookie } from './modules/provider/flow-cookie.ts';
 import { providerRoutes } from './modules/provider/routes.ts';
 import { passkeyRoutes } from './modules/passkeys/routes.ts';
@@ -24,8 +25,10 @@ import { deviceAccountRoutes } from './modules/device/account-routes.ts';
 import { guessLimit } from './modules/device/guesses.ts';
 import { deviceRoutes } from './modules/device/routes.ts';
 import { grantRoutes } from './modules/grants/routes.ts';
+import { imageRoutes } from './modules/images/routes.ts';
 import { importRoutes } from './modules/import/routes.ts';
 import { lifecycleRoutes } from './modules/lifecycle/routes.ts';
+import { profileRoutes } from './modules/profile/routes.ts';
 import { userRoutes } from './modules/users/routes.ts';
 import { liveRoutes } from './modules/live/routes.ts';
 import { webhookRoutes } from './modules/webhooks/routes.ts';
@@ -75,6 +78,7 @@ export function createApp(dependencies: Dependencies, services: Services, option
     findApplication: services.applications.find,
     limiter,
     limits: config.limits,
+    uploads: uploadIntake(),
     respondToError,
     log,
   };
@@ -164,6 +168,8 @@ function listOperations(
     ...sessionRoutes(sessions),
     ...liveRoutes({ hub: live, keepOpen }),
     ...accountRoutes(services),
+    ...profileRoutes(services.profiles),
+    ...imageRoutes(services.images),
     ...deviceRoutes({ deviceAuthorization: services.deviceAuthorization, baseUrl }),
     ...deviceAccountRoutes({
       deviceApproval: services.deviceApproval,

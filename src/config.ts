@@ -127,6 +127,16 @@ export const SETTINGS: readonly { name: string; default: string; meaning: string
     meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
   },
   {
+    name: 'GATEHOUSE_LIMIT_IMAGES_PER_PERSON',
+    default: '30',
+    meaning: 'Changes of their pictures by one person an hour.',
+  },
+  {
+    name: 'GATEHOUSE_LIMIT_EXPORTS_PER_PERSON',
+    default: '10',
+    meaning: 'Exports of their account by one person an hour.',
+  },
+  {
     name: 'GATEHOUSE_GOOGLE_CLIENT_ID',
     default: '',
     meaning: 'Client id for sign-in through Google, or the issuer below; register `BASE_URL/api/auth/google/callback`.',
@@ -285,6 +295,8 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
       mode === 'ephemeral'
         ? null
         : limit('GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS', DEFAULT_LIMITS.interestPerAddress ?? Infinity),
+    imagesPerPerson: limit('GATEHOUSE_LIMIT_IMAGES_PER_PERSON', DEFAULT_LIMITS.imagesPerPerson),
+    exportsPerPerson: limit('GATEHOUSE_LIMIT_EXPORTS_PER_PERSON', DEFAULT_LIMITS.exportsPerPerson),
     setupPerAddressPerMinute: limit('GATEHOUSE_LIMIT_SETUP_PER_MINUTE', DEFAULT_LIMITS.setupPerAddressPerMinute),
   };
 

@@ -7,7 +7,12 @@ import { retentionJob } from './jobs/retention.ts';
 import { type Job, scheduler } from './jobs/scheduler.ts';
 import { mailQueue } from './mail/queue.ts';
 import { confirmationService } from './modules/account/confirmation.ts';
+import { deletionService } from './modules/account/deletion.ts';
+import { emailChangeService } from './modules/account/email.ts';
+import { exportService } from './modules/account/export.ts';
+import { ownMembershipService } from './modules/account/membership.ts';
 import { proofService } from './modules/account/proof.ts';
+import { ownSessionService } from './modules/account/sessions.ts';
 import { requireRelyingParty } from './core/relying-party.ts';
 import { passkeyService } from './modules/passkeys/service.ts';
 import { passkeySignIn } from './modules/passkeys/sign-in.ts';
@@ -20,8 +25,10 @@ import { betaService } from './modules/beta/service.ts';
 import { deviceApprovalService } from './modules/device/approval.ts';
 import { deviceAuthorizationService } from './modules/device/authorization.ts';
 import { grantService } from './modules/grants/service.ts';
+import { imageService } from './modules/images/service.ts';
 import { importService } from './modules/import/service.ts';
 import { lifecycleService } from './modules/lifecycle/service.ts';
+import { profileService } from './modules/profile/service.ts';
 import { userService } from './modules/users/service.ts';
 import { applicationService } from './modules/applications/service.ts';
 import { sessionService } from './modules/sessions/service.ts';
@@ -81,6 +88,7 @@ export function createServices(dependencies: Dependencies) {
     findApplication: applications.find,
     findApplicationByClientId: applications.findByClientId,
   });
+  const isSessionLive = (sessionId: string) => sessions.envelopeOf(sessionId) !== null;
   const setup = setupService({ db, clock, random, workspaces, sessions, findApplication: applications.find });
   const lifecycle = lifecycleService({ db, applications, challenges, sessions, workspaces });
   const beta = betaService({ db, applications });
@@ -171,14 +179,32 @@ export function createServices(dependencies: Dependencies) {
     beta,
     users,
     imports: importService(db),
+    profiles: profileService({ db, clock }),
+    images: imageService({
+      db,
+      cdnUrl,
+      findApplication: applications.find,
+      isSessionLive,
+    }),
     members: memberService({ db, sessions, consoleId: workspaces.consoleId, baseUrl }),
     activity: activityService(db),
     sessions,
     proofs: proofService(confirmations),
+    ownSessions: ownSessionService({ db, clock, sessions }),
+    emailChanges: emailChangeService(confirmations),
+    ownMemberships: ownMembershipService({
+      db,
+      sessions,
+      findApplication: applications.find,
+      consoleId: workspaces.consoleId,
+    }),
+    exports: exportService(db),
+    deletions: deletionService({ confirmations, sessions, auditDays: config.auditRetentionDays }),
     passkeys: passkeyService({
       db,
       random,
       waysIn: provider.waysIn,
+      isSessionLive,
       findApplication: applications.find,
       relyingParty,
     }),

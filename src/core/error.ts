@@ -49,6 +49,7 @@ export const ERROR_CATALOGUE = {
   application_archived: { status: 403, message: 'This application is no longer in service.' },
   not_found: { status: 404, message: 'There is nothing here; check the path and the ids in it.' },
   method_not_allowed: { status: 405, message: 'This path does not take that method; see the Allow header.' },
+  request_timeout: { status: 408, message: 'The body came too slowly; send it again over a faster connection.' },
   conflict: { status: 409, message: 'That is taken already; choose another value.' },
   key_revoked: { status: 409, message: 'This key is revoked; create a new one.' },
   membership_locked: { status: 409, message: 'The user behind this key is not active; create a new key.' },

@@ -16,6 +16,8 @@ export const ID_PREFIXES = {
   membershipGroup: 'mgr',
   betaInterest: 'bet',
   challenge: 'chl',
+  address: 'adr',
+  legalEntity: 'ent',
   passkey: 'psk',
   providerIdentity: 'idp',
   deviceGrant: 'dvg',

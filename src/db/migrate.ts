@@ -5,10 +5,11 @@ import foundation from '../../migrations/0001_foundation.sql' with { type: 'text
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
 import signInMethods from '../../migrations/0004_sign_in_methods.sql' with { type: 'text' };
+import account from '../../migrations/0005_account.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods];
+const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -15,6 +15,8 @@ export const LIMIT_CLASSES = {
   provider: '60 per address in 15 minutes',
   access_interest: '5 per e-mail and 30 per address an hour',
   setup: '30 a minute per address',
+  image: '30 changes an hour per person; as in "session" besides',
+  export: '10 an hour per person; as in "session" besides',
 } as const;
 
 export type LimitClass = keyof typeof LIMIT_CLASSES;
@@ -32,6 +34,8 @@ export interface LimitSettings {
   readonly setupPerAddressPerMinute: number;
   readonly interestPerEmail: number;
   readonly interestPerAddress: number | null;
+  readonly imagesPerPerson: number;
+  readonly exportsPerPerson: number;
 }
 
 export const DEFAULT_LIMITS: LimitSettings = {
@@ -45,6 +49,8 @@ export const DEFAULT_LIMITS: LimitSettings = {
   setupPerAddressPerMinute: 30,
   interestPerEmail: 5,
   interestPerAddress: 30,
+  imagesPerPerson: 30,
+  exportsPerPerson: 10,
 };
 
 export const CODE_WINDOW_MS = 15 * MINUTE;
@@ -71,6 +77,8 @@ export const BUCKETS = {
   setup: { name: 'setup', windowMs: MINUTE },
   interestAddress: { name: 'interest-address', windowMs: HOUR },
   interestEmail: { name: 'interest-email', windowMs: HOUR },
+  images: { name: 'images', windowMs: HOUR },
+  exports: { name: 'exports', windowMs: HOUR },
 } as const satisfies Record<string, Bucket>;
 
 /** The classes that also count per client address, and the setting that says how many. */
@@ -81,4 +89,12 @@ export const ADDRESS_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; settin
   provider: { bucket: BUCKETS.providerAddress, setting: 'providerPerAddress' },
   setup: { bucket: BUCKETS.setup, setting: 'setupPerAddressPerMinute' },
   access_interest: { bucket: BUCKETS.interestAddress, setting: 'interestPerAddress' },
+};
+
+type PersonSetting = 'imagesPerPerson' | 'exportsPerPerson';
+
+/** The classes that also count per person. */
+export const PERSON_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; setting: PersonSetting }>> = {
+  image: { bucket: BUCKETS.images, setting: 'imagesPerPerson' },
+  export: { bucket: BUCKETS.exports, setting: 'exportsPerPerson' },
 };

@@ -6,6 +6,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '../core/event.ts';
 import { LIMIT_CLASSES } from './limits.ts';
 import type { AccessRule, Operation } from './operation.ts';
+import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from './upload.ts';
 
 /** Version of the REST API, as the contract declares it. */
 const API_VERSION = '1.0.0';
@@ -139,7 +140,7 @@ function documented(operations: readonly Operation[]): Operation[] {
 }
 
 function describe(operation: Operation, components: Components): object {
-  const { id, summary, description, tag, access, limit, query, body, isBodyOptional } = operation;
+  const { id, summary, description, tag, access, limit, query, body, isBodyOptional, upload } = operation;
   return {
     operationId: id,
     summary,
@@ -161,6 +162,7 @@ function describe(operation: Operation, components: Components): object {
         ),
       },
     }),
+    ...(upload && { requestBody: { required: true, content: fileContent(upload) } }),
     responses: { 200: success(operation, components), ...failures(operation) },
   };
 }
@@ -169,8 +171,22 @@ function mediaTypes({ isFormAccepted }: Operation): string[] {
   return ['application/json', ...(isFormAccepted ? ['application/x-www-form-urlencoded'] : [])];
 }
 
+const BINARY = { type: 'string', format: 'binary' };
+
+/** A file as it is, or as the one field of a form. */
+function fileContent({ mediaTypes }: UploadRule): Record<string, object> {
+  const form = { type: 'object', required: [UPLOAD_FIELD], properties: { [UPLOAD_FIELD]: BINARY } };
+  return {
+    ...Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: BINARY }])),
+    [FORM_TYPE]: { schema: form },
+  };
+}
+
 function success({ data, mediaType, style = 'envelope' }: Operation, components: Components): object {
-  if (mediaType) return { description: 'Success.', content: { [mediaType]: { schema: { type: 'string' } } } };
+  if (mediaType) {
+    const schema = mediaType.startsWith('image/') ? BINARY : { type: 'string' };
+    return { description: 'Success.', content: { [mediaType]: { schema } } };
+  }
   const schema = data ? plain(data, components) : { type: 'object' };
   const wrapped = {
     type: 'object',
@@ -184,7 +200,8 @@ function success({ data, mediaType, style = 'envelope' }: Operation, components:
 }
 
 /** Every refusal an operation can answer with: its own, and those that follow from its access, limit and schemas. */
-export function errorCodesOf({ access, scope, limit, body, query, style, errors = [] }: Operation): ErrorCode[] {
+export function errorCodesOf(operation: Operation): ErrorCode[] {
+  const { access, scope, limit, body, query, upload, style, errors = [] } = operation;
   const codes: ErrorCode[] = [...errors];
   if (access === 'token') codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
   else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
@@ -193,8 +210,9 @@ export function errorCodesOf({ access, scope, limit, body, query, style, errors 
   if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
   if (access === 'full') codes.push('admin_scope_required');
   if (scope !== 'instance') codes.push('not_found');
-  if (body || query) codes.push('invalid_request');
-  if (body) codes.push('payload_too_large', 'unsupported_media_type');
+  if (body || query || upload) codes.push('invalid_request');
+  if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
+  if (upload) codes.push('request_timeout', 'unavailable');
   if (limit !== 'none') codes.push('rate_limited');
   if (style !== 'page') codes.push('internal');
   return [...new Set(codes)];

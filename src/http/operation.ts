@@ -10,6 +10,7 @@ import type { Application } from '../db/schema/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
+import type { UploadRule } from './upload.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -36,8 +37,10 @@ type PrincipalOf<Rule extends AccessRule> = {
 
 type InputOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
+type FileOf<Upload> = Upload extends UploadRule ? Uint8Array : undefined;
+
 /** What a handler is given: everything in it has been authenticated, authorised and validated. */
-export interface Call<Rule extends AccessRule, On extends Scope, Query, Body> {
+export interface Call<Rule extends AccessRule, On extends Scope, Query, Body, File = undefined> {
   readonly principal: PrincipalOf<Rule>;
   readonly actor: Actor;
   readonly application: On extends 'application' ? Application : null;
@@ -45,10 +48,12 @@ export interface Call<Rule extends AccessRule, On extends Scope, Query, Body> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** The bytes that were sent, the handler's to use up; of any content. */
+  readonly file: File;
   readonly context: RequestContext;
 }
 
-interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Data> {
+interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Data, Upload> {
   readonly id: string;
   readonly method: Method;
   /** In Elysia's form: `/api/applications/:id`. */
@@ -67,6 +72,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
   readonly isBodyOptional?: boolean;
   /** Takes `application/x-www-form-urlencoded` as well, as OAuth clients send it (RFC 6749 appendix B). */
   readonly isFormAccepted?: boolean;
+  /** The body is a file, raw or as the one field of a form. */
+  readonly upload?: Upload;
   /** The success body: the `data` of an envelope, or the whole of a flat answer. */
   readonly data?: Data;
   /** Where the answer is not JSON. */
@@ -80,8 +87,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
 }
 
 /** An operation with its handler's types erased, as the pipeline and the descriptions see it. */
-export interface Operation extends Declaration<AccessRule, Scope, TObject, TSchema, TSchema> {
-  handle(call: Call<AccessRule, Scope, unknown, unknown>): unknown;
+export interface Operation extends Declaration<AccessRule, Scope, TObject, TSchema, TSchema, UploadRule> {
+  handle(call: Call<AccessRule, Scope, unknown, unknown, unknown>): unknown;
 }
 
 /** Declares an operation. A handler returns its data, or a `Response` where it needs the whole answer. */
@@ -91,10 +98,11 @@ export function operation<
   Query extends TObject | undefined = undefined,
   Body extends TSchema | undefined = undefined,
   Data extends TSchema | undefined = undefined,
+  Upload extends UploadRule | undefined = undefined,
 >(
-  declaration: Declaration<Rule, On, Query, Body, Data> & {
+  declaration: Declaration<Rule, On, Query, Body, Data, Upload> & {
     handle(
-      call: Call<Rule, On, InputOf<Query>, InputOf<Body>>,
+      call: Call<Rule, On, InputOf<Query>, InputOf<Body>, FileOf<Upload>>,
     ): InputOf<Data> | Response | Promise<InputOf<Data> | Response>;
   },
 ): Operation {

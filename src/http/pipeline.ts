@@ -9,11 +9,12 @@ import type { Application } from '../db/schema/applications.ts';
 import { actorOf, type Authenticator } from './authenticate.ts';
 import { readBodyOf } from './body.ts';
 import type { ErrorMapper } from './errors.ts';
-import { ADDRESS_LIMITS, type LimitClass, type LimitSettings } from './limits.ts';
+import { ADDRESS_LIMITS, type LimitClass, type LimitSettings, PERSON_LIMITS } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
 import { applyLimit, type Bucket, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
+import type { Upload, UploadIntake } from './upload.ts';
 import { queryValidator, validator } from './validate.ts';
 
 export interface PipelineDependencies {
@@ -22,8 +23,16 @@ export interface PipelineDependencies {
   readonly findApplication: (id: string) => Application | undefined;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
+  readonly uploads: UploadIntake;
   readonly respondToError: ErrorMapper;
   readonly log: Logger;
+}
+
+/** Who calls, and what on. */
+interface Admission {
+  readonly principal: Principal | null;
+  readonly application: Application | null;
+  readonly workspaceId: string | null;
 }
 
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
@@ -35,13 +44,15 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, respondToError, log } = dependencies;
-  const { access, style = 'envelope', limit } = operation;
+  const { createContext, authenticate, limiter, limits, uploads, respondToError, log } = dependencies;
+  const { access, style = 'envelope', limit, upload: uploadRule } = operation;
   const validateBody = operation.body && validator(operation.body);
   const validateQuery = operation.query && queryValidator(operation.query);
 
   const mayChange = access === 'full' || access === 'session';
+  const hasInput = validateBody !== undefined || uploadRule !== undefined;
   const addressLimit = addressLimitOf(limit, limits);
+  const personLimit = PERSON_LIMITS[limit];
 
   function resolveApplication(principal: Principal, id: string): Application {
     const application = dependencies.findApplication(id);
@@ -72,6 +83,12 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, limiter.consume(addressLimit.bucket, addressBlock(context.ip), addressLimit.allowed));
   }
 
+  function limitPerson(context: RequestContext, principal: Principal | null): void {
+    if (!personLimit || !principal) return;
+    const { bucket, setting } = personLimit;
+    applyLimit(context.headers, limiter.consume(bucket, principal.userId, limits[setting]));
+  }
+
   async function readBody(request: Request): Promise<unknown> {
     if (!validateBody) return undefined;
     const body = await readBodyOf(request, operation.isFormAccepted ?? false);
@@ -79,7 +96,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   /** Who calls, and what on. Everything is looked up live. @param isCounted false the second time in one call. */
-  function admit(context: RequestContext, params: Record<string, string>, isCounted: boolean) {
+  function admit(context: RequestContext, params: Record<string, string>, isCounted: boolean): Admission {
     const principal = authenticate(access, context, isCounted);
     if (isCounted) limitAddress(context);
     const application =
@@ -92,13 +109,30 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
-    let admitted = admit(context, params, true);
+    const admitted = admit(context, params, true);
     const query = validateQuery?.(Object.fromEntries(queryOf(context.request)));
+    const upload = uploadRule && uploads.open(context.request, uploadRule, admitted.principal?.userId ?? context.ip);
+    try {
+      return await answer(context, params, admitted, query, upload);
+    } finally {
+      upload?.close();
+    }
+  }
+
+  async function answer(
+    context: RequestContext,
+    params: Record<string, string>,
+    first: Admission,
+    query: unknown,
+    upload: Upload | undefined,
+  ): Promise<Response> {
+    limitPerson(context, first.principal);
     const body = await readBody(context.request);
+    const file = await upload?.read();
     // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now.
     const isStale = mayChange || performance.now() - context.startedAt > SLOW_BODY_MS;
-    if (validateBody && access !== 'none' && isStale) admitted = admit(context, params, false);
-    const { principal, application, workspaceId } = admitted;
+    const isJudgedAgain = hasInput && access !== 'none' && isStale;
+    const { principal, application, workspaceId } = isJudgedAgain ? admit(context, params, false) : first;
     const actor = actorOf(principal, context);
     const result = await operation.handle({
       principal,
@@ -108,12 +142,13 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       params,
       query,
       body,
+      file,
       context,
-    } as Call<never, never, unknown, unknown>);
+    } as Call<never, never, unknown, unknown, unknown>);
     if (result instanceof Response) return result;
     context.headers['Content-Type'] = JSON_TYPE;
-    const answer = style === 'envelope' ? { success: true, data: result ?? null } : result;
-    return new Response(JSON.stringify(answer), { headers: context.headers });
+    const json = style === 'envelope' ? { success: true, data: result ?? null } : result;
+    return new Response(JSON.stringify(json), { headers: context.headers });
   }
 
   return async (request, params) => {

@@ -18,13 +18,15 @@ export const Email = (options: SchemaOptions = {}) =>
     ...options,
   });
 
+/** One line, for mails and terminals, without the marks that make a text read other than it is written. */
+export const LINE_PATTERN = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*';
+
 /** A name that people read. */
 export const Name = () =>
   Type.String({
     minLength: 1,
     maxLength: 100,
-    // One line: it goes into mails and terminals.
-    pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+    pattern: `^(?=.*\\S)${LINE_PATTERN}$`,
     remedy: 'Give a name of 1 to 100 characters.',
   });
 

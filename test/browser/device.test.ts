@@ -75,7 +75,7 @@ describe('a person', () => {
     const grant = await askForCode();
     await page.open(`${server.url}/device`);
     expect(await page.text('h1')).toBe('Connect a device');
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('user-code');
+    await page.untilFocused('user-code');
     await expectSoundPage();
     await page.pressKeys(grant.user_code.toLowerCase().replace('-', ''));
     expect(await page.evaluate<string>('document.querySelector("#user-code").value')).toBe(grant.user_code);
@@ -215,7 +215,7 @@ describe('a code', () => {
     await page.fill('#user-code', 'AEIO-1234');
     await page.view.press('Enter');
     await page.untilText('#message', /A code has eight letters/);
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('user-code');
+    await page.untilFocused('user-code');
     expect((await page.address()).search).toBe('');
     await expectSoundPage();
   });

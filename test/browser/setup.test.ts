@@ -38,7 +38,7 @@ test('without a link there is no setup page', async () => {
 test('the printed link makes the first owner, and then a key that works', async () => {
   await page.open(server.setupUrl!);
   expect(await page.text('h1')).toBe('Set up Gatehouse');
-  expect(await page.evaluate<string>('document.activeElement.id')).toBe('email');
+  await page.untilFocused('email');
   await expectSoundPage();
 
   await page.fill('#email', 'no address');

@@ -66,11 +66,11 @@ describe('a person', () => {
   test('types e-mail and code and lands at the application with a token that verifies', async () => {
     await page.open(signInUrl({ returnTo: returnTo() }));
     expect(await page.text('#title')).toBe('Sign in to Test application');
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('email');
+    await page.untilFocused('email');
     await expectSoundPage();
 
     await askForCode('typed@example.com');
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('code');
+    await page.untilFocused('code');
     expect(await page.text('#lead')).toContain('typed@example.com');
     await expectSoundPage();
 
@@ -135,7 +135,7 @@ describe('an error', () => {
     await page.untilText('#message', /That code is not right/);
     expect(await page.evaluate<string>('document.querySelector("#message").getAttribute("role")')).toBe('alert');
     expect(await page.evaluate<string>('document.querySelector("#code").getAttribute("aria-invalid")')).toBe('true');
-    expect(await page.evaluate<string>('document.activeElement.id')).toBe('code');
+    await page.untilFocused('code');
     await expectSoundPage();
 
     // The wrong digits are selected, so that typing replaces them.

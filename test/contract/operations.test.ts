@@ -293,8 +293,9 @@ describe('a caller who may call', () => {
     for (const [id, caller, operation] of allowed) {
       const answer = await call(own, operation, caller);
       const isRefused = [401, 403, 429].includes(answer.status) || answer.status >= 500;
-      // A sign-out that succeeded ends the session for the operations after it.
-      if (isRefused && codeOf(answer) !== 'revoked') refused.push([id, caller, answer.status, codeOf(answer)]);
+      // A sign-out that succeeded ends the session for the operations after it; and a session that has aged is another thing.
+      if (isRefused && !['revoked', 'reauthentication_required'].includes(codeOf(answer)))
+        refused.push([id, caller, answer.status, codeOf(answer)]);
       if (id === 'signOut') Object.assign(own.callers, await freshSessions(own, caller));
     }
     expect(refused).toEqual([]);
@@ -447,23 +448,25 @@ describe('/openapi.yaml', async () => {
     expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
     const ofScope = operation.scope === 'workspace' ? ['workspaceId'] : [];
     expect(names('query').sort()).toEqual([...ofScope, ...Object.keys(operation.query?.properties ?? {})].sort());
-    expect(described.requestBody !== undefined).toBe(operation.body !== undefined);
+    expect(described.requestBody !== undefined).toBe((operation.body ?? operation.upload) !== undefined);
     if (described.requestBody) {
       expect(described.requestBody.required).toBe(!operation.isBodyOptional);
+      const ofUpload = operation.upload && [...operation.upload.mediaTypes, 'multipart/form-data'];
       const forms = operation.isFormAccepted ? ['application/x-www-form-urlencoded'] : [];
-      expect(Object.keys(described.requestBody.content)).toEqual(['application/json', ...forms]);
+      expect(Object.keys(described.requestBody.content)).toEqual(ofUpload ?? ['application/json', ...forms]);
     }
   });
 
   test.each(named(documented))('%s: describes its success and every refusal with its codes', (_, operation) => {
     const { responses } = at(operation)!;
     expect(responses['200']).toBeDefined();
-    const { access, scope, body, limit, style } = operation;
+    const { access, scope, body, limit, style, upload } = operation;
     const statuses = [
       ...(access === 'none' ? [] : [401]),
       ...(access === 'read' || access === 'full' ? [403] : []),
       ...(scope === 'application' ? [404] : []),
-      ...(body ? [400, 413, 415] : []),
+      ...(body || upload ? [400, 413, 415] : []),
+      ...(upload ? [408, 503] : []),
       ...(limit === 'none' ? [] : [429]),
       500,
     ];

@@ -8,6 +8,7 @@ const DOCUMENTED: Record<number, string> = {
   403: 'admin_scope_required forbidden user_deleted email_archived gate_closed waitlist application_archived membership_blocked reauthentication_required email_unverified',
   404: 'not_found',
   405: 'method_not_allowed',
+  408: 'request_timeout',
   409: 'conflict invalid_state key_revoked membership_locked already_in_grace code_consumed',
   413: 'payload_too_large',
   415: 'unsupported_media_type',

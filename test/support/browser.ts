@@ -40,6 +40,8 @@ export interface Page {
   /** Text as a reader sees it. */
   text(selector: string): Promise<string>;
   untilVisible(selector: string): Promise<void>;
+  /** A page takes its cursor into a field some time after it has loaded. */
+  untilFocused(id: string): Promise<void>;
   untilText(selector: string, pattern: RegExp): Promise<string>;
   untilAddress(pattern: RegExp): Promise<URL>;
   /** Clicks into the field, replaces what is in it, and leaves the cursor there. */
@@ -102,11 +104,16 @@ export async function openBrowserPage(size = PHONE): Promise<Page> {
       ),
     text: (selector) => call('return document.querySelector(values[0])?.innerText.trim() ?? "";', selector),
     async untilVisible(selector) {
-      await eventually(`${selector} is visible`, () => page.isVisible(selector));
+      // A navigation under way takes the old page's answers with it.
+      await eventually(`${selector} is visible`, () => page.isVisible(selector).catch(() => false));
+    },
+    async untilFocused(id) {
+      const focused = () => evaluate<string>('document.activeElement?.id ?? ""').catch(() => '');
+      await eventually(`the cursor is in #${id}`, async () => (await focused()) === id);
     },
     untilText(selector, pattern) {
       return eventually(`${selector} says ${pattern}`, async () => {
-        const text = await page.text(selector);
+        const text = await page.text(selector).catch(() => '');
         return pattern.test(text) ? text : null;
       });
     },

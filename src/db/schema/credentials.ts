@@ -12,6 +12,7 @@ export const sessions = sqliteTable('sessions', {
     .references(() => applicationUsers.id),
   method: text().notNull(),
   ip: text(),
+  ipCountry: text('ip_country'),
   userAgent: text('user_agent'),
   lastSeenAt: integer('last_seen_at').notNull(),
   createdAt: integer('created_at').notNull(),

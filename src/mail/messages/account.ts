@@ -1,10 +1,17 @@
 /** Mails about a person's own account: codes that confirm a change, and notices that one was made; in English. */
 import { type MailContent, noticeMail } from './notice.ts';
 
+const NOT_YOU =
+  'If you did not ask for it, somebody is signed in to your account: end all sessions in your account’s settings.';
+
 const CONFIRMATIONS = {
-  proof: { action: 'confirm that it is you', heading: 'Confirm that it is you' },
-  email_change: { action: 'confirm your new e-mail address', heading: 'Confirm your new e-mail address' },
-  account_deletion: { action: 'delete your account', heading: 'Delete your account' },
+  proof: { action: 'confirm that it is you', heading: 'Confirm that it is you', ifNotYou: NOT_YOU },
+  email_change: {
+    action: 'confirm your new e-mail address',
+    heading: 'Confirm your new e-mail address',
+    ifNotYou: 'If you did not ask for it, ignore this e-mail: without the code nothing changes.',
+  },
+  account_deletion: { action: 'delete your account', heading: 'Delete your account', ifNotYou: NOT_YOU },
 } as const;
 
 export interface AccountCodeMail {
@@ -18,17 +25,14 @@ export interface AccountCodeMail {
 
 export function accountCodeMail(mail: AccountCodeMail): MailContent {
   const { kind, applicationName, code, lifetimeMinutes, explanation = [] } = mail;
-  const { action, heading } = CONFIRMATIONS[kind];
+  const { action, heading, ifNotYou } = CONFIRMATIONS[kind];
   return noticeMail({
     locale: 'en',
     subject: `${code} is the code to ${action}`,
     heading,
     before: [...explanation, `Enter this code in ${applicationName}:`],
     code,
-    after: [
-      `It expires in ${lifetimeMinutes} minutes and works once.`,
-      'If you did not ask for it, somebody is signed in to your account: end all sessions in your account’s settings.',
-    ],
+    after: [`It expires in ${lifetimeMinutes} minutes and works once.`, ifNotYou],
   });
 }
 
@@ -43,6 +47,36 @@ const CHANGES = {
 
 export type AccountChange = keyof typeof CHANGES;
 
+/** For the holder of an address that somebody else wants for their account. */
+export function addressTakenMail(): MailContent {
+  return noticeMail({
+    locale: 'en',
+    subject: 'Somebody asked to use your e-mail address',
+    heading: 'This address has an account already',
+    before: [
+      'Somebody asked to use this e-mail address for another account. It belongs to yours, or did before, so nothing was changed.',
+    ],
+    after: ['If it was you, choose another address for your other account.'],
+  });
+}
+
+/** What was deleted and what is kept, to hold against us. */
+export function accountDeletedMail({
+  deleted,
+  kept,
+}: {
+  deleted: readonly string[];
+  kept: readonly string[];
+}): MailContent {
+  return noticeMail({
+    locale: 'en',
+    subject: 'Your account was deleted',
+    heading: 'Your account was deleted',
+    before: ['This was deleted for good:', ...deleted, 'This is kept:', ...kept],
+    after: ['There is nothing more to do.'],
+  });
+}
+
 /** @param detail which one, in the reader's words: the name of a passkey, of a provider or of a device. */
 export function accountChangeMail(change: AccountChange, detail: string | null): MailContent {
   return noticeMail({
@@ -50,6 +84,11 @@ export function accountChangeMail(change: AccountChange, detail: string | null):
     subject: CHANGES[change].replace(/[.;].*$/, ''),
     heading: CHANGES[change].replace(/[.;].*$/, ''),
     before: [CHANGES[change], ...(detail ? [detail] : [])],
-    after: ['If it was you, there is nothing to do. If not, sign in, undo it and end all other sessions.'],
+    after: [
+      'If it was you, there is nothing to do.',
+      change === 'email_changed'
+        ? 'If not, tell the people who run the applications that you use at once.'
+        : 'If not, sign in, undo it and end all other sessions.',
+    ],
   });
 }

@@ -1,10 +1,12 @@
 /** Codes that a person confirms an action of their own with: mailed, bound to the session that asked, used once. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
+import type { AuditEntry } from '../../core/audit.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Application } from '../../db/schema/applications.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { type AccountCodeMail, accountCodeMail } from '../../mail/messages/account.ts';
+import type { MailContent } from '../../mail/messages/notice.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -24,6 +26,10 @@ export interface Asked {
   /** What the code stands for, handed back when it is given. */
   readonly data?: Record<string, unknown>;
   readonly explanation?: readonly string[];
+  /** Sent in place of the code, where the address cannot serve but nobody may learn that from the answer. */
+  readonly insteadOfCode?: MailContent;
+  /** Put on record once the code is on its way. */
+  readonly audit?: AuditEntry['kind'];
 }
 
 export type Confirmations = ReturnType<typeof confirmationService>;
@@ -37,20 +43,23 @@ export function confirmationService({ db, challenges, findApplication }: Confirm
      * @throws {AppError} rate_limited
      */
     ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Asked): CodeAsked {
-      const { applicationId, sessionId } = principal;
+      const { applicationId, sessionId, userId } = principal;
       const outcome = db.write(actor, (unit) => {
-        const { action, email, data = {}, explanation = [] } = prepare(unit);
+        const { action, email, data = {}, explanation = [], insteadOfCode, audit } = prepare(unit);
         const issued = challenges.issueFor(unit, { purpose: action, applicationId, email }, data, sessionId);
         if (!issued.ok) return { ...issued, now: unit.now };
         const { code, challengeId, expiresAt } = issued;
-        const mail = accountCodeMail({
-          kind: action,
-          applicationName: findApplication(applicationId)!.name,
-          code,
-          lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
-          explanation,
-        });
-        unit.mail({ to: email, ...mail, code, expiresAt });
+        const mail =
+          insteadOfCode ??
+          accountCodeMail({
+            kind: action,
+            applicationName: findApplication(applicationId)!.name,
+            code,
+            lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
+            explanation,
+          });
+        unit.mail({ to: email, ...mail, code: insteadOfCode ? null : code, expiresAt });
+        if (audit) unit.audit({ kind: audit, applicationId, userId });
         return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };
       });
       if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);

@@ -1,6 +1,7 @@
 /** Schemas that the parts of the account share. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Id, Input, OneTimeCode, Timestamp } from '../../http/schemas.ts';
+import { MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
+import { Choice, Email, Id, Input, Nullable, OneTimeCode, PageOf, Timestamp } from '../../http/schemas.ts';
 
 export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() });
 export type CodeAsked = Static<typeof CodeAsked>;
@@ -13,4 +14,63 @@ export type CodeGiven = Static<typeof CodeGiven>;
 
 export const Proved = Type.Object({
   freshUntil: Timestamp({ description: 'Until then sensitive changes are accepted in this session.' }),
+});
+
+const OwnSession = Type.Object(
+  {
+    id: Id('ses'),
+    isCurrent: Type.Boolean({ description: 'The session that asks.' }),
+    application: Type.Object({ id: Id('app'), name: Type.String() }),
+    method: Type.String({ examples: ['otp'] }),
+    device: Nullable(Type.String({ examples: ['Chrome on macOS'] })),
+    ip: Nullable(Type.String()),
+    ipCountry: Nullable(Type.String()),
+    createdAt: Timestamp(),
+    lastSeenAt: Timestamp(),
+    expiresAt: Timestamp(),
+  },
+  { $id: 'OwnSession' },
+);
+export type OwnSession = Static<typeof OwnSession>;
+
+export const OwnSessionPage = PageOf(OwnSession);
+
+export const SessionsEnded = Type.Object({ revoked: Type.Integer({ description: 'How many sessions were ended.' }) });
+
+export const EmailChangeInput = Input({ email: Email() });
+export const EmailChanged = Type.Object({ email: Email() });
+
+export const MembershipInput = Input({
+  applicationId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'An application the person is a member of; by default the session’s own.',
+      remedy: 'Give the id of an application.',
+    }),
+  ),
+});
+
+export const MembershipState = Type.Object({ applicationId: Id('app'), status: Choice(MEMBERSHIP_STATUSES) });
+export type MembershipState = Static<typeof MembershipState>;
+
+const Sentences = (description: string) => Type.Array(Type.String(), { description });
+
+export const DeletionAsked = Type.Object({
+  challengeId: Id('chl'),
+  expiresAt: Timestamp(),
+  deleted: Sentences('What a deletion deletes, for good.'),
+  kept: Sentences('What stays, and why.'),
+});
+export type DeletionAsked = Static<typeof DeletionAsked>;
+
+export const AccountDeleted = Type.Object({ userId: Id('usr'), kept: Sentences('What stays, and why.') });
+export type AccountDeleted = Static<typeof AccountDeleted>;
+
+export const AccountExport = Type.Object({
+  exportedAt: Timestamp(),
+  userId: Id('usr'),
+  tables: Type.Record(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown())), {
+    description: 'The rows about the person, by table. Binary values are base64.',
+  }),
 });

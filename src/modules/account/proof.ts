@@ -8,12 +8,20 @@ import type { Confirmations } from './confirmation.ts';
 import { FRESH_MS } from './freshness.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
 
+/** Whoever reads the code is told what it opens. */
+const EXPLANATION =
+  'For ten minutes the application below can make changes to your whole account, such as its e-mail address, its passkeys or its deletion, and read everything held about you.';
+
 export type Proofs = ReturnType<typeof proofService>;
 
 export function proofService(confirmations: Confirmations) {
   return {
     ask: (actor: Actor, principal: SessionPrincipal): CodeAsked =>
-      confirmations.ask(actor, principal, () => ({ action: 'proof', email: principal.envelope.email })),
+      confirmations.ask(actor, principal, () => ({
+        action: 'proof',
+        email: principal.envelope.email,
+        explanation: [EXPLANATION],
+      })),
 
     /** Makes the session fresh again. */
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): { freshUntil: string } {

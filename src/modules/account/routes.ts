@@ -1,11 +1,59 @@
-/** What a signed-in person may ask and change about their own account; passkeys, providers and devices have their own. */
+/** What a signed-in person may ask and change about their account as a whole; what belongs to a part of it is there. */
+import { PageQuery } from '../../http/schemas.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { CodeAsked, CodeGiven, Proved } from './model.ts';
+import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
+import type { Deletions } from './deletion.ts';
+import type { EmailChanges } from './email.ts';
+import type { Exports } from './export.ts';
+import type { MembershipAction, OwnMemberships } from './membership.ts';
+import {
+  AccountDeleted,
+  AccountExport,
+  CodeAsked,
+  CodeGiven,
+  DeletionAsked,
+  EmailChanged,
+  EmailChangeInput,
+  MembershipInput,
+  MembershipState,
+  OwnSessionPage,
+  Proved,
+  SessionsEnded,
+} from './model.ts';
 import type { Proofs } from './proof.ts';
+import type { OwnSessions } from './sessions.ts';
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
 
-export function accountRoutes({ proofs }: { proofs: Proofs }): Operation[] {
+const CODE_ERRORS = ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed'] as const;
+
+export interface AccountRouteDependencies {
+  readonly proofs: Proofs;
+  readonly ownSessions: OwnSessions;
+  readonly emailChanges: EmailChanges;
+  readonly ownMemberships: OwnMemberships;
+  readonly exports: Exports;
+  readonly deletions: Deletions;
+}
+
+export function accountRoutes(dependencies: AccountRouteDependencies): Operation[] {
+  const { proofs, ownSessions, emailChanges, ownMemberships, exports, deletions } = dependencies;
+
+  const membership = (action: MembershipAction, summary: string, description: string): Operation =>
+    operation({
+      ...common,
+      id: `${action}Membership`,
+      method: 'POST',
+      path: `/api/account/${action}`,
+      summary,
+      description,
+      body: MembershipInput,
+      isBodyOptional: true,
+      data: MembershipState,
+      errors: ['not_found', 'invalid_state', ...(action === 'reactivate' ? SIGN_IN_REFUSALS : [])],
+      handle: ({ actor, principal, body }) => ownMemberships.act(actor, principal, action, body.applicationId),
+    });
+
   return [
     operation({
       ...common,
@@ -14,7 +62,7 @@ export function accountRoutes({ proofs }: { proofs: Proofs }): Operation[] {
       path: '/api/account/proof',
       summary: 'Mail a code with which this session proves again who holds it',
       description:
-        'Sensitive changes (passkeys, e-mail address, deletion) need a sign-in of the last ten minutes or such a proof.',
+        'Sensitive changes (ways in, e-mail address, deletion, export) need a sign-in of the last ten minutes or such a proof; where they concern applications of other workspaces too, such a proof.',
       data: CodeAsked,
       handle: ({ actor, principal }) => proofs.ask(actor, principal),
     }),
@@ -26,8 +74,121 @@ export function accountRoutes({ proofs }: { proofs: Proofs }): Operation[] {
       summary: 'Give the code; the session counts as fresh for ten minutes',
       body: CodeGiven,
       data: Proved,
-      errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed'],
+      errors: CODE_ERRORS,
       handle: ({ actor, principal, body }) => proofs.confirm(actor, principal, body),
+    }),
+    operation({
+      ...common,
+      id: 'listMySessions',
+      method: 'GET',
+      path: '/api/account/sessions',
+      summary: 'One’s open sessions, newest first',
+      description: 'Those in applications of the session’s workspace; from the console all.',
+      query: PageQuery,
+      data: OwnSessionPage,
+      errors: ['invalid_cursor'],
+      handle: ({ principal, query }) => ownSessions.list(principal, query),
+    }),
+    operation({
+      ...common,
+      id: 'revokeMyOtherSessions',
+      method: 'DELETE',
+      path: '/api/account/sessions',
+      summary: 'End all sessions but this one',
+      data: SessionsEnded,
+      handle: ({ actor, principal }) => ownSessions.revokeOthers(actor, principal),
+    }),
+    operation({
+      ...common,
+      id: 'revokeMySession',
+      method: 'DELETE',
+      path: '/api/account/sessions/:sessionId',
+      summary: 'End one of one’s sessions',
+      data: SessionsEnded,
+      errors: ['not_found'],
+      handle: ({ actor, principal, params }) => ownSessions.revoke(actor, principal, params['sessionId']!),
+    }),
+    operation({
+      ...common,
+      id: 'requestEmailChange',
+      method: 'POST',
+      path: '/api/account/email',
+      summary: 'Mail a code to the address that is to be the new one',
+      description:
+        'Needs a fresh session. The answer is the same for an address that somebody else uses; then no code is sent.',
+      body: EmailChangeInput,
+      data: CodeAsked,
+      errors: ['reauthentication_required'],
+      handle: ({ actor, principal, body }) => emailChanges.ask(actor, principal, body.email),
+    }),
+    operation({
+      ...common,
+      id: 'confirmEmailChange',
+      method: 'POST',
+      path: '/api/account/email/confirm',
+      summary: 'Give the code from the new address, which becomes the account’s',
+      description: 'The old address is told. It can sign in no more, and never founds another account.',
+      body: CodeGiven,
+      data: EmailChanged,
+      errors: [...CODE_ERRORS, 'conflict', 'reauthentication_required'],
+      handle: ({ actor, principal, body }) => emailChanges.confirm(actor, principal, body),
+    }),
+    membership(
+      'inactivate',
+      'Put one’s membership of an application to rest',
+      'Ends its sessions. It comes back by signing in again, or from another application’s session.',
+    ),
+    membership(
+      'reactivate',
+      'Take a resting membership up again',
+      'From a session of another application, since a resting membership has none of its own.',
+    ),
+    membership(
+      'leave',
+      'Leave an application',
+      'Ends its sessions and connected devices. Signing in again comes back.',
+    ),
+    operation({
+      ...common,
+      id: 'exportAccount',
+      method: 'GET',
+      path: '/api/account/export',
+      summary: 'Everything held about oneself',
+      description: 'Needs a fresh session.',
+      limit: 'export',
+      data: AccountExport,
+      errors: ['reauthentication_required'],
+      handle({ actor, principal, context }) {
+        const headers = {
+          ...context.headers,
+          'Content-Type': 'application/json; charset=utf-8',
+          'Content-Disposition': 'attachment; filename="account.json"',
+        };
+        return new Response(exports.everything(actor, principal), { headers });
+      },
+    }),
+    operation({
+      ...common,
+      id: 'requestAccountDeletion',
+      method: 'POST',
+      path: '/api/account/deletion',
+      summary: 'Mail a code for deleting the account, and say what is deleted and what is kept',
+      description: 'Needs a fresh session. The only owner of a workspace has to make another one first.',
+      data: DeletionAsked,
+      errors: ['reauthentication_required', 'invalid_state'],
+      handle: ({ actor, principal }) => deletions.ask(actor, principal),
+    }),
+    operation({
+      ...common,
+      id: 'deleteAccount',
+      method: 'DELETE',
+      path: '/api/account',
+      summary: 'Delete the account, with the code',
+      description: 'For good: nobody can sign in or register with its addresses again.',
+      body: CodeGiven,
+      data: AccountDeleted,
+      errors: [...CODE_ERRORS, 'invalid_state'],
+      handle: ({ actor, principal, body }) => deletions.confirm(actor, principal, body),
     }),
   ];
 }

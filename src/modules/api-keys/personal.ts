@@ -2,7 +2,7 @@
  * Personal keys: what the device grant gives to a person, and what they can do with theirs. A personal key has no
  * principal of its own; it hangs on the person's membership, and is judged live by it.
  */
-import { and, asc, desc, eq, gt, isNull, lt, or, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, type SQL } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -24,6 +24,7 @@ import { DEFAULT_RATE_LIMITS, type DeviceRecord } from './model.ts';
 import { tokenColumns } from './token.ts';
 
 const MAX_PERSONAL_KEYS = 50;
+const FORGOTTEN = 'Device of a deleted account';
 
 export interface PersonalKeyDependencies {
   readonly db: Database;
@@ -174,6 +175,13 @@ export function revokePersonalKeys({ tx, now }: Unit, whose: SQL): number {
     .where(and(whose, eq(apiKeys.source, 'device'), isNull(apiKeys.revokedAt)))
     .returning({ id: apiKeys.id })
     .all().length;
+}
+
+/** Ends the personal keys of these memberships, of a person who is gone, and forgets what they were called. */
+export function forgetPersonalKeys(unit: Unit, applicationUserIds: readonly string[]): void {
+  const ofPerson = and(inArray(apiKeys.applicationUserId, [...applicationUserIds]), eq(apiKeys.source, 'device'))!;
+  revokePersonalKeys(unit, ofPerson);
+  unit.tx.update(apiKeys).set({ name: FORGOTTEN }).where(ofPerson).run();
 }
 
 /** The person's own, and only of the workspace that the session was handed to; the console's session sees all. */

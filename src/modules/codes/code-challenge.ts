@@ -20,6 +20,8 @@ const MAX_WRONG_TRIES = 5;
 const MAX_ALIVE = 3;
 /** Codes for actions in one application and window. */
 const MAX_ACTIONS = 20;
+/** Codes for actions of one's own in the window. */
+const MAX_OWN_ACTIONS = 5;
 const FAILURE_WINDOW_MS = 24 * HOUR;
 const FAILURES_UNTIL_PAUSE = 20;
 const PAUSE_MS = HOUR;
@@ -109,8 +111,11 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
     ): ActionIssueOutcome {
       const pausedUntil = pauseOf(unit, subject);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
-      const recent = sentTo(unit, subject).filter(({ applicationId }) => applicationId === subject.applicationId);
-      const oldest = recent[MAX_ACTIONS - 1];
+      const recent =
+        sessionId === null
+          ? sentTo(unit, subject).filter(({ applicationId }) => applicationId === subject.applicationId)
+          : sentFor(unit, subject, sessionId);
+      const oldest = recent[(sessionId === null ? MAX_ACTIONS : MAX_OWN_ACTIONS) - 1];
       if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + CODE_WINDOW_MS };
       return { ok: true, ...insert(unit, subject, { data, sessionId }) };
     },
@@ -233,6 +238,14 @@ export function dropOpenCodes({ tx, now }: Unit, applicationId: string, purpose:
     .run();
 }
 
+/** Nothing that was mailed to an address serves any more, as when its holder gives it up. */
+export function dropCodesTo({ tx, now }: Unit, email: string): void {
+  tx.update(codeChallenges)
+    .set({ droppedAt: now })
+    .where(and(eq(codeChallenges.email, email), isNull(codeChallenges.consumedAt), isNull(codeChallenges.droppedAt)))
+    .run();
+}
+
 /** Oldest first. */
 function alive({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubject): Challenge[] {
   return tx
@@ -265,6 +278,33 @@ function sentTo({ tx, now }: Unit, { email, purpose }: CodeSubject) {
     )
     .orderBy(desc(createdAt), desc(codeChallenges.id))
     .all();
+}
+
+/**
+ * What counts in the window against another code for an action of one's own, newest first. Where one names the address
+ * oneself, that is all that the person's sessions have asked for and all that the address was sent; else what the person
+ * was sent from this application, so that one application cannot use up another's.
+ */
+function sentFor(unit: Unit, subject: CodeSubject, sessionId: string): { createdAt: number }[] {
+  const toAddress = sentTo(unit, subject);
+  if (subject.purpose !== 'email_change')
+    return toAddress.filter(({ applicationId }) => applicationId === subject.applicationId);
+  const { createdAt, purpose } = codeChallenges;
+  const ofPerson = unit.tx
+    .select({ createdAt })
+    .from(codeChallenges)
+    .where(
+      and(
+        sql`${codeChallenges.sessionId} IN (SELECT s.id FROM sessions s JOIN application_users m ON m.id = s.application_user_id
+              WHERE m.user_id = (SELECT o.user_id FROM sessions t JOIN application_users o ON o.id = t.application_user_id
+                                 WHERE t.id = ${sessionId}))`,
+        eq(purpose, subject.purpose),
+        gt(createdAt, unit.now - CODE_WINDOW_MS),
+      ),
+    )
+    .orderBy(desc(createdAt))
+    .all();
+  return ofPerson.length > toAddress.length ? ofPerson : toAddress;
 }
 
 function pauseOf({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubject): number | null {

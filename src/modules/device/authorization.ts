@@ -7,6 +7,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { MINUTE, SECOND } from '../../core/clock.ts';
 import { AppError, type ErrorCode } from '../../core/error.ts';
+import { deviceNameOf } from '../../core/device-name.ts';
 import { newId } from '../../core/id.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
@@ -15,7 +16,6 @@ import type { Application } from '../../db/schema/applications.ts';
 import { type DeviceGrant, deviceGrants } from '../../db/schema/devices.ts';
 import type { Database, Orm, Unit } from '../../db/unit-of-work.ts';
 import type { PersonalKeys } from '../api-keys/personal.ts';
-import { deviceNameFrom } from './device-name.ts';
 import { changeGrant, memberOf, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 import { formatUserCode, mintUserCode } from '../../core/user-code.ts';
@@ -24,6 +24,7 @@ const LIFETIME_MS = 15 * MINUTE;
 const INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;
 const MAX_USER_AGENT = 300;
+const UNNAMED = 'Connected device';
 const MAX_DRAWS = 10;
 
 export interface DeviceAuthorizationDependencies {
@@ -77,7 +78,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       changeGrant(unit, grant.id, { status: 'denied' });
       return refused('access_denied');
     }
-    const name = grant.deviceName ?? deviceNameFrom(grant.userAgent);
+    const name = grant.deviceName ?? deviceNameOf(grant.userAgent) ?? UNNAMED;
     const { id, token } = personalKeys.mint(unit, { member, application, workspaceId, name });
     changeGrant(unit, grant.id, { status: 'redeemed', apiKeyId: id });
     return { ok: true, token };

@@ -41,3 +41,10 @@ export function dropDeviceGrants({ tx, now }: Unit, applicationId: string): void
     )
     .run();
 }
+
+/** What is left of the grants that these memberships decided on, for a person who is gone. */
+export function forgetDeviceGrants({ tx }: Unit, applicationUserIds: readonly string[]): void {
+  tx.delete(deviceGrants)
+    .where(inArray(deviceGrants.applicationUserId, [...applicationUserIds]))
+    .run();
+}

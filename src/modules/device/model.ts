@@ -1,7 +1,7 @@
 /** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { DEVICE_GRANT_STATUSES } from '../../db/schema/devices.ts';
-import { Choice, Email, Id, Input, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
+import { Choice, Email, Id, Input, LINE_PATTERN, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -22,8 +22,7 @@ export const DeviceCodeInput = OAuthParameters({
   device_name: Type.Optional(
     Type.String({
       maxLength: 100,
-      // One line, and none of the marks that make a text read other than it is written.
-      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$',
+      pattern: `^${LINE_PATTERN}$`,
       description: 'What the person who approves sees, and the name of the key.',
       remedy: 'Give a name of at most 100 characters in one line.',
       examples: ['Ada’s laptop'],

@@ -110,6 +110,14 @@ export function grantInitially(unit: Unit, applicationUserId: string, grants: Gr
   for (const kind of ALL_KINDS) for (const id of grants[kind]) link(unit, kind, applicationUserId, id);
 }
 
+/** Takes everything from the membership of a person who is gone, silently: that is the event. */
+export function clearGrants({ tx }: Unit, applicationUserId: string): void {
+  for (const kind of ALL_KINDS) {
+    const { holders } = GRANT_KINDS[kind];
+    tx.delete(holders).where(eq(holders.applicationUserId, applicationUserId)).run();
+  }
+}
+
 /**
  * Replaces what a membership holds of one kind; additions and removals each emit their event, and nothing happens where
  * nothing changes.

@@ -67,7 +67,7 @@ export const ImportResult = Type.Object({
       error: Type.Optional(
         Type.String({
           description:
-            '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
+            '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `name_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
         }),
       ),
     }),

@@ -7,15 +7,17 @@ import { eq, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
+import { plainLine } from '../../core/line.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import type { Application } from '../../db/schema/applications.ts';
-import { applicationUsers, emailAliases, userLanguages, users } from '../../db/schema/users.ts';
+import { applicationUsers, userLanguages, users } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { addGrants, defaultGrants, grantIds } from '../grants/holders.ts';
 import { ALL_KINDS, type GrantIds, type GrantKind } from '../grants/kinds.ts';
 import { announceProfile } from '../users/announce.ts';
 import {
   type ApplicationUser,
+  findAliasHolder,
   findMember,
   findUserByEmail,
   insertMember,
@@ -24,14 +26,17 @@ import {
 } from '../users/members.ts';
 import type { ImportProfile, ImportResult, ImportRow, Outcome, UsernameCheck } from './model.ts';
 
+/** As long as people may make theirs. */
+const MAX_NAME = 100;
+
 type RowResult = ImportResult['results'][number];
 
 /** A profile whose values have been checked and brought into their normal form. */
 interface CleanProfile {
   readonly username: string | null;
-  readonly givenName: string | null;
-  readonly familyName: string | null;
-  readonly fullName: string | null;
+  givenName: string | null;
+  familyName: string | null;
+  fullName: string | null;
   readonly locale: string | null;
   readonly timezone: string | null;
   readonly languages: readonly { code: string; level: NonNullable<ImportProfile['languages']>[number]['level'] }[];
@@ -51,11 +56,6 @@ const SLUG_FIELDS = { roles: 'roleSlugs', scopes: 'scopeSlugs', memberships: 'me
 export type Import = ReturnType<typeof importService>;
 
 export function importService(db: Database) {
-  const aliasByEmail = db.orm
-    .select()
-    .from(emailAliases)
-    .where(eq(emailAliases.email, sql.placeholder('email')))
-    .prepare();
   const holderOfUsername = db.orm
     .select({ userId: applicationUsers.userId })
     .from(applicationUsers)
@@ -81,7 +81,7 @@ export function importService(db: Database) {
     const profile = clean(row.profile ?? {});
     if (typeof profile === 'string') return skip(profile);
     const user = findUserByEmail(unit, email);
-    if (!user && aliasByEmail.get({ email })) return skip('email_archived');
+    if (!user && findAliasHolder(unit, email)) return skip('email_archived');
     const member = user && findMember(unit, application.id, user.id);
     if (user && (user.deletedAt !== null || member?.status === 'deleted')) return skip('user_deleted', user.id);
     // A user who has a name keeps it, so only a blank one can collide.
@@ -164,6 +164,8 @@ function pick(ids: ReadonlyMap<string, string>, slugs: readonly string[]): Map<s
   return new Map(slugs.flatMap((slug) => (ids.has(slug) ? [[slug, ids.get(slug)!] as const] : [])));
 }
 
+const NAMES = ['givenName', 'familyName', 'fullName'] as const;
+
 /** @returns the clean profile, or the error of its row. */
 function clean(profile: ImportProfile): CleanProfile | string {
   const blankToNull = (text: string | null | undefined) => text?.trim().normalize('NFC') || null;
@@ -182,11 +184,15 @@ function clean(profile: ImportProfile): CleanProfile | string {
     if (tag === null) return 'language_invalid';
     languages.push({ code: tag, level });
   }
+  const names: Pick<CleanProfile, (typeof NAMES)[number]> = { givenName: null, familyName: null, fullName: null };
+  for (const field of NAMES) {
+    const text = blankToNull(profile[field]);
+    names[field] = text === null ? null : plainLine(text, MAX_NAME);
+    if (text !== null && names[field] === null) return 'name_invalid';
+  }
   return {
     username,
-    givenName: blankToNull(profile.givenName),
-    familyName: blankToNull(profile.familyName),
-    fullName: blankToNull(profile.fullName),
+    ...names,
     locale: canonical,
     timezone,
     languages,

@@ -28,6 +28,7 @@ export interface PasskeyDependencies {
   readonly db: Database;
   readonly random: Random;
   readonly waysIn: WaysIn;
+  readonly isSessionLive: (sessionId: string) => boolean;
   readonly findApplication: (id: string) => Application | undefined;
   /** @throws {AppError} invalid_state where this server can be none. */
   readonly relyingParty: () => RelyingParty;
@@ -35,7 +36,9 @@ export interface PasskeyDependencies {
 
 export type Passkeys = ReturnType<typeof passkeyService>;
 
-export function passkeyService({ db, random, waysIn, findApplication, relyingParty }: PasskeyDependencies) {
+export function passkeyService(dependencies: PasskeyDependencies) {
+  const { db, random, waysIn, isSessionLive, findApplication, relyingParty } = dependencies;
+
   function own({ tx }: Unit, principal: SessionPrincipal, passkeyId: string): Passkey {
     const passkey = tx
       .select()
@@ -92,6 +95,8 @@ export function passkeyService({ db, random, waysIn, findApplication, relyingPar
       );
       const made = await verifyCreation(rp, challenge, input.credential);
       return db.write(actor, (unit) => {
+        // That took a moment: who was signed out or deleted meanwhile adds no way in any more.
+        if (!isSessionLive(sessionId)) throw new AppError('unauthenticated');
         refuseFurther(passkeysOf(unit.tx, principal));
         if (findPasskey(unit.tx, made.credentialId))
           throw new AppError('conflict', { message: 'This passkey is registered already; use it to sign in.' });

@@ -155,6 +155,7 @@ export function sessionService({ db, clock, random, cdnUrl }: SessionDependencie
           applicationUserId,
           method,
           ip: unit.actor.ip,
+          ipCountry: unit.actor.ipCountry,
           userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
           lastSeenAt: unit.now,
           createdAt: unit.now,

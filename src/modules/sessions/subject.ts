@@ -9,6 +9,7 @@ import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Envelope, Region } from '../../core/envelope.ts';
+import { imageUrl } from '../../core/image-url.ts';
 
 /** A membership with the person and the application behind it, as both statements read it. */
 interface MembershipRow {
@@ -190,12 +191,12 @@ interface AvatarSource {
   readonly providerAvatarUrl: string | null;
 }
 
-/** Variant pattern of the contract: `{cdn_url}/<APP_SLUG>/users/<USER_ID>/avatar-<SIZE>.webp?v=<UNIX_MS>`. */
+/** The avatar that was uploaded, or else the sign-in provider's. */
 export function avatarUrl(user: AvatarSource, applicationSlug: string, cdnUrl: string): string | null {
   const { id, avatarSizes, avatarUpdatedAt, providerAvatarUrl } = user;
   if (!avatarSizes || avatarUpdatedAt === null) return providerAvatarUrl;
-  const size = avatarSizes.includes(256) ? 256 : avatarSizes.at(-1);
-  return `${cdnUrl}/${applicationSlug}/users/${id}/avatar-${size}.webp?v=${avatarUpdatedAt}`;
+  const size = avatarSizes.includes(256) ? 256 : avatarSizes.at(-1)!;
+  return imageUrl({ cdnUrl, applicationSlug, userId: id, kind: 'avatar', size, updatedAt: avatarUpdatedAt });
 }
 
 function avatarOf(

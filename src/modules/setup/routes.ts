@@ -17,7 +17,7 @@ export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCo
       limit: 'setup',
       body: SetupInput,
       data: SetupDone,
-      errors: ['not_found', 'user_deleted', 'membership_blocked'],
+      errors: ['not_found', 'user_deleted', 'email_archived', 'membership_blocked'],
       handle({ actor, body, context }) {
         const done = setup.complete(actor, body, context.request.headers.get('user-agent'));
         context.headers['Set-Cookie'] = cookie.write(done.token, Date.parse(done.expiresAt));

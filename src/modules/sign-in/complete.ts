@@ -6,13 +6,14 @@ import { isClosed } from '../../core/application-state.ts';
 import { and, eq } from 'drizzle-orm';
 import type { SignInMethod } from '../../core/event.ts';
 import { type Application, betaInterests } from '../../db/schema/applications.ts';
-import { applicationUsers, emailAliases, users } from '../../db/schema/users.ts';
+import { applicationUsers, users } from '../../db/schema/users.ts';
 import { workspaceMembers } from '../../db/schema/workspace-members.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { defaultGrants } from '../grants/holders.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import {
   type ApplicationUser,
+  findAliasHolder,
   findMember,
   findUser,
   findUserByEmail,
@@ -134,7 +135,7 @@ interface Applicant {
 function refusalOf(unit: Unit, application: Application, { email, user, member }: Applicant): SignInRefusal | null {
   if (isClosed(application)) return 'application_archived';
   if (user?.kind === 'api_key') return 'gate_closed';
-  if (!user && isArchivedAlias(unit, email)) return 'email_archived';
+  if (!user && findAliasHolder(unit, email)) return 'email_archived';
   if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';
   const isInsider = user !== undefined && isWorkspaceMember(unit, application, user.id);
   if (application.stage === 'draft' && !isInsider) return 'gate_closed';
@@ -160,10 +161,6 @@ function welcomeBack(unit: Unit, member: ApplicationUser): void {
     .where(eq(applicationUsers.id, id))
     .run();
   unit.emit({ type: 'user.reactivated', applicationId, data: { userId } });
-}
-
-function isArchivedAlias({ tx }: Unit, email: string): boolean {
-  return tx.select().from(emailAliases).where(eq(emailAliases.email, email)).get() !== undefined;
 }
 
 function isWorkspaceMember({ tx }: Unit, { workspaceId }: Application, userId: string): boolean {

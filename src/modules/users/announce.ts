@@ -2,6 +2,7 @@
 import { and, eq, notInArray } from 'drizzle-orm';
 import { displayName } from '../../core/display-name.ts';
 import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
+import { applications } from '../../db/schema/applications.ts';
 import { applicationUsers } from '../../db/schema/users.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { findUser } from './members.ts';
@@ -9,21 +10,30 @@ import { findUser } from './members.ts';
 /** Who left an application, or was deleted there, is no business of it any more. */
 const GONE = ['left', 'deleted'] as const;
 
-/** Emits an event about a person once for each application; see {@link EventData} for what it carries. */
+type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
+
+/**
+ * Emits an event about a person once for each application; see {@link EventData} for what it carries.
+ *
+ * @param data what it says, or how that follows from the application it is said to.
+ */
 export function announce<Type extends EventType>(
   unit: Unit,
   userId: string,
   type: Type,
-  data: Omit<EventData[Type], 'userId'>,
+  data: About<Type> | ((application: { readonly slug: string }) => About<Type>),
 ): void {
   const memberships = unit.tx
-    .select({ applicationId: applicationUsers.applicationId })
+    .select({ applicationId: applicationUsers.applicationId, slug: applications.slug })
     .from(applicationUsers)
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
     .where(and(eq(applicationUsers.userId, userId), notInArray(applicationUsers.status, [...GONE])))
     .orderBy(applicationUsers.id)
     .all();
-  for (const { applicationId } of memberships)
-    unit.emit({ type, applicationId, data: { userId, ...data } } as unknown as DomainEvent);
+  for (const { applicationId, slug } of memberships) {
+    const about = typeof data === 'function' ? data({ slug }) : data;
+    unit.emit({ type, applicationId, data: { userId, ...about } } as unknown as DomainEvent);
+  }
 }
 
 export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities';

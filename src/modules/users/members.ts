@@ -2,7 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { newId } from '../../core/id.ts';
 import { preparedOnce } from '../../db/prepared.ts';
-import { applicationUsers, users } from '../../db/schema/users.ts';
+import { applicationUsers, emailAliases, users } from '../../db/schema/users.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { grantInitially } from '../grants/holders.ts';
 import type { GrantIds } from '../grants/kinds.ts';
@@ -28,6 +28,14 @@ const userById = preparedOnce((orm) =>
     .select()
     .from(users)
     .where(eq(users.id, placeholder('id')))
+    .prepare(),
+);
+
+const aliasByEmail = preparedOnce((orm) =>
+  orm
+    .select({ userId: emailAliases.userId })
+    .from(emailAliases)
+    .where(eq(emailAliases.email, placeholder('email')))
     .prepare(),
 );
 
@@ -113,6 +121,11 @@ function insertUser(
 ): User {
   const [user] = userInsert(tx).all({ id: newId('user', now), now, ...fields });
   return user!;
+}
+
+/** Whose address this was once; such an address never founds another account. */
+export function findAliasHolder({ tx }: Unit, email: string): string | undefined {
+  return aliasByEmail(tx).get({ email })?.userId;
 }
 
 export function findMember({ tx }: Unit, applicationId: string, userId: string): ApplicationUser | undefined {

@@ -150,6 +150,11 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
         if (member.status === to) return detail(application, row, true);
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { message: `A user who is ${member.status} cannot do that: ${action}.` });
+        // Restoring is undoing what an admin did; nobody undoes what the person asked for.
+        if (action === 'restore' && user.deletedAt !== null)
+          throw new AppError('invalid_state', {
+            message: 'The person has deleted their account; it cannot be restored.',
+          });
         setStatus(unit, member, to, reason ?? null);
         if (to !== 'active') sessions.revokeAll(unit, eq(sessionTable.applicationUserId, member.id), to);
         // A pause is over some day; from the others nobody expects their devices back.

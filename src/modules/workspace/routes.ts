@@ -85,7 +85,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       access: 'full',
       body: MemberInput,
       data: Member,
-      errors: ['conflict'],
+      errors: ['conflict', 'user_deleted', 'email_archived'],
       handle: ({ actor, principal, workspaceId, body }) =>
         members.invite(actor, callerOf(principal, workspaceId), workspaceId, body),
     }),

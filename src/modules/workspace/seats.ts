@@ -1,20 +1,27 @@
 /** Seats: a person's membership of a workspace, and of the console through which they use it. */
-import { and, eq, type SQL } from 'drizzle-orm';
+import { and, eq, ne, type SQL } from 'drizzle-orm';
+import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import { applicationUsers } from '../../db/schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from '../../db/schema/workspace-members.ts';
+import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { defaultGrants } from '../grants/holders.ts';
-import { findMember, findUserByEmail, insertMember, insertPerson } from '../users/members.ts';
+import { findAliasHolder, findMember, findUserByEmail, insertMember, insertPerson } from '../users/members.ts';
 
 export type SeatRow = typeof workspaceMembers.$inferSelect;
 
 /**
  * The person behind an address, able to sign in to the console. Whoever was taken out of it is let in again; who left of
  * their own comes back by signing in.
+ *
+ * @throws {AppError} user_deleted; email_archived for an address that somebody has given up.
  */
 export function ensureSeat(unit: Unit, consoleId: string, email: string): { userId: string } {
-  const user = findUserByEmail(unit, email) ?? insertPerson(unit, email, false);
+  const known = findUserByEmail(unit, email);
+  if (known && known.deletedAt !== null) throw new AppError('user_deleted');
+  if (!known && findAliasHolder(unit, email)) throw new AppError('email_archived');
+  const user = known ?? insertPerson(unit, email, false);
   const member = findMember(unit, consoleId, user.id);
   if (!member) insertMember(unit, consoleId, user.id, defaultGrants(unit, consoleId));
   else if (member.status === 'banned') {
@@ -43,4 +50,31 @@ export function findSeat({ tx }: Unit, workspaceId: string, condition: SQL): Sea
     .from(workspaceMembers)
     .where(and(eq(workspaceMembers.workspaceId, workspaceId), condition))
     .get();
+}
+
+export function isInSomeWorkspace({ tx }: Unit, userId: string): boolean {
+  return tx.select().from(workspaceMembers).where(eq(workspaceMembers.userId, userId)).limit(1).all().length > 0;
+}
+
+/** The workspaces that would be without an owner if this person were gone. */
+export function workspacesOwnedAlone({ tx }: Unit, userId: string): string[] {
+  const isOwner = eq(workspaceMembers.role, 'owner');
+  const owned = tx
+    .select({ workspaceId: workspaceMembers.workspaceId, name: workspaces.name })
+    .from(workspaceMembers)
+    .innerJoin(workspaces, eq(workspaces.id, workspaceMembers.workspaceId))
+    .where(and(eq(workspaceMembers.userId, userId), isOwner))
+    .all();
+  const hasAnother = (workspaceId: string) =>
+    tx
+      .select()
+      .from(workspaceMembers)
+      .where(and(eq(workspaceMembers.workspaceId, workspaceId), isOwner, ne(workspaceMembers.userId, userId)))
+      .get() !== undefined;
+  return owned.filter(({ workspaceId }) => !hasAnother(workspaceId)).map(({ name }) => name);
+}
+
+/** Takes a person out of every workspace. */
+export function removeSeats({ tx }: Unit, userId: string): void {
+  tx.delete(workspaceMembers).where(eq(workspaceMembers.userId, userId)).run();
 }

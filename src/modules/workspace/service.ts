@@ -12,6 +12,7 @@ import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
+import { findAliasHolder, findUser, findUserByEmail } from '../users/members.ts';
 import type { WorkspaceRecord } from './model.ts';
 import { ensureSeat, findSeat, insertSeat } from './seats.ts';
 
@@ -77,6 +78,14 @@ export function workspaceService({ db, applications: applicationService }: Works
     return { userId };
   }
 
+  /** The setting outlives changes of address: whose it was before stays the owner, and who is gone stays gone. */
+  function ensureConfiguredOwner(unit: Unit, workspaceId: string, email: string): void {
+    const holderId = findAliasHolder(unit, email);
+    const holder = holderId ? findUser(unit, holderId) : findUserByEmail(unit, email);
+    if (holder && holder.deletedAt !== null) return;
+    ensureOwner(unit, workspaceId, holder?.email ?? email);
+  }
+
   return {
     consoleId: getConsoleId,
     ensureOwner,
@@ -87,7 +96,7 @@ export function workspaceService({ db, applications: applicationService }: Works
       return db.write(SYSTEM_ACTOR, (unit) => {
         consoleId = ensureConsole(unit);
         const workspaceId = ensureWorkspace(unit);
-        if (ownerEmail !== null) ensureOwner(unit, workspaceId, ownerEmail);
+        if (ownerEmail !== null) ensureConfiguredOwner(unit, workspaceId, ownerEmail);
         if (workspaceKey !== null) apiKeys.adopt(unit, workspaceId, workspaceKey);
         return { workspaceId };
       });

@@ -274,6 +274,8 @@ describe('a row that fails', () => {
     ['ada@example.com', 'username_invalid', { username: 'a' }],
     ['ada@example.com', 'username_invalid', { username: 'admin' }],
     ['ada@example.com', 'username_invalid', { username: 'ada..l' }],
+    ['ada@example.com', 'name_invalid', { fullName: 'Ada\u202eevil' }],
+    ['ada@example.com', 'name_invalid', { givenName: 'x'.repeat(101) }],
     ['ada@example.com', 'locale_invalid', { locale: 'de_AT' }],
     ['ada@example.com', 'timezone_invalid', { timezone: 'Mars/Olympus' }],
     ['ada@example.com', 'timezone_invalid', { timezone: '+01:00' }],

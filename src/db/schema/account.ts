@@ -1,0 +1,59 @@
+/** What people say of themselves: addresses, legal entities and pictures. */
+import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { users } from './users.ts';
+
+export const ADDRESS_KINDS = ['billing', 'shipping'] as const;
+
+const owner = () =>
+  text('user_id')
+    .notNull()
+    .references(() => users.id);
+
+export const userAddresses = sqliteTable('user_addresses', {
+  id: text().primaryKey(),
+  userId: owner(),
+  kind: text({ enum: ADDRESS_KINDS }).notNull(),
+  label: text(),
+  recipient: text().notNull(),
+  company: text(),
+  line1: text().notNull(),
+  line2: text(),
+  city: text().notNull(),
+  region: text(),
+  postalCode: text('postal_code'),
+  country: text().notNull(),
+  phone: text(),
+  /** At most one of a kind. */
+  isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export const legalEntities = sqliteTable('legal_entities', {
+  id: text().primaryKey(),
+  userId: owner(),
+  legalName: text('legal_name').notNull(),
+  tradeName: text('trade_name'),
+  registrationNumber: text('registration_number'),
+  taxId: text('tax_id'),
+  country: text().notNull(),
+  addressId: text('address_id').references(() => userAddresses.id, { onDelete: 'set null' }),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+});
+
+export const IMAGE_KINDS = ['avatar', 'banner'] as const;
+
+export const userImages = sqliteTable(
+  'user_images',
+  {
+    userId: owner(),
+    kind: text({ enum: IMAGE_KINDS }).notNull(),
+    /** Width in pixels, as the address of the picture names it. */
+    size: integer().notNull(),
+    /** WebP. */
+    bytes: blob({ mode: 'buffer' }).notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.kind, table.size] })],
+);

@@ -1,0 +1,29 @@
+/** What every change of a profile leaves behind: a record for the auditor, word to the person's applications. */
+import type { SessionPrincipal } from '../../core/principal.ts';
+import type { Unit } from '../../db/unit-of-work.ts';
+import { announceProfile, type ProfileCategory } from '../users/announce.ts';
+
+export interface ProfileChange {
+  /** More than one where a change reaches further, as that of an address that a legal entity named. */
+  readonly categories: readonly [ProfileCategory, ...ProfileCategory[]];
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly fields: readonly string[];
+  readonly targetId?: string;
+}
+
+/** One audit record, and one event for each application. Fields are named; what stands in them is on record nowhere. */
+export function recordChange(
+  unit: Unit,
+  { userId, applicationId }: SessionPrincipal,
+  { categories, change, fields, targetId }: ProfileChange,
+): void {
+  const [category] = categories;
+  unit.audit({
+    kind: 'account.profile_changed',
+    applicationId,
+    userId,
+    targetId,
+    detail: { category, change, fields },
+  });
+  announceProfile(unit, userId, categories, categories.includes('identity') ? fields : []);
+}

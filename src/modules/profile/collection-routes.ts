@@ -1,0 +1,188 @@
+/** What a person's profile has several of: addresses, legal entities and languages. */
+import { invalidField } from '../../core/error.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import {
+  Address,
+  AddressInput,
+  AddressPage,
+  AddressPatch,
+  AddressQuery,
+  CodeInput,
+  CodeQuery,
+  Entity,
+  EntityInput,
+  EntityPage,
+  EntityPatch,
+  IdInput,
+  IdQuery,
+  Language,
+  LanguageInput,
+  LanguagePage,
+  MAX_ENTRIES,
+  Removed,
+  RemovedLanguage,
+} from './model.ts';
+import type { Profiles } from './service.ts';
+
+const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
+
+const ONE_PAGE = `There are at most ${MAX_ENTRIES}, so one page holds them all.`;
+const PATCHED = 'A field that is left out stays as it is; null or blank clears an optional one.';
+
+export function collectionRoutes({
+  addresses,
+  entities,
+  languages,
+}: Pick<Profiles, 'addresses' | 'entities' | 'languages'>): Operation[] {
+  const ofAddresses = { ...common, path: '/api/account/profile/addresses' } as const;
+  const ofEntities = { ...common, path: '/api/account/profile/entities' } as const;
+  const ofLanguages = { ...common, path: '/api/account/profile/languages' } as const;
+  return [
+    operation({
+      ...ofAddresses,
+      id: 'listAddresses',
+      method: 'GET',
+      summary: 'My addresses, oldest first',
+      description: ONE_PAGE,
+      query: AddressQuery,
+      data: AddressPage,
+      handle: ({ principal, query }) => addresses.list(principal, query),
+    }),
+    operation({
+      ...ofAddresses,
+      id: 'createAddress',
+      method: 'POST',
+      summary: 'Add an address',
+      description: `At most ${MAX_ENTRIES} in all. The first of a kind is its default.`,
+      body: AddressInput,
+      data: Address,
+      errors: ['invalid_state'],
+      handle: ({ actor, principal, body }) => addresses.add(actor, principal, body),
+    }),
+    operation({
+      ...ofAddresses,
+      id: 'updateAddress',
+      method: 'PATCH',
+      summary: 'Change an address',
+      description: `${PATCHED} The default of a kind stays so until another address is made the default.`,
+      body: AddressPatch,
+      data: Address,
+      errors: ['not_found'],
+      handle: ({ actor, principal, body }) => addresses.update(actor, principal, body),
+    }),
+    operation({
+      ...ofAddresses,
+      id: 'deleteAddress',
+      method: 'DELETE',
+      summary: 'Delete an address',
+      description:
+        'The id stands in the body or in the query. The oldest of the kind takes the place of a default; legal entities that named the address have none from then on.',
+      query: IdQuery,
+      body: IdInput,
+      isBodyOptional: true,
+      data: Removed,
+      errors: ['not_found'],
+      handle: ({ actor, principal, query, body }) => addresses.remove(actor, principal, named('id', query, body)),
+    }),
+    operation({
+      ...ofEntities,
+      id: 'listLegalEntities',
+      method: 'GET',
+      summary: 'My legal entities, oldest first',
+      description: ONE_PAGE,
+      data: EntityPage,
+      handle: ({ principal }) => entities.list(principal),
+    }),
+    operation({
+      ...ofEntities,
+      id: 'createLegalEntity',
+      method: 'POST',
+      summary: 'Add a legal entity',
+      description: `At most ${MAX_ENTRIES}.`,
+      body: EntityInput,
+      data: Entity,
+      errors: ['invalid_state'],
+      handle: ({ actor, principal, body }) => entities.add(actor, principal, body),
+    }),
+    operation({
+      ...ofEntities,
+      id: 'updateLegalEntity',
+      method: 'PATCH',
+      summary: 'Change a legal entity',
+      description: PATCHED,
+      body: EntityPatch,
+      data: Entity,
+      errors: ['not_found'],
+      handle: ({ actor, principal, body }) => entities.update(actor, principal, body),
+    }),
+    operation({
+      ...ofEntities,
+      id: 'deleteLegalEntity',
+      method: 'DELETE',
+      summary: 'Delete a legal entity',
+      description: 'The id stands in the body or in the query.',
+      query: IdQuery,
+      body: IdInput,
+      isBodyOptional: true,
+      data: Removed,
+      errors: ['not_found'],
+      handle: ({ actor, principal, query, body }) => entities.remove(actor, principal, named('id', query, body)),
+    }),
+    operation({
+      ...ofLanguages,
+      id: 'listLanguages',
+      method: 'GET',
+      summary: 'My languages, by their tags',
+      description: ONE_PAGE,
+      data: LanguagePage,
+      handle: ({ principal }) => languages.list(principal),
+    }),
+    operation({
+      ...ofLanguages,
+      id: 'createLanguage',
+      method: 'POST',
+      summary: 'Add a language',
+      description: `At most ${MAX_ENTRIES}. Adding one that is there already, at the same level, changes nothing.`,
+      body: LanguageInput,
+      data: Language,
+      errors: ['conflict', 'invalid_state'],
+      handle: ({ actor, principal, body }) => languages.add(actor, principal, body),
+    }),
+    operation({
+      ...ofLanguages,
+      id: 'updateLanguage',
+      method: 'PATCH',
+      summary: 'Change how well I speak a language',
+      body: LanguageInput,
+      data: Language,
+      errors: ['not_found'],
+      handle: ({ actor, principal, body }) => languages.update(actor, principal, body),
+    }),
+    operation({
+      ...ofLanguages,
+      id: 'deleteLanguage',
+      method: 'DELETE',
+      summary: 'Delete a language',
+      description: 'The code stands in the body or in the query.',
+      query: CodeQuery,
+      body: CodeInput,
+      isBodyOptional: true,
+      data: RemovedLanguage,
+      errors: ['not_found'],
+      handle: ({ actor, principal, query, body }) => languages.remove(actor, principal, named('code', query, body)),
+    }),
+  ];
+}
+
+/** What to delete: not every client sends a body with DELETE. @throws {AppError} invalid_request */
+function named<Field extends string>(
+  field: Field,
+  query: { readonly [Name in Field]?: string },
+  body: { readonly [Name in Field]?: string },
+): string {
+  if (query[field] !== undefined && body[field] !== undefined && query[field] !== body[field])
+    throw invalidField(field, 'The query and the body name different ones; name one.');
+  const value = body[field] ?? query[field];
+  if (value === undefined) throw invalidField(field, 'This field is required, in the body or in the query.');
+  return value;
+}

@@ -1,0 +1,104 @@
+/** How the fields of a profile are brought into their normal form, and what is said of one that cannot be. */
+import { countryCode } from '../../core/country.ts';
+import { currencyCode } from '../../core/currency.ts';
+import { AppError, type FieldProblem } from '../../core/error.ts';
+import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
+import { plainLine } from '../../core/line.ts';
+
+export interface FieldRule {
+  /** What to give instead; never holds what was given. */
+  readonly remedy: string;
+  /** A required field cannot be cleared. */
+  readonly isRequired: boolean;
+  /** @returns null for what does not fit. */
+  normalize(text: string): string | null;
+}
+
+type Rules = Readonly<Record<string, FieldRule>>;
+
+/** An absent field is left as it is; null and blank clear. */
+export type Given<Of extends Rules> = { readonly [Field in keyof Of]?: string | null };
+
+export type Cleaned<Of extends Rules> = {
+  [Field in keyof Of]?: Of[Field] extends { readonly isRequired: true } ? string : string | null;
+};
+
+/** What all fields of a new record come to. */
+export type Complete<Of extends Rules> = { [Field in keyof Of]-?: Exclude<Cleaned<Of>[Field], undefined> };
+
+const optional = (remedy: string, normalize: FieldRule['normalize']) =>
+  ({ remedy: `${remedy} Null clears it.`, isRequired: false, normalize }) as const;
+
+const required = (remedy: string, normalize: FieldRule['normalize']) =>
+  ({ remedy, isRequired: true, normalize }) as const;
+
+const lineRemedy = (max: number) => `Give one line of at most ${max} characters, none of them invisible.`;
+
+export const line = (max: number) => optional(lineRemedy(max), (text) => plainLine(text, max));
+export const requiredLine = (max: number) => required(lineRemedy(max), (text) => plainLine(text, max));
+
+const COUNTRY_REMEDY = 'Give the two letters of a country as in ISO 3166-1, such as DE or GB.';
+export const country = optional(COUNTRY_REMEDY, countryCode);
+export const requiredCountry = required(COUNTRY_REMEDY, countryCode);
+
+export const locale = optional('Give a language tag as in BCP 47, such as de-AT.', (text) =>
+  canonicalLocale(text.trim()),
+);
+export const requiredLocale = required('Give a language tag as in BCP 47, such as de-AT.', (text) =>
+  canonicalLocale(text.trim()),
+);
+export const timeZone = optional('Give a time zone of the IANA database, such as Europe/Vienna.', (text) =>
+  canonicalTimeZone(text.trim()),
+);
+export const currency = optional('Give the three letters of a currency as in ISO 4217, such as EUR.', currencyCode);
+
+const MAX_PHONE = 40;
+/** As people write them, with an extension. */
+const PHONE = /^(?=.*\d)[\d +()./-]+(?:(?:x|ext\.?) ?\d+)?$/i;
+
+export const phone = optional(
+  `Give a telephone number of at most ${MAX_PHONE} digits, spaces and + ( ) - . / with an extension as x or ext.`,
+  (text) => {
+    const number = plainLine(text, MAX_PHONE);
+    return number !== null && PHONE.test(number) ? number : null;
+  },
+);
+
+/** One of a few words. Its schema refuses others beforehand. */
+export const word = (words: readonly string[]) =>
+  optional(`Give one of: ${words.join(', ')}.`, (text) => (words.includes(text) ? text : null));
+
+/** @throws {AppError} invalid_request that names every field that does not fit. */
+export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>): Cleaned<Of> {
+  const problems: FieldProblem[] = [];
+  const cleaned: Record<string, string | null> = {};
+  for (const [path, { remedy, isRequired, normalize }] of Object.entries(rules)) {
+    const text = given[path];
+    if (text === undefined) continue;
+    const isBlank = text === null || text.trim() === '';
+    const value = isBlank ? null : normalize(text);
+    if (value === null && (isRequired || !isBlank)) problems.push({ path, message: remedy });
+    cleaned[path] = value;
+  }
+  if (problems.length > 0) throw new AppError('invalid_request', { fields: problems });
+  return cleaned as Cleaned<Of>;
+}
+
+/** As {@link cleanFields}, for a record that begins: what is absent is null. The schema has asked for the required ones. */
+export function completeFields<const Of extends Rules>(rules: Of, given: Given<Of>): Complete<Of> {
+  const blank = Object.fromEntries(Object.keys(rules).map((field) => [field, null]));
+  return cleanFields(rules, { ...blank, ...given } as Given<Of>) as Complete<Of>;
+}
+
+/** The part of a patch that differs from what is there. */
+export function differences<Row extends object, Patch extends Partial<Row>>(before: Row, patch: Patch): Partial<Patch> {
+  const entries = Object.entries(patch).filter(
+    ([field, value]) => value !== undefined && value !== before[field as keyof Row],
+  );
+  return Object.fromEntries(entries) as Partial<Patch>;
+}
+
+/** Names of the fields of a record that hold something. */
+export function namesOfSet(cleaned: object): string[] {
+  return Object.entries(cleaned).flatMap(([field, value]) => (value === null ? [] : [field]));
+}

@@ -1,0 +1,277 @@
+/** Schemas of a person's own profile, and the rules that its fields are cleaned by. */
+import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+import { ADDRESS_KINDS } from '../../db/schema/account.ts';
+import { LANGUAGE_LEVELS, MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
+import { Choice, Email, Id, Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import * as fields from './fields.ts';
+
+/** How many addresses, legal entities and languages, each, a person can have. */
+export const MAX_ENTRIES = 50;
+
+const Text = (options: SchemaOptions = {}) => Nullable(Type.String(options));
+
+/** Lengths and forms are judged by the rule, in characters as people count them. */
+const Given = ({ remedy }: fields.FieldRule) => Type.String({ remedy, description: remedy });
+
+const OrNull = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { remedy: schema['remedy'] }));
+
+const GivenOrNull = (rule: fields.FieldRule) => OrNull(Given(rule));
+
+const MAX_ID = 100;
+const GivenId = (what: string) => Type.String({ minLength: 1, maxLength: MAX_ID, remedy: `Give the id of ${what}.` });
+
+export const Removed = Type.Object({ id: Type.String() });
+
+export const IDENTITY_RULES = {
+  fullName: fields.line(100),
+  givenName: fields.line(100),
+  familyName: fields.line(100),
+  locale: fields.locale,
+  timezone: fields.timeZone,
+} as const;
+
+export const IdentityPatch = Input(
+  {
+    fullName: GivenOrNull(IDENTITY_RULES.fullName),
+    givenName: GivenOrNull(IDENTITY_RULES.givenName),
+    familyName: GivenOrNull(IDENTITY_RULES.familyName),
+    locale: GivenOrNull(IDENTITY_RULES.locale),
+    timezone: GivenOrNull(IDENTITY_RULES.timezone),
+  },
+  { $id: 'IdentityPatch' },
+);
+export type IdentityPatch = Static<typeof IdentityPatch>;
+
+export const Identity = Type.Object(
+  {
+    fullName: Text(),
+    givenName: Text(),
+    familyName: Text(),
+    locale: Text({ examples: ['de-AT'] }),
+    timezone: Text({ examples: ['Europe/Vienna'] }),
+    name: Text({ description: 'What the person is shown as: the full name, else the parts joined.' }),
+  },
+  { $id: 'Identity' },
+);
+export type Identity = Static<typeof Identity>;
+
+export const UsernameInput = Input({
+  username: Type.Union([Type.String(), Type.Null()], { remedy: 'Give a username, or null to have none.' }),
+});
+
+export const Username = Type.Object({ username: Text({ examples: ['ada'] }) });
+
+const MEASUREMENT_SYSTEMS = ['metric', 'imperial'] as const;
+
+export const REGION_RULES = {
+  country: fields.country,
+  uiLocale: fields.locale,
+  timeZone: fields.timeZone,
+  currency: fields.currency,
+  measurementSystem: fields.word(MEASUREMENT_SYSTEMS),
+} as const;
+
+export const RegionInput = Input(
+  {
+    country: GivenOrNull(REGION_RULES.country),
+    uiLocale: GivenOrNull(REGION_RULES.uiLocale),
+    timeZone: GivenOrNull(REGION_RULES.timeZone),
+    currency: GivenOrNull(REGION_RULES.currency),
+    measurementSystem: OrNull(
+      Choice(MEASUREMENT_SYSTEMS, { remedy: `Give one of: ${MEASUREMENT_SYSTEMS.join(', ')}. Null clears it.` }),
+    ),
+  },
+  { $id: 'RegionInput' },
+);
+export type RegionInput = Static<typeof RegionInput>;
+
+export const Region = Nullable(
+  Type.Object(
+    {
+      country: Text({ examples: ['AT'] }),
+      uiLocale: Text({ examples: ['de-AT'] }),
+      timeZone: Text({ examples: ['Europe/Vienna'] }),
+      currency: Text({ examples: ['EUR'] }),
+      measurementSystem: Text({ examples: ['metric'] }),
+    },
+    { $id: 'Region' },
+  ),
+);
+
+export const ADDRESS_RULES = {
+  label: fields.line(100),
+  recipient: fields.requiredLine(100),
+  company: fields.line(100),
+  line1: fields.requiredLine(200),
+  line2: fields.line(200),
+  city: fields.requiredLine(100),
+  region: fields.line(100),
+  postalCode: fields.line(20),
+  country: fields.requiredCountry,
+  phone: fields.phone,
+} as const;
+
+const addressFields = {
+  label: GivenOrNull(ADDRESS_RULES.label),
+  recipient: Given(ADDRESS_RULES.recipient),
+  company: GivenOrNull(ADDRESS_RULES.company),
+  line1: Given(ADDRESS_RULES.line1),
+  line2: GivenOrNull(ADDRESS_RULES.line2),
+  city: Given(ADDRESS_RULES.city),
+  region: GivenOrNull(ADDRESS_RULES.region),
+  postalCode: GivenOrNull(ADDRESS_RULES.postalCode),
+  country: Given(ADDRESS_RULES.country),
+  phone: GivenOrNull(ADDRESS_RULES.phone),
+};
+
+const IsDefault = Type.Optional(
+  Type.Boolean({
+    remedy: 'Give true or false.',
+    description: 'Making one the default unmakes the one before. The first address of a kind is its default anyway.',
+  }),
+);
+
+export const AddressInput = Input(
+  { kind: Choice(ADDRESS_KINDS), ...addressFields, isDefault: IsDefault },
+  { $id: 'AddressInput' },
+);
+export type AddressInput = Static<typeof AddressInput>;
+
+export const AddressPatch = Input(
+  {
+    id: GivenId('the address to change'),
+    kind: Type.Optional(Choice(ADDRESS_KINDS, { description: 'Cannot be changed; the same as before is accepted.' })),
+    ...Type.Partial(Type.Object(addressFields)).properties,
+    isDefault: IsDefault,
+  },
+  { $id: 'AddressPatch' },
+);
+export type AddressPatch = Static<typeof AddressPatch>;
+
+export const Address = Type.Object(
+  {
+    id: Id('adr'),
+    kind: Choice(ADDRESS_KINDS),
+    label: Text(),
+    recipient: Type.String(),
+    company: Text(),
+    line1: Type.String(),
+    line2: Text(),
+    city: Type.String(),
+    region: Text(),
+    postalCode: Text(),
+    country: Type.String({ examples: ['AT'] }),
+    phone: Text(),
+    isDefault: Type.Boolean(),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { $id: 'Address' },
+);
+export type Address = Static<typeof Address>;
+
+export const AddressPage = PageOf(Address);
+
+export const AddressQuery = Type.Object({ kind: Type.Optional(Choice(ADDRESS_KINDS)) });
+export type AddressQuery = Static<typeof AddressQuery>;
+
+export const IdQuery = Type.Object({ id: Type.Optional(GivenId('what to delete')) });
+export const IdInput = Input({ id: Type.Optional(GivenId('what to delete')) });
+
+export const ENTITY_RULES = {
+  legalName: fields.requiredLine(200),
+  tradeName: fields.line(200),
+  registrationNumber: fields.line(50),
+  taxId: fields.line(50),
+  country: fields.requiredCountry,
+} as const;
+
+const entityFields = {
+  legalName: Given(ENTITY_RULES.legalName),
+  tradeName: GivenOrNull(ENTITY_RULES.tradeName),
+  registrationNumber: GivenOrNull(ENTITY_RULES.registrationNumber),
+  taxId: GivenOrNull(ENTITY_RULES.taxId),
+  country: Given(ENTITY_RULES.country),
+  addressId: OrNull(GivenId('one of your addresses, or null')),
+};
+
+export const EntityInput = Input(entityFields, { $id: 'LegalEntityInput' });
+export type EntityInput = Static<typeof EntityInput>;
+
+export const EntityPatch = Input(
+  { id: GivenId('the legal entity to change'), ...Type.Partial(Type.Object(entityFields)).properties },
+  { $id: 'LegalEntityPatch' },
+);
+export type EntityPatch = Static<typeof EntityPatch>;
+
+export const Entity = Type.Object(
+  {
+    id: Id('ent'),
+    legalName: Type.String(),
+    tradeName: Text(),
+    registrationNumber: Text(),
+    taxId: Text(),
+    country: Type.String({ examples: ['AT'] }),
+    addressId: Nullable(Id('adr')),
+    createdAt: Timestamp(),
+    updatedAt: Timestamp(),
+  },
+  { $id: 'LegalEntity' },
+);
+export type Entity = Static<typeof Entity>;
+
+export const EntityPage = PageOf(Entity);
+
+export const LANGUAGE_RULES = { code: fields.requiredLocale } as const;
+
+const LanguageCode = Given(LANGUAGE_RULES.code);
+
+export const LanguageInput = Input({ code: LanguageCode, level: Choice(LANGUAGE_LEVELS) }, { $id: 'LanguageInput' });
+export type Language = Static<typeof LanguageInput>;
+
+export const Language = Type.Object(
+  { code: Type.String({ examples: ['de-AT'] }), level: Choice(LANGUAGE_LEVELS) },
+  { $id: 'Language' },
+);
+
+export const LanguagePage = PageOf(Language);
+
+export const CodeQuery = Type.Object({ code: Type.Optional(LanguageCode) });
+export const CodeInput = Input({ code: Type.Optional(LanguageCode) });
+export const RemovedLanguage = Type.Object({ code: Type.String() });
+
+const Sizes = Nullable(Type.Array(Type.Integer()));
+
+export const Membership = Type.Object(
+  {
+    applicationId: Id('app'),
+    name: Type.String(),
+    slug: Type.String(),
+    status: Choice(MEMBERSHIP_STATUSES),
+    username: Text(),
+    joinedAt: Timestamp(),
+  },
+  { $id: 'AccountMembership' },
+);
+
+export const Account = Type.Object(
+  {
+    userId: Id('usr'),
+    email: Email(),
+    emailVerifiedAt: Nullable(Timestamp()),
+    identity: Identity,
+    username: Text({ description: 'In the application of this session.' }),
+    applicationId: Id('app'),
+    memberships: Type.Array(Membership),
+    region: Region,
+    avatarUrl: Text({ format: 'uri' }),
+    avatarSizes: Sizes,
+    avatarUpdatedAt: Nullable(Timestamp()),
+    bannerSizes: Sizes,
+    bannerUpdatedAt: Nullable(Timestamp()),
+    createdAt: Timestamp(),
+  },
+  { $id: 'Account' },
+);
+export type Account = Static<typeof Account>;

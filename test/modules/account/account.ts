@@ -1,0 +1,56 @@
+/** A signed-in person and what they do with their account, for the tests of it. */
+import { MINUTE } from '@/core/clock.ts';
+import { type Answer, createInstance, type Instance } from '../../support/instance.ts';
+
+export interface Person {
+  readonly token: string;
+  readonly userId: string;
+}
+
+export async function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const other = instance.createApplication({ name: 'Other' });
+  const ada = await instance.signIn(application.clientId, 'ada@example.com');
+  const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
+  return { instance, application, other, ada, elsewhere };
+}
+
+export const problemOf = ({ status, json }: Answer) => [status, json.error ?? 'ok'];
+
+/** A call of a person with their session. */
+export const as =
+  (instance: Instance, { token }: Pick<Person, 'token'>) =>
+  (method: string, path: string, body?: unknown) =>
+    instance.call(method, `/api/account${path}`, { token, body });
+
+export interface Mail {
+  readonly recipient: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly code: string | null;
+}
+
+/** Newest first. */
+export function mailsTo({ db }: Instance, email: string): Mail[] {
+  return db.sqlite
+    .query('SELECT recipient, subject, text, code FROM mails WHERE recipient = ? ORDER BY rowid DESC')
+    .all(email) as Mail[];
+}
+
+/** Changes the address and answers with the confirmation. */
+export async function changeEmail(instance: Instance, person: Person, email: string): Promise<Answer> {
+  const call = as(instance, person);
+  const { json } = await call('POST', '/email', { email });
+  return call('POST', '/email/confirm', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
+}
+
+/** Deletes the account and answers with the confirmation. */
+export async function deleteAccount(instance: Instance, person: Person, email: string): Promise<Answer> {
+  const call = as(instance, person);
+  const { json } = await call('POST', '/deletion');
+  return call('DELETE', '', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
+}
+
+/** Past the cool-down of codes, and of a fresh session. */
+export const later = (instance: Instance) => instance.clock.advance(16 * MINUTE);

@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { PERSONAL_ROWS } from '@/modules/account/export.ts';
+import { as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
+import { storedText } from '../tenants.ts';
+
+describe('the deletion of an account', () => {
+  test('says before it happens what is deleted and what is kept, in the answer and in the mail', async () => {
+    const { instance, ada } = await setUp();
+    const { status, json } = await as(instance, ada)('POST', '/deletion');
+    expect(status).toBe(200);
+    const [mail] = mailsTo(instance, 'ada@example.com');
+    expect(mail!.subject).toContain('delete your account');
+    for (const sentence of [...json.data.deleted, ...json.data.kept]) expect(mail!.text).toContain(sentence);
+    expect(json.data.kept.join(' ')).toContain('e-mail address');
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
+  });
+
+  test('wipes what the person gave, ends everything, and tells every application', async () => {
+    const { instance, application, other, ada, elsewhere } = await setUp();
+    const { sqlite } = instance.db;
+    sqlite.run(
+      `UPDATE users SET full_name = 'Ada Lovelace', given_name = 'Ada', region = '{"country":"GB"}' WHERE id = ?`,
+      [ada.userId],
+    );
+    sqlite.run("UPDATE application_users SET username = 'ada-handle' WHERE user_id = ?", [ada.userId]);
+    sqlite.run(
+      "INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at) VALUES ('bet_1', ?, 'ada@example.com', 'notify_when_public', 'request', 1, 1)",
+      [application.id],
+    );
+    const { user_code, device_code } = (
+      await instance.call('POST', '/api/v1/device/code', {
+        body: { client_id: application.clientId, device_name: 'Laptop of Ada' },
+      })
+    ).json;
+    await as(instance, ada)('POST', '/device/approve', { user_code });
+    await instance.call('POST', '/api/v1/device/token', { body: { client_id: application.clientId, device_code } });
+    sqlite.run("INSERT INTO user_languages VALUES (?, 'en', 'NATIVE')", [ada.userId]);
+    sqlite.run("INSERT INTO passkeys VALUES ('psk_1', ?, NULL, x'01', x'01', 0, '[]', '', 0, 'Key of Ada', 1, NULL)", [
+      ada.userId,
+    ]);
+    const { status, json } = await deleteAccount(instance, ada, 'ada@example.com');
+    expect([status, json.data.userId]).toEqual([200, ada.userId]);
+    const rows = sqlite.query('SELECT * FROM users WHERE id = ?').all(ada.userId);
+    expect(JSON.stringify(rows)).not.toContain('Lovelace');
+    const stored = storedText(instance);
+    expect(sqlite.query('SELECT count(*) AS n FROM beta_interests').get()).toEqual({ n: 0 });
+    expect(sqlite.query('SELECT count(*) AS n FROM device_grants').get()).toEqual({ n: 0 });
+    const roles = sqlite.query(
+      'SELECT 1 FROM application_user_roles WHERE application_user_id IN (SELECT id FROM application_users WHERE user_id = ?)',
+    );
+    expect(roles.all(ada.userId)).toEqual([]);
+    const places = sqlite.query('SELECT ip, user_agent FROM sessions WHERE ip IS NOT NULL').all();
+    expect(places).toEqual([]);
+    expect(sqlite.query("SELECT name FROM api_keys WHERE source = 'device'").get()).toEqual({
+      name: 'Device of a deleted account',
+    });
+    for (const secret of ['Lovelace', 'ada-handle', 'Key of Ada']) expect(stored.includes(secret)).toBe(false);
+    for (const { token } of [ada, elsewhere])
+      expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(403);
+    for (const { id } of [application, other])
+      expect(instance.events(id).at(-1)).toEqual({
+        type: 'user.deleted',
+        data: { userId: ada.userId, reason: 'account_deleted' },
+      });
+    expect(mailsTo(instance, 'ada@example.com')[0]!.subject).toBe('Your account was deleted');
+    expect(instance.auditKinds(application.id).at(-1)).toBe('account.deleted');
+  });
+
+  test('is for good: neither the address nor an earlier one signs in or registers, and no admin brings it back', async () => {
+    const { instance, application, ada } = await setUp();
+    await changeEmail(instance, ada, 'ada@new.example');
+    await deleteAccount(instance, ada, 'ada@new.example');
+    later(instance);
+    for (const [email, refusal] of [
+      ['ada@new.example', 'user_deleted'],
+      ['ada@example.com', 'email_archived'],
+    ] as const) {
+      const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+        body: { email, clientId: application.clientId },
+      });
+      const answer = await instance.call('POST', '/api/v1/auth/otp/verify', {
+        body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
+      });
+      expect(problemOf(answer)).toEqual([403, refusal]);
+    }
+    const restored = await instance.call('POST', `/api/applications/${application.id}/users/${ada.userId}/restore`, {
+      token: instance.workspaceKey,
+    });
+    expect(problemOf(restored)).toEqual([409, 'invalid_state']);
+  });
+
+  test('needs a fresh session, and the code', async () => {
+    const { instance, ada } = await setUp();
+    expect(problemOf(await as(instance, ada)('DELETE', ''))).toEqual([400, 'invalid_request']);
+    expect(problemOf(await as(instance, ada)('DELETE', '', { challengeId: 'chl_1', code: '123456' }))).toEqual([
+      400,
+      'code_invalid',
+    ]);
+    instance.clock.advance(10 * MINUTE);
+    expect(problemOf(await as(instance, ada)('POST', '/deletion'))).toEqual([403, 'reauthentication_required']);
+  });
+
+  test('is not possible for the only owner of a workspace, also where the other owner left meanwhile', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const refused = await as(instance, owner)('POST', '/deletion');
+    expect(problemOf(refused)).toEqual([409, 'invalid_state']);
+    const invited = await instance.call('POST', '/api/workspace/members', {
+      token: owner.token,
+      body: { email: 'second@example.com', role: 'owner' },
+    });
+    const { json } = await as(instance, owner)('POST', '/deletion');
+    const code = instance.codeFor('owner@example.com');
+    const second = await instance.signIn('console', 'second@example.com');
+    await instance.call('DELETE', `/api/workspace/members/${invited.json.data.id}`, { token: owner.token });
+    const body = { challengeId: json.data.challengeId, code };
+    expect(problemOf(await as(instance, owner)('DELETE', '', body))).toEqual([409, 'invalid_state']);
+    expect(second.token).toStartWith('est_');
+  });
+
+  test('takes a member out of their workspaces', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    await instance.call('POST', '/api/workspace/members', {
+      token: owner.token,
+      body: { email: 'mia@example.com', role: 'admin' },
+    });
+    const mia = await instance.signIn('console', 'mia@example.com');
+    expect((await deleteAccount(instance, mia, 'mia@example.com')).status).toBe(200);
+    const { json } = await instance.call('GET', '/api/workspace/members', { token: owner.token });
+    expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@example.com']);
+  });
+});
+
+describe('the export of an account', () => {
+  /** Columns that say whose a row is. */
+  const PERSONAL =
+    /^(?:user_id|application_user_id|email|recipient|actor_user_id|created_by_user_id|session_id|claimed_session_id)$/;
+
+  test('covers every table that holds something about a person', async () => {
+    const { instance } = await setUp();
+    const columns = instance.db.sqlite
+      .query(
+        `SELECT t.name AS tableName, c.name AS columnName FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+      )
+      .all() as { tableName: string; columnName: string }[];
+    const personal = new Set(
+      columns.filter(({ columnName }) => PERSONAL.test(columnName)).map(({ tableName }) => tableName),
+    );
+    const covered = Object.keys(PERSONAL_ROWS);
+    expect([...personal].filter((table) => !covered.includes(table))).toEqual([]);
+    // These have no such column, but rows about people.
+    expect(covered.filter((table) => !personal.has(table)).sort()).toEqual(['events', 'rate_counters']);
+  });
+
+  test('holds the rows of the person and of nobody else, without a secret', async () => {
+    const { instance, application, ada } = await setUp();
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    await as(instance, ada)('POST', '/proof');
+    const code = instance.codeFor('ada@example.com');
+    const answer = await as(instance, ada)('GET', '/export');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toContain('attachment');
+    const { tables, userId, exportedAt } = answer.json.data;
+    expect([userId, exportedAt]).toEqual([ada.userId, new Date(instance.clock.now()).toISOString()]);
+    expect(Object.keys(tables)).toHaveLength(Object.keys(PERSONAL_ROWS).length);
+    expect(tables.users).toMatchObject([{ id: ada.userId, email: 'ada@example.com', createdAt: expect.any(String) }]);
+    expect(tables.applicationUsers).toHaveLength(2);
+    expect(tables.sessions).toHaveLength(2);
+    expect(tables.events.length).toBeGreaterThan(0);
+    expect(tables.auditRecords.some(({ kind }: { kind: string }) => kind === 'signin.succeeded')).toBe(true);
+    expect(answer.text).not.toContain(eve.userId);
+    expect(answer.text).not.toContain('eve@example.com');
+    // Nor the codes that were mailed, sign-in ones among them.
+    for (const { code: mailed } of mailsTo(instance, 'ada@example.com'))
+      if (mailed) expect(answer.text).not.toContain(mailed);
+    expect(answer.text).not.toContain(code);
+    expect(answer.text).not.toMatch(/hash|digest|sealed/i);
+  });
+
+  test('says nothing of where others were who did something to the person', async () => {
+    const { instance, application, ada } = await setUp();
+    instance.peer = '198.51.100.99';
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const key = { token: owner.token };
+    await instance.call('PUT', `/api/applications/${application.id}/users/${ada.userId}/roles`, {
+      ...key,
+      body: { slugs: ['developer'] },
+    });
+    instance.peer = '203.0.113.7';
+    const { text, json } = await as(instance, ada)('GET', '/export');
+    const record = json.data.tables.auditRecords.find(({ kind }: { kind: string }) => kind === 'role.assigned');
+    expect(record).toMatchObject({ userId: ada.userId });
+    expect(text).not.toContain('198.51.100.99');
+    expect(text).not.toContain(owner.userId);
+  });
+
+  test('leaves text as it is, also where it looks like something else', async () => {
+    const { instance, ada } = await setUp();
+    instance.db.sqlite.run("UPDATE users SET full_name = '[1]' WHERE id = ?", [ada.userId]);
+    expect((await as(instance, ada)('GET', '/export')).json.data.tables.users[0].fullName).toBe('[1]');
+  });
+
+  test('may be asked for ten times an hour', async () => {
+    const { instance, ada } = await setUp();
+    for (let asked = 0; asked < 10; asked += 1) expect((await as(instance, ada)('GET', '/export')).status).toBe(200);
+    expect(problemOf(await as(instance, ada)('GET', '/export'))).toEqual([429, 'rate_limited']);
+  });
+
+  test('is whole where there are very many rows, and lets others through meanwhile', async () => {
+    const { instance, application, ada } = await setUp();
+    const insert = instance.db.sqlite.prepare(
+      `INSERT INTO audit_records (id, application_id, kind, ok, user_id, actor_type, created_at)
+       VALUES (?, ?, 'signin.succeeded', 1, ?, 'user', 1)`,
+    );
+    for (let number = 0; number < 5000; number += 1) insert.run(`aud_n${number}`, application.id, ada.userId);
+    const [answer, other] = await Promise.all([
+      as(instance, ada)('GET', '/export'),
+      instance.call('POST', '/api/v1/session', { token: ada.token }),
+    ]);
+    expect(other.status).toBe(200);
+    expect(answer.json.data.tables.auditRecords.length).toBeGreaterThan(5000);
+  });
+
+  test('of an admin says nothing about those they managed', async () => {
+    const { instance, application, ada } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    await instance.call('POST', `/api/applications/${application.id}/users/${ada.userId}/ban`, { token: owner.token });
+    const { text } = await as(instance, owner)('GET', '/export');
+    expect(text).not.toContain('ada@example.com');
+    expect(text).not.toContain(ada.userId);
+  });
+});

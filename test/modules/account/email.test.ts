@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
+
+describe('a change of address', () => {
+  test('takes effect with the code from the new mailbox; the old one is told and every application', async () => {
+    const { instance, application, other, ada } = await setUp();
+    const { status, json } = await changeEmail(instance, ada, 'ada@new.example');
+    expect([status, json.data]).toEqual([200, { email: 'ada@new.example' }]);
+    const { json: session } = await instance.call('POST', '/api/v1/session', { token: ada.token });
+    expect(session.email).toBe('ada@new.example');
+    expect(mailsTo(instance, 'ada@example.com')[0]!.subject).toBe('The e-mail address of your account was changed');
+    for (const { id } of [application, other])
+      expect(instance.events(id).at(-1)).toEqual({
+        type: 'user.identity_changed',
+        data: { userId: ada.userId, changed: ['email'] },
+      });
+    expect(instance.auditKinds(application.id).slice(-2)).toEqual([
+      'account.email_change_requested',
+      'account.email_changed',
+    ]);
+  });
+
+  test('makes the new address the way in, and the old one an alias that founds no account', async () => {
+    const { instance, application, ada } = await setUp();
+    await changeEmail(instance, ada, 'ada@new.example');
+    later(instance);
+    const signedIn = await instance.signIn(application.clientId, 'ada@new.example');
+    expect(signedIn.userId).toBe(ada.userId);
+    const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+      body: { email: 'ada@example.com', clientId: application.clientId },
+    });
+    const refused = await instance.call('POST', '/api/v1/auth/otp/verify', {
+      body: { challengeId: sent.json.data.challengeId, code: instance.codeFor('ada@example.com') },
+    });
+    expect(problemOf(refused)).toEqual([403, 'email_archived']);
+  });
+
+  test('can be taken back: an own alias is no stranger', async () => {
+    const { instance, ada } = await setUp();
+    await changeEmail(instance, ada, 'ada@new.example');
+    expect((await changeEmail(instance, ada, 'ada@example.com')).status).toBe(200);
+    const aliases = instance.db.sqlite.query('SELECT email FROM email_aliases').all();
+    expect(aliases).toEqual([{ email: 'ada@new.example' }]);
+  });
+
+  test('keeps the place on a private beta’s list', async () => {
+    const { instance, application, ada } = await setUp();
+    await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
+      token: instance.workspaceKey,
+      body: { emails: ['ada@example.com'], status: 'approved' },
+    });
+    await instance.call('POST', `/api/applications/${application.id}/signin-gate`, {
+      token: instance.workspaceKey,
+      body: { gate: 'private_beta' },
+    });
+    await changeEmail(instance, ada, 'ada@new.example');
+    later(instance);
+    expect((await instance.signIn(application.clientId, 'ada@new.example')).userId).toBe(ada.userId);
+  });
+
+  test('needs a fresh session', async () => {
+    const { instance, ada } = await setUp();
+    instance.clock.advance(10 * MINUTE);
+    const answer = await as(instance, ada)('POST', '/email', { email: 'ada@new.example' });
+    expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
+    expect(answer.json.message).toContain('/api/account/proof');
+    expect(mailsTo(instance, 'ada@new.example')).toEqual([]);
+  });
+
+  test.each([
+    ['no address', 'nonsense'],
+    ['the address one has', 'Ada@Example.com'],
+  ])('to %s is refused by field', async (_, email) => {
+    const { instance, ada } = await setUp();
+    const answer = await as(instance, ada)('POST', '/email', { email });
+    expect([...problemOf(answer), answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'email']);
+    expect(answer.text).not.toContain(email);
+  });
+
+  test('to somebody else’s address answers the same, tells its holder and gives no code', async () => {
+    const { instance, application, ada } = await setUp();
+    await instance.signIn(application.clientId, 'bea@example.com');
+    const free = await as(instance, ada)('POST', '/email', { email: 'free@example.com' });
+    const taken = await as(instance, ada)('POST', '/email', { email: 'bea@example.com' });
+    expect([taken.status, Object.keys(taken.json.data)]).toEqual([free.status, Object.keys(free.json.data)]);
+    const [mail] = mailsTo(instance, 'bea@example.com');
+    expect([mail!.code, mail!.subject]).toEqual([null, 'Somebody asked to use your e-mail address']);
+    expect(mail!.text).not.toMatch(/\d{6}/);
+  });
+
+  test('to an address that was taken between the code and its confirmation is a conflict', async () => {
+    const { instance, application, ada } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const code = instance.codeFor('new@example.com');
+    await instance.signIn(application.clientId, 'new@example.com');
+    const answer = await as(instance, ada)('POST', '/email/confirm', { challengeId: json.data.challengeId, code });
+    expect(problemOf(answer)).toEqual([409, 'conflict']);
+    const { json: session } = await instance.call('POST', '/api/v1/session', { token: ada.token });
+    expect(session.email).toBe('ada@example.com');
+  });
+
+  test('is confirmed only from the session that asked, once, and with its own code', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { challengeId } = json.data;
+    const code = instance.codeFor('new@example.com');
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    for (const stranger of [eve, elsewhere])
+      expect(problemOf(await as(instance, stranger)('POST', '/email/confirm', { challengeId, code }))).toEqual([
+        400,
+        'code_invalid',
+      ]);
+    const proof = (await as(instance, ada)('POST', '/proof')).json.data;
+    const other = instance.codeFor('ada@example.com');
+    expect(
+      problemOf(await as(instance, ada)('POST', '/email/confirm', { challengeId: proof.challengeId, code: other })),
+    ).toEqual([400, 'code_invalid']);
+    expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', { challengeId, code }))).toEqual([
+      400,
+      'code_invalid',
+    ]);
+    expect((await as(instance, ada)('POST', '/email/confirm', { challengeId, code })).status).toBe(200);
+    expect(problemOf(await as(instance, ada)('POST', '/email/confirm', { challengeId, code }))).toEqual([
+      409,
+      'code_consumed',
+    ]);
+  });
+
+  test('of fifty confirmations at once happens once', async () => {
+    const { instance, application, ada } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const body = { challengeId: json.data.challengeId, code: instance.codeFor('new@example.com') };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => as(instance, ada)('POST', '/email/confirm', body)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(instance.events(application.id).filter(({ type }) => type === 'user.identity_changed')).toHaveLength(1);
+  });
+
+  test('cannot be used to flood strangers: five codes a session in 15 minutes', async () => {
+    const { instance, ada } = await setUp();
+    for (let number = 0; number < 5; number += 1)
+      expect((await as(instance, ada)('POST', '/email', { email: `n${number}@example.com` })).status).toBe(200);
+    const answer = await as(instance, ada)('POST', '/email', { email: 'n5@example.com' });
+    expect(problemOf(answer)).toEqual([429, 'rate_limited']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(mailsTo(instance, 'n5@example.com')).toEqual([]);
+  });
+
+  test('survives guessing: five wrong codes end the challenge', async () => {
+    const { instance, ada } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { challengeId } = json.data;
+    const right = instance.codeFor('new@example.com');
+    const wrong = right === '000000' ? '000001' : '000000';
+    for (let tries = 0; tries < 5; tries += 1)
+      await as(instance, ada)('POST', '/email/confirm', { challengeId, code: wrong });
+    expect(problemOf(await as(instance, ada)('POST', '/email/confirm', { challengeId, code: right }))).toEqual([
+      400,
+      'code_exhausted',
+    ]);
+  });
+
+  test('makes codes that were sent to the old mailbox worthless', async () => {
+    const { instance, ada } = await setUp();
+    const proof = (await as(instance, ada)('POST', '/proof')).json.data;
+    const code = instance.codeFor('ada@example.com');
+    await changeEmail(instance, ada, 'ada@new.example');
+    const given = { challengeId: proof.challengeId, code };
+    expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', given))).toEqual([400, 'code_expired']);
+  });
+
+  test('leaves an address alone that nobody ever proved to hold', async () => {
+    const { instance, application, ada } = await setUp();
+    instance.db.sqlite.run('UPDATE users SET email_verified_at = NULL WHERE id = ?', [ada.userId]);
+    await changeEmail(instance, ada, 'ada@new.example');
+    later(instance);
+    expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).not.toBe(ada.userId);
+  });
+
+  test('cannot be used to flood strangers from many sessions either', async () => {
+    const { instance, application, ada } = await setUp();
+    const sessions = [ada];
+    while (sessions.length < 3) {
+      instance.clock.advance(MINUTE);
+      sessions.push(await instance.signIn(application.clientId, 'ada@example.com'));
+    }
+    let sent = 0;
+    for (const [index, session] of sessions.entries())
+      for (let number = 0; number < 5; number += 1)
+        if (
+          (await as(instance, session)('POST', '/email', { email: `n${index}-${number}@example.com` })).status === 200
+        )
+          sent += 1;
+    expect(sent).toBe(5);
+    // What was refused is no request on record.
+    const requests = instance.auditKinds(application.id).filter((kind) => kind === 'account.email_change_requested');
+    expect(requests).toHaveLength(5);
+  });
+});
+
+describe('an address that somebody has given up', () => {
+  test('can be invited to no workspace, and made an owner by no setup link', async () => {
+    const { instance, ada } = await setUp();
+    await changeEmail(instance, ada, 'ada@new.example');
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const invited = await instance.call('POST', '/api/workspace/members', {
+      token: owner.token,
+      body: { email: 'ada@example.com', role: 'owner' },
+    });
+    expect(problemOf(invited)).toEqual([403, 'email_archived']);
+    const token = instance.services.setup.createLink();
+    const setup = await instance.call('POST', '/api/setup', { body: { token, email: 'ada@example.com' } });
+    expect(problemOf(setup)).toEqual([403, 'email_archived']);
+    // The link is not used up by it.
+    expect((await instance.call('POST', '/api/setup', { body: { token, email: 'new@example.com' } })).status).toBe(200);
+  });
+
+  test('does not become an owner again at the next start, though the settings still name it', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    await changeEmail(instance, owner, 'owner@new.example');
+    const restarted = instance.restart();
+    const { json } = await restarted.call('GET', '/api/workspace/members', { token: owner.token });
+    expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@new.example']);
+    expect(restarted.db.sqlite.query("SELECT 1 FROM users WHERE email = 'owner@example.com'").get()).toBeNull();
+  });
+});
+
+describe('somebody who has deleted their account', () => {
+  test('is invited no more, and is no owner again at the next start', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const second = { email: 'second@example.com', role: 'owner' };
+    await instance.call('POST', '/api/workspace/members', { token: owner.token, body: second });
+    expect((await deleteAccount(instance, owner, 'owner@example.com')).status).toBe(200);
+    const restarted = instance.restart();
+    later(restarted);
+    const { token } = await restarted.signIn('console', 'second@example.com');
+    const { json } = await restarted.call('GET', '/api/workspace/members', { token });
+    expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['second@example.com']);
+    const body = { email: 'owner@example.com', role: 'member' };
+    expect(problemOf(await restarted.call('POST', '/api/workspace/members', { token, body }))).toEqual([
+      403,
+      'user_deleted',
+    ]);
+    // So the one who is left cannot go without making another owner.
+    expect(problemOf(await as(restarted, { token })('POST', '/deletion'))).toEqual([409, 'invalid_state']);
+  });
+});

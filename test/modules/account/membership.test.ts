@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import { as, later, problemOf, setUp } from './account.ts';
+
+describe('a membership put to rest', () => {
+  test('ends its sessions, is told, and comes back by signing in', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/inactivate');
+    expect(json.data).toEqual({ applicationId: application.id, status: 'inactivated' });
+    const dead = await instance.call('POST', '/api/v1/session', { token: ada.token });
+    expect([dead.status, dead.json.error]).toEqual([403, 'membership_blocked']);
+    expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).status).toBe(200);
+    const { userId } = ada;
+    expect(instance.events(application.id).slice(-2)).toMatchObject([
+      { type: 'user.session_revoked', data: { userId, reason: 'inactivated' } },
+      { type: 'user.inactivated', data: { userId } },
+    ]);
+    later(instance);
+    await instance.signIn(application.clientId, 'ada@example.com');
+    expect(instance.events(application.id).slice(-2)).toMatchObject([
+      { type: 'user.reactivated' },
+      { type: 'user.signed_in' },
+    ]);
+  });
+
+  test('is taken up again from another application’s session', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    await as(instance, ada)('POST', '/inactivate');
+    const { status, json } = await as(instance, elsewhere)('POST', '/reactivate', { applicationId: application.id });
+    expect([status, json.data]).toEqual([200, { applicationId: application.id, status: 'active' }]);
+    expect(instance.events(application.id).at(-1)).toEqual({
+      type: 'user.reactivated',
+      data: { userId: ada.userId },
+    });
+    // The sessions it had are over for good.
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(401);
+  });
+
+  test('does not come back past the gate', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    await as(instance, ada)('POST', '/inactivate');
+    instance.db.sqlite.run("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", [application.id]);
+    const answer = await as(instance, elsewhere)('POST', '/reactivate', { applicationId: application.id });
+    expect(problemOf(answer)).toEqual([403, 'waitlist']);
+  });
+});
+
+describe('leaving', () => {
+  test('ends the sessions there, is told, and comes back by signing in', async () => {
+    const { instance, application, ada } = await setUp();
+    expect((await as(instance, ada)('POST', '/leave', {})).json.data.status).toBe('left');
+    expect(instance.events(application.id).at(-1)).toEqual({ type: 'user.left', data: { userId: ada.userId } });
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(403);
+    later(instance);
+    expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).toBe(ada.userId);
+  });
+
+  test('an application from another’s session works, and again changes nothing', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    const leave = () => as(instance, elsewhere)('POST', '/leave', { applicationId: application.id });
+    expect((await leave()).status).toBe(200);
+    const events = instance.events(application.id).length;
+    expect((await leave()).json.data.status).toBe('left');
+    expect(instance.events(application.id)).toHaveLength(events);
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(403);
+  });
+
+  test('the console is not possible for a member of a workspace', async () => {
+    const { instance } = await setUp();
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const answer = await as(instance, owner)('POST', '/leave');
+    expect(problemOf(answer)).toEqual([409, 'invalid_state']);
+    expect(answer.json.message).toContain('workspace');
+  });
+
+  test('what one is no member of is not possible: it does not exist', async () => {
+    const { instance, application, ada } = await setUp();
+    const third = instance.createApplication({ name: 'Third' });
+    for (const action of ['inactivate', 'reactivate', 'leave'])
+      for (const applicationId of [third.id, 'app_none']) {
+        const answer = await as(instance, ada)('POST', `/${action}`, { applicationId });
+        expect(problemOf(answer)).toEqual([404, 'not_found']);
+      }
+    expect(instance.events(application.id).filter(({ type }) => type === 'user.left')).toEqual([]);
+  });
+
+  test.each(['banned', 'paused', 'deleted'])('undoes nothing: one who is %s stays so', async (status) => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    instance.db.sqlite
+      .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
+      .run(status, application.id, ada.userId);
+    for (const action of ['inactivate', 'reactivate', 'leave']) {
+      const answer = await as(instance, elsewhere)('POST', `/${action}`, { applicationId: application.id });
+      expect(problemOf(answer)).toEqual([409, 'invalid_state']);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+/** What concerns the person everywhere is not for one tenant's session alone, though it is fresh from the sign-in. */
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import { createInstance, type Instance } from '../../support/instance.ts';
+import { createTenant } from '../tenants.ts';
+import { as, type Person, problemOf } from './account.ts';
+
+/** Somebody who is a customer of two tenants. */
+async function setUp() {
+  const instance = createInstance();
+  const application = instance.createApplication();
+  const tenant = createTenant(instance);
+  const here = await instance.signIn(application.clientId, 'ada@example.com');
+  instance.clock.advance(MINUTE);
+  const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
+  return { instance, application, tenant, here, there };
+}
+
+async function prove(instance: Instance, person: Person) {
+  const { json } = await as(instance, person)('POST', '/proof');
+  const body = { challengeId: json.data.challengeId, code: instance.codeFor('ada@example.com') };
+  expect((await as(instance, person)('POST', '/proof/confirm', body)).status).toBe(200);
+}
+
+describe('a session of one of several tenants', () => {
+  test.each([
+    ['POST', '/email', { email: 'mallory@example.com' }],
+    ['POST', '/deletion', undefined],
+    ['GET', '/export', undefined],
+  ] as const)('%s %s needs a code mailed to the person, however fresh the sign-in', async (method, path, body) => {
+    const { instance, there } = await setUp();
+    const refused = await as(instance, there)(method, path, body);
+    expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
+    expect(refused.json.message).toContain('/api/account/proof');
+    await prove(instance, there);
+    expect((await as(instance, there)(method, path, body)).status).toBe(200);
+    instance.clock.advance(10 * MINUTE);
+    expect(problemOf(await as(instance, there)(method, path, body))).toEqual([403, 'reauthentication_required']);
+  });
+
+  test('neither sees nor ends the sessions, memberships and devices of another', async () => {
+    const { instance, application, here, there } = await setUp();
+    const { items } = (await as(instance, there)('GET', '/sessions')).json.data;
+    expect(items).toHaveLength(1);
+    const own = (await as(instance, here)('GET', '/sessions')).json.data.items;
+    expect(problemOf(await as(instance, there)('DELETE', `/sessions/${own[0].id}`))).toEqual([404, 'not_found']);
+    expect((await as(instance, there)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0 });
+    const account = await as(instance, there)('GET', '');
+    expect(account.text).not.toContain(application.id);
+    for (const action of ['inactivate', 'reactivate', 'leave'])
+      expect(problemOf(await as(instance, there)('POST', `/${action}`, { applicationId: application.id }))).toEqual([
+        404,
+        'not_found',
+      ]);
+    expect((await instance.call('POST', '/api/v1/session', { token: here.token })).status).toBe(200);
+  });
+});
+
+test('the console’s session speaks for the person everywhere', async () => {
+  const { instance, tenant } = await setUp();
+  await instance.signIn(tenant.application.clientId, 'owner@example.com');
+  instance.clock.advance(MINUTE);
+  const owner = await instance.signIn('console', 'owner@example.com');
+  expect((await as(instance, owner)('GET', '/sessions')).json.data.items).toHaveLength(2);
+  expect((await as(instance, owner)('GET', '/export')).status).toBe(200);
+});
+
+describe('a change of address', () => {
+  test('asked for while the person was known here alone is judged again when it is confirmed', async () => {
+    const instance = createInstance();
+    const tenant = createTenant(instance);
+    const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
+    const { json } = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
+    instance.clock.advance(MINUTE);
+    await instance.signIn(instance.createApplication().clientId, 'ada@example.com');
+    const body = { challengeId: json.data.challengeId, code: instance.codeFor('mallory@example.com') };
+    const answer = await as(instance, there)('POST', '/email/confirm', body);
+    expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
+  });
+
+  test('needs a proof where the address stands on another tenant’s list', async () => {
+    const instance = createInstance();
+    const application = instance.createApplication();
+    await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
+      token: instance.workspaceKey,
+      body: { emails: ['ada@example.com'], status: 'approved' },
+    });
+    const tenant = createTenant(instance);
+    const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
+    const answer = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
+    expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
+  });
+
+  test('the mail of a proof says what it opens', async () => {
+    const { instance, there } = await setUp();
+    await as(instance, there)('POST', '/proof');
+    const mail = instance.db.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };
+    expect(mail.text).toContain('its e-mail address, its passkeys or its deletion');
+  });
+});

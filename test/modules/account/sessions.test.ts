@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test';
+import { HOUR, MINUTE } from '@/core/clock.ts';
+import { createInstance } from '../../support/instance.ts';
+import { as, problemOf, setUp } from './account.ts';
+
+const CHROME =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
+
+describe('one’s sessions', () => {
+  test('are listed newest first, of all applications, with device and place, and this one marked', async () => {
+    const instance = createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const { clientId, id } = instance.createApplication();
+    const signIn = async (userAgent: string, country: string) => {
+      instance.clock.advance(MINUTE);
+      const headers = { 'user-agent': userAgent, 'cf-ipcountry': country };
+      const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+        body: { email: 'ada@example.com', clientId },
+      });
+      const body = { challengeId: sent.json.data.challengeId, code: instance.codeFor('ada@example.com') };
+      return (await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers })).json.data;
+    };
+    const laptop = await signIn(CHROME, 'de');
+    await signIn('curl/8.5.0', 'xx9');
+    const { json } = await as(instance, laptop)('GET', '/sessions');
+    expect(json.data.nextCursor).toBeNull();
+    expect(json.data.items).toMatchObject([
+      { isCurrent: false, device: 'curl', ipCountry: null, method: 'otp' },
+      {
+        isCurrent: true,
+        device: 'Chrome on macOS',
+        ipCountry: 'DE',
+        ip: '203.0.113.7',
+        application: { id, name: 'Shop' },
+      },
+    ]);
+    expect(JSON.stringify(json)).not.toContain(laptop.token);
+  });
+
+  test('come in pages', async () => {
+    const { instance, ada } = await setUp();
+    const first = (await as(instance, ada)('GET', '/sessions?limit=1')).json.data;
+    const second = (await as(instance, ada)('GET', `/sessions?limit=1&cursor=${first.nextCursor}`)).json.data;
+    expect([first.items.length, second.items.length, second.nextCursor]).toEqual([1, 1, null]);
+    expect(first.items[0].id).not.toBe(second.items[0].id);
+    expect(problemOf(await as(instance, ada)('GET', '/sessions?cursor=nonsense'))).toEqual([400, 'invalid_cursor']);
+  });
+
+  test('leave out what is over', async () => {
+    const { instance, ada, elsewhere } = await setUp();
+    await instance.call('DELETE', '/api/v1/session', { token: elsewhere.token });
+    expect((await as(instance, ada)('GET', '/sessions')).json.data.items).toHaveLength(1);
+  });
+});
+
+describe('ending a session', () => {
+  test('takes effect at once, in whatever application, and is told there', async () => {
+    const { instance, other, ada, elsewhere } = await setUp();
+    const { items } = (await as(instance, ada)('GET', '/sessions')).json.data;
+    const { id } = items.find(({ isCurrent }: { isCurrent: boolean }) => !isCurrent);
+    expect((await as(instance, ada)('DELETE', `/sessions/${id}`)).json.data).toEqual({ revoked: 1 });
+    const { status, json } = await instance.call('POST', '/api/v1/session', { token: elsewhere.token });
+    expect([status, json.error]).toEqual([401, 'revoked']);
+    expect(instance.events(other.id).at(-1)).toEqual({
+      type: 'user.session_revoked',
+      data: { userId: ada.userId, sessionId: id, reason: 'revoked_by_user' },
+    });
+    expect(problemOf(await as(instance, ada)('DELETE', `/sessions/${id}`))).toEqual([404, 'not_found']);
+  });
+
+  test('may be one’s own', async () => {
+    const { instance, ada } = await setUp();
+    const { items } = (await as(instance, ada)('GET', '/sessions')).json.data;
+    const { id } = items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent);
+    expect((await as(instance, ada)('DELETE', `/sessions/${id}`)).status).toBe(200);
+    expect(problemOf(await as(instance, ada)('GET', '/sessions'))).toEqual([401, 'unauthenticated']);
+  });
+
+  test('of somebody else is not possible: it does not exist', async () => {
+    const { instance, application, ada } = await setUp();
+    const eve = await instance.signIn(application.clientId, 'eve@example.com');
+    const { items } = (await as(instance, eve)('GET', '/sessions')).json.data;
+    expect(items).toHaveLength(1);
+    expect(problemOf(await as(instance, ada)('DELETE', `/sessions/${items[0].id}`))).toEqual([404, 'not_found']);
+    expect((await as(instance, eve)('GET', '/sessions')).status).toBe(200);
+  });
+
+  test('for all others leaves the one that asks; again it changes nothing', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    instance.clock.advance(HOUR);
+    const second = await instance.signIn(application.clientId, 'ada@example.com');
+    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 2 });
+    for (const { token } of [ada, elsewhere])
+      expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(401);
+    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0 });
+    expect((await instance.call('POST', '/api/v1/session', { token: second.token })).status).toBe(200);
+  });
+});

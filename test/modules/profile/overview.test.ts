@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test';
+import { isoTime } from '@/core/clock.ts';
+import { START } from '../../support/instance.ts';
+import { createPeople } from './people.ts';
+
+const NOW = isoTime(START);
+
+describe('the account at a glance', () => {
+  test('is all of it, as seen from the application of the session', async () => {
+    const people = await createPeople();
+    const { ada, shop, forum, club, asAda, as, adaInForum } = people;
+    await asAda('PATCH', '/profile/identity', { givenName: 'Ada', locale: 'en' });
+    await asAda('PATCH', '/username', { username: 'ada' });
+    await asAda('PUT', '/profile/region', { country: 'GB' });
+    const membership = ({ id, name, slug }: typeof shop, status: string, username: string | null = null) => ({
+      applicationId: id,
+      name,
+      slug,
+      status,
+      username,
+      joinedAt: NOW,
+    });
+    const { status, json } = await asAda('GET', '');
+    expect([status, json]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          userId: ada.userId,
+          email: 'ada@example.com',
+          emailVerifiedAt: NOW,
+          identity: { fullName: null, givenName: 'Ada', familyName: null, locale: 'en', timezone: null, name: 'Ada' },
+          username: 'ada',
+          applicationId: shop.id,
+          memberships: [membership(shop, 'active', 'ada'), membership(forum, 'active'), membership(club, 'left')],
+          region: { country: 'GB', uiLocale: null, timeZone: null, currency: null, measurementSystem: null },
+          avatarUrl: null,
+          avatarSizes: null,
+          avatarUpdatedAt: null,
+          bannerSizes: null,
+          bannerUpdatedAt: null,
+          createdAt: NOW,
+        },
+      },
+    ]);
+    const fromForum = (await as(adaInForum.token)('GET', '')).json.data;
+    expect(fromForum).toEqual({ ...json.data, applicationId: forum.id, username: null });
+  });
+
+  test('tells nothing that is the application’s: no reason of a ban, no grants, no hidden application', async () => {
+    const { instance, ada, forum, club, asAda } = await createPeople();
+    const { sqlite } = instance.db;
+    sqlite
+      .prepare("UPDATE application_users SET status = 'banned', status_reason = 'Trouble' WHERE application_id = ?")
+      .run(forum.id);
+    sqlite.prepare('UPDATE applications SET deleted_at = ?1, purge_after = ?1 WHERE id = ?2').run(START, club.id);
+    const { text, json } = await asAda('GET', '');
+    const { memberships } = json.data;
+    expect(memberships.map(({ name, status }: Record<string, string>) => [name, status])).toEqual([
+      ['Shop', 'active'],
+      ['Forum', 'banned'],
+    ]);
+    expect(text).not.toContain('Trouble');
+    expect(text).not.toContain('client');
+    expect(text).toContain(ada.userId);
+  });
+
+  test('tells of the pictures what the envelope tells', async () => {
+    const { instance, ada, asAda, envelope } = await createPeople();
+    instance.db.sqlite
+      .prepare(
+        "UPDATE users SET avatar_sizes = '[128,256,1200]', avatar_updated_at = ?1, banner_sizes = '[768]', banner_updated_at = ?1 WHERE id = ?2",
+      )
+      .run(START, ada.userId);
+    const { avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt } = await envelope();
+    expect(avatarUrl).toContain('/avatar-256.webp?v=');
+    const { data } = (await asAda('GET', '')).json;
+    expect(data).toMatchObject({ avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt });
+  });
+});
+
+describe('the account', () => {
+  test('is no business of a key, whatever its rights', async () => {
+    const { instance, shop, as } = await createPeople();
+    const key = await instance.createKey(shop.id);
+    for (const token of [instance.workspaceKey, key.token])
+      for (const path of [
+        '',
+        '/profile/identity',
+        '/profile/addresses',
+        '/profile/entities',
+        '/profile/languages',
+        '/profile/region',
+      ]) {
+        const { status, json } = await as(token)('GET', path);
+        expect([path, status, json.error]).toEqual([path, 403, 'forbidden']);
+      }
+  });
+
+  test('is closed at once to who is banned or has signed out', async () => {
+    const { instance, ada, asAda, asBob } = await createPeople();
+    await instance.call('DELETE', '/api/v1/session', { token: ada.token });
+    expect((await asAda('PATCH', '/profile/identity', { givenName: 'Ada' })).status).toBe(401);
+    instance.db.sqlite.run("UPDATE application_users SET status = 'banned'");
+    const { status, json } = await asBob('PUT', '/profile/region', { country: 'GB' });
+    expect([status, json.error]).toEqual([403, 'membership_blocked']);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'bun:test';
+import { createPeople, INVALID, LONG, refused, SILENCE, watch } from './people.ts';
+
+const PATH = '/username';
+const TAKEN = { status: 409, error: 'conflict', fields: [] };
+
+describe('a username', () => {
+  test('is claimed in its normal form, changed, and given up with null', async () => {
+    const { asAda, envelope } = await createPeople();
+    const { status, json } = await asAda('PATCH', PATH, { username: ' ＡDA.Lovelace ' });
+    expect([status, json]).toEqual([200, { success: true, data: { username: 'ada.lovelace' } }]);
+    expect((await envelope()).username).toBe('ada.lovelace');
+    expect((await asAda('PATCH', PATH, { username: 'ada' })).json.data).toEqual({ username: 'ada' });
+    expect((await envelope()).username).toBe('ada');
+    expect((await asAda('PATCH', PATH, { username: null })).json.data).toEqual({ username: null });
+    expect((await envelope()).username).toBeNull();
+  });
+
+  test('is that of the application of the session; the one elsewhere stays', async () => {
+    const { asAda, as, adaInForum, envelope } = await createPeople();
+    await asAda('PATCH', PATH, { username: 'ada' });
+    await as(adaInForum.token)('PATCH', PATH, { username: 'countess' });
+    expect((await envelope()).username).toBe('ada');
+    expect((await envelope(adaInForum.token)).username).toBe('countess');
+  });
+
+  test('that somebody has in the application is a conflict, however it is written; elsewhere it is free', async () => {
+    const { instance, asAda, asBob, as, adaInForum } = await createPeople();
+    await asBob('PATCH', PATH, { username: 'bob' });
+    for (const username of ['bob', ' BOB ', 'ｂｏｂ'])
+      expect(await refused(instance, () => asAda('PATCH', PATH, { username }))).toEqual(TAKEN);
+    expect((await as(adaInForum.token)('PATCH', PATH, { username: 'bob' })).status).toBe(200);
+  });
+
+  test('stays taken by who is banned or has left, and is free once it was given up', async () => {
+    const { instance, asAda, asBob, bob } = await createPeople();
+    await asBob('PATCH', PATH, { username: 'bob' });
+    const setStatus = (status: string) =>
+      instance.db.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(status, bob.userId);
+    for (const status of ['banned', 'left', 'deleted']) {
+      setStatus(status);
+      expect((await asAda('PATCH', PATH, { username: 'bob' })).status).toBe(409);
+    }
+    setStatus('active');
+    await asBob('PATCH', PATH, { username: null });
+    expect((await asAda('PATCH', PATH, { username: 'bob' })).status).toBe(200);
+  });
+
+  test.each([
+    '',
+    ' ',
+    'ab',
+    'x'.repeat(31),
+    '1ada',
+    'ada..l',
+    'ada-',
+    'admin',
+    'ROOT',
+    'a b c',
+    'аda',
+    'ada\0',
+    'a\ud800da',
+    '__proto__',
+    '<b>ada</b>',
+  ])('cannot be %j, and the rules are told', async (username) => {
+    const { instance, asAda } = await createPeople();
+    const sent = username.length > 8 ? username : undefined;
+    expect(await refused(instance, () => asAda('PATCH', PATH, { username }), sent)).toEqual(INVALID('username'));
+    const { json } = await asAda('PATCH', PATH, { username });
+    expect(json.fields[0].message).toContain('3 to 30 of a-z');
+  });
+
+  test.each([[{}], [{ username: 5 }], [{ username: ['ada'] }], [{ username: { x: 1 } }]])(
+    'is asked for where the body is %j',
+    async (body) => {
+      const { instance, asAda } = await createPeople();
+      expect(await refused(instance, () => asAda('PATCH', PATH, body))).toEqual(INVALID('username'));
+    },
+  );
+
+  test('cannot be 64 KiB long', async () => {
+    const { instance, asAda } = await createPeople();
+    expect(await refused(instance, () => asAda('PATCH', PATH, { username: LONG }), LONG)).toEqual(INVALID('username'));
+  });
+
+  test('is judged by the same rules as in the check and the import', async () => {
+    const { instance, shop, asAda } = await createPeople();
+    const names = ['ada', 'Ada.L', 'ab', 'admin', 'a--b', '９ada', 'ﬁnn', 'x'.repeat(30), 'x'.repeat(31), 'ada_'];
+    const { json } = await instance.call('POST', `/api/applications/${shop.id}/usernames/check`, {
+      token: instance.workspaceKey,
+      body: { usernames: names },
+    });
+    const claimed = [];
+    for (const username of names) {
+      const answer = await asAda('PATCH', PATH, { username });
+      claimed.push({
+        input: username,
+        ...(answer.status === 200
+          ? { username: answer.json.data.username, status: 'available' }
+          : { username: expect.any(String), status: 'format_invalid' }),
+      });
+    }
+    expect(json.data.results).toEqual(claimed);
+  });
+});
+
+describe('a change of username', () => {
+  test('is told to that application alone, with the name before, and recorded without either', async () => {
+    const people = await createPeople();
+    const { asAda, ada, shop } = people;
+    const since = watch(people);
+    for (const username of ['ada', 'lovelace', null]) await asAda('PATCH', PATH, { username });
+    const told = (username: string | null, previousUsername: string | null) => ({
+      type: 'user.username_changed',
+      data: { userId: ada.userId, username, previousUsername },
+    });
+    expect(since.events()).toEqual({
+      ...SILENCE,
+      shop: [told('ada', null), told('lovelace', 'ada'), told(null, 'lovelace')],
+    });
+    const record = {
+      kind: 'account.username_changed',
+      applicationId: shop.id,
+      userId: ada.userId,
+      targetId: null,
+      detail: null,
+    };
+    expect(since.audits()).toEqual([record, record, record]);
+  });
+
+  test('to the same name is silent', async () => {
+    const people = await createPeople();
+    await people.asAda('PATCH', PATH, { username: 'ada' });
+    const since = watch(people);
+    expect((await people.asAda('PATCH', PATH, { username: 'ADA' })).json.data).toEqual({ username: 'ada' });
+    await people.asBob('PATCH', PATH, { username: null });
+    expect([since.events(), since.audits()]).toEqual([SILENCE, []]);
+  });
+
+  test('that two ask for at once is given to one; the other is told that it is taken', async () => {
+    const { asAda, asBob } = await createPeople();
+    const answers = await Promise.all([asAda, asBob].map((as) => as('PATCH', PATH, { username: 'both' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test('that the index of the database refuses after all is a conflict as well, and leaves nothing', async () => {
+    const { instance, asAda, bob } = await createPeople();
+    // Somebody gets in between the look and the change.
+    instance.db.sqlite.run(
+      `CREATE TRIGGER faster BEFORE UPDATE OF username ON application_users WHEN NEW.user_id <> '${bob.userId}' BEGIN
+         UPDATE application_users SET username = NEW.username WHERE user_id = '${bob.userId}';
+       END`,
+    );
+    expect(await refused(instance, () => asAda('PATCH', PATH, { username: 'both' }))).toEqual(TAKEN);
+  });
+});
