@@ -1,8 +1,14 @@
 /** Runs every suite and closes with the line `N passed, N failed`. */
-const child = Bun.spawn([process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)], {
-  stdout: 'pipe',
-  stderr: 'pipe',
-});
+/** More workers than two cores, since many suites wait for processes, browsers and timers. */
+const WORKERS = 4;
+
+const child = Bun.spawn(
+  [process.execPath, 'test', `--parallel=${WORKERS}`, '--timeout', '30000', ...process.argv.slice(2)],
+  {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  },
+);
 
 const counts = { pass: 0, fail: 0 };
 

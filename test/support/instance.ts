@@ -78,10 +78,18 @@ export function createInstance(options: InstanceOptions = {}): Instance {
   return openInstance(options, freshDatabase(), adjustableClock({ now: () => START }), systemRandom.bytes(32));
 }
 
+let migrated: Buffer | undefined;
+
+/** A database that has been migrated; the migrations run once a process. */
 function freshDatabase(): SqliteDatabase {
-  const sqlite = new SqliteDatabase(':memory:', { strict: true });
+  if (!migrated) {
+    const template = new SqliteDatabase(':memory:', { strict: true });
+    migrate(template, ':memory:');
+    migrated = template.serialize();
+    template.close();
+  }
+  const sqlite = SqliteDatabase.deserialize(migrated, { strict: true });
   sqlite.run('PRAGMA foreign_keys = ON');
-  migrate(sqlite, ':memory:');
   return sqlite;
 }
 
