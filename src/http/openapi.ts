@@ -163,13 +163,21 @@ function describe(operation: Operation, components: Components): object {
       },
     }),
     ...(upload && { requestBody: { required: true, content: fileContent(upload) } }),
-    responses: { 200: success(operation, components), ...failures(operation) },
+    responses: {
+      ...(operation.isRedirect ? { 302: REDIRECT } : { 200: success(operation, components) }),
+      ...failures(operation),
+    },
   };
 }
 
 function mediaTypes({ isFormAccepted }: Operation): string[] {
   return ['application/json', ...(isFormAccepted ? ['application/x-www-form-urlencoded'] : [])];
 }
+
+const REDIRECT = {
+  description: 'The browser is sent on.',
+  headers: { Location: { required: true, schema: { type: 'string', format: 'uri' } } },
+};
 
 const BINARY = { type: 'string', format: 'binary' };
 
@@ -272,6 +280,7 @@ function failures({ style = 'envelope', ...operation }: Operation): Record<strin
         ]),
       );
       const description = codes.map((code) => `\`${code}\``).join(', ');
+      if (style === 'page') return [status, { description, content: { 'text/html': { schema: { type: 'string' } } } }];
       return [status, { description, content: { 'application/json': { schema, examples } } }];
     }),
   );

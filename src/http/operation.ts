@@ -78,6 +78,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
   readonly data?: Data;
   /** Where the answer is not JSON. */
   readonly mediaType?: string;
+  /** Success sends the browser on (302). */
+  readonly isRedirect?: boolean;
   /** Refusals of its own, beyond those that follow from access, limit and schemas. */
   readonly errors?: readonly ErrorCode[];
   /** `envelope` unless said otherwise. */

@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
+import { deviceNameOf } from '../../core/device-name.ts';
 import { AppError } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -87,7 +88,7 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
       userCode: formatUserCode(code),
       status,
       application: { id, clientId, name, logoUrl },
-      device: { name: deviceName, ip, ipCountry, userAgent },
+      device: { name: deviceName ?? deviceNameOf(userAgent), ip, ipCountry, userAgent },
       grants: grantsOf(principal),
       requestedAt: isoTime(createdAt),
       expiresAt: isoTime(expiresAt),

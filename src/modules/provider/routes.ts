@@ -37,7 +37,7 @@ function flowRoutes({ flow, flowCookie, keepConsoleSession }: ProviderRouteDepen
     access: 'none',
     scope: 'instance',
     style: 'page',
-    mediaType: 'text/html',
+    isRedirect: true,
   } as const;
   return [
     operation({
