@@ -182,6 +182,20 @@ describe('a new passkey', () => {
     expect(problemOf(await add(ada.token, spoilt.challengeId, spoilt.options))).toEqual([409, 'code_consumed']);
   });
 
+  test('is not kept where the person was signed out while it was being verified', async () => {
+    const { instance, ada } = await setUp();
+    const { challengeId, options } = (await registrationOptions(instance, ada.token)).json.data;
+    const pending = instance.call('POST', '/api/account/passkeys', {
+      token: ada.token,
+      body: { challengeId, credential: createPasskey(options).credential },
+    });
+    const isUsed = instance.db.sqlite.query('SELECT consumed_at FROM passkey_challenges WHERE id = ?');
+    while (isUsed.values(challengeId)[0]![0] === null) await Promise.resolve();
+    instance.db.sqlite.run('UPDATE sessions SET revoked_at = 1');
+    expect(problemOf(await pending)).toEqual([401, 'unauthenticated']);
+    expect(dumpTables(instance)['passkeys']).toEqual([]);
+  });
+
   test('is refused beyond fifty, and says what to do', async () => {
     const { instance, ada } = await setUp();
     await register(instance, ada.token);
