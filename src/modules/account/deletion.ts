@@ -1,7 +1,7 @@
 /** Deletes a person's account: what they gave is wiped, what has to stay is named before they confirm. */
 import { eq, inArray } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
-import { AppError } from '../../core/error.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { legalEntities, userAddresses, userImages } from '../../db/schema/account.ts';
 import { sessions as sessionTable } from '../../db/schema/credentials.ts';
@@ -19,7 +19,7 @@ import { findUser } from '../users/members.ts';
 import { removeSeats, workspacesOwnedAlone } from '../workspace/seats.ts';
 import type { Confirmations } from './confirmation.ts';
 import { requireOwnProof } from './freshness.ts';
-import type { AccountDeleted, CodeGiven, DeletionAsked } from './model.ts';
+import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
 import { mailNotice } from './notice.ts';
 
 /** Dependants before what they refer to. */
@@ -88,10 +88,15 @@ export function deletionService({ confirmations, sessions, auditDays }: Deletion
     /**
      * Deletes the account, in one transaction.
      *
-     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, invalid_state
+     * @throws {AppError} invalid_request, code_invalid, code_expired, code_exhausted, code_consumed, invalid_state
      */
-    confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): AccountDeleted {
-      return confirmations.give(actor, principal, { action: 'account_deletion', ...given }, (unit) => {
+    confirm(actor: Actor, principal: SessionPrincipal, { challengeId, code }: DeletionInput): AccountDeleted {
+      if (challengeId === undefined || code === undefined)
+        throw invalidField(
+          challengeId === undefined ? 'challengeId' : 'code',
+          'Ask for a code with POST /api/account/deletion, then give its challengeId and the code here.',
+        );
+      return confirmations.give(actor, principal, { action: 'account_deletion', challengeId, code }, (unit) => {
         const { userId, applicationId } = principal;
         refuseOnlyOwner(unit, userId);
         const { email } = findUser(unit, userId)!;

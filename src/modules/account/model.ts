@@ -64,6 +64,10 @@ export const DeletionAsked = Type.Object({
 });
 export type DeletionAsked = Static<typeof DeletionAsked>;
 
+/** Both are needed; where they are missing the answer says where a code is to be had. */
+export const DeletionInput = Type.Partial(CodeGiven, { additionalProperties: false, remedy: 'Give a JSON object.' });
+export type DeletionInput = Static<typeof DeletionInput>;
+
 export const AccountDeleted = Type.Object({ userId: Id('usr'), kept: Sentences('What stays, and why.') });
 export type AccountDeleted = Static<typeof AccountDeleted>;
 

@@ -92,7 +92,9 @@ describe('the deletion of an account', () => {
 
   test('needs a fresh session, and the code', async () => {
     const { instance, ada } = await setUp();
-    expect(problemOf(await as(instance, ada)('DELETE', ''))).toEqual([400, 'invalid_request']);
+    const bare = await as(instance, ada)('DELETE', '');
+    expect([...problemOf(bare), bare.json.fields[0].path]).toEqual([400, 'invalid_request', 'challengeId']);
+    expect(bare.json.fields[0].message).toContain('POST /api/account/deletion');
     expect(problemOf(await as(instance, ada)('DELETE', '', { challengeId: 'chl_1', code: '123456' }))).toEqual([
       400,
       'code_invalid',
