@@ -173,6 +173,9 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
   };
   const limit = (name: string, fallback: number) =>
     check(name, read(name), wholeNumber(1, 1_000_000), 'give a whole number from 1 to 1000000.') ?? fallback;
+  /** An ephemeral instance has none, so that a test can sign in hundreds. */
+  const addressLimit = (name: string, fallback: number | null) =>
+    mode === 'ephemeral' ? null : limit(name, fallback ?? Infinity);
 
   const port = check(
     'GATEHOUSE_PORT (--port)',
@@ -274,27 +277,15 @@ export function loadConfig(environment: Environment, flags: ConfigFlags = {}): C
       DEFAULT_LIMITS.failuresPerAddressPerMinute,
     ),
     codesPerEmail: limit('GATEHOUSE_LIMIT_CODES_PER_EMAIL', DEFAULT_LIMITS.codesPerEmail),
-    codesPerAddress:
-      mode === 'ephemeral'
-        ? null
-        : limit('GATEHOUSE_LIMIT_CODES_PER_ADDRESS', DEFAULT_LIMITS.codesPerAddress ?? Infinity),
-    passkeysPerAddress:
-      mode === 'ephemeral'
-        ? null
-        : limit('GATEHOUSE_LIMIT_PASSKEYS_PER_ADDRESS', DEFAULT_LIMITS.passkeysPerAddress ?? Infinity),
-    deviceCodesPerAddress:
-      mode === 'ephemeral'
-        ? null
-        : limit('GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS', DEFAULT_LIMITS.deviceCodesPerAddress ?? Infinity),
-    providerPerAddress:
-      mode === 'ephemeral'
-        ? null
-        : limit('GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS', DEFAULT_LIMITS.providerPerAddress ?? Infinity),
+    codesPerAddress: addressLimit('GATEHOUSE_LIMIT_CODES_PER_ADDRESS', DEFAULT_LIMITS.codesPerAddress),
+    passkeysPerAddress: addressLimit('GATEHOUSE_LIMIT_PASSKEYS_PER_ADDRESS', DEFAULT_LIMITS.passkeysPerAddress),
+    deviceCodesPerAddress: addressLimit(
+      'GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS',
+      DEFAULT_LIMITS.deviceCodesPerAddress,
+    ),
+    providerPerAddress: addressLimit('GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS', DEFAULT_LIMITS.providerPerAddress),
     interestPerEmail: limit('GATEHOUSE_LIMIT_INTEREST_PER_EMAIL', DEFAULT_LIMITS.interestPerEmail),
-    interestPerAddress:
-      mode === 'ephemeral'
-        ? null
-        : limit('GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS', DEFAULT_LIMITS.interestPerAddress ?? Infinity),
+    interestPerAddress: addressLimit('GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS', DEFAULT_LIMITS.interestPerAddress),
     imagesPerPerson: limit('GATEHOUSE_LIMIT_IMAGES_PER_PERSON', DEFAULT_LIMITS.imagesPerPerson),
     exportsPerPerson: limit('GATEHOUSE_LIMIT_EXPORTS_PER_PERSON', DEFAULT_LIMITS.exportsPerPerson),
     setupPerAddressPerMinute: limit('GATEHOUSE_LIMIT_SETUP_PER_MINUTE', DEFAULT_LIMITS.setupPerAddressPerMinute),

@@ -5,6 +5,9 @@ const MAX_LENGTH = 2000;
 const HIDDEN_SEPARATOR = /%(?:25)*(?:2f|5c|2e|3b)|\.\.;/i;
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
+/** Of a URL: this very machine, by name or address. */
+export const isLoopbackHost = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.includes(hostname);
+
 /**
  * @returns the URL when it is absolute, without user-info or fragment, and https (or http on loopback, where that is
  * allowed); `null` otherwise. What browsers repair silently (tabs, backslashes, spaces) is refused, not repaired.
@@ -14,7 +17,7 @@ export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | 
     return null;
   const url = URL.parse(text);
   if (!url || url.username || url.password || text.includes('#')) return null;
-  const isLoopback = isLoopbackAllowed && LOOPBACK_HOSTS.includes(url.hostname);
+  const isLoopback = isLoopbackAllowed && isLoopbackHost(url);
   return url.protocol === 'https:' || isLoopback ? url : null;
 }
 
@@ -29,7 +32,7 @@ export function isReturnUrlRegistered(
 ): boolean {
   const url = parseReturnUrl(returnTo, isLoopbackAllowed);
   if (!url) return false;
-  if (isLoopbackOpen && LOOPBACK_HOSTS.includes(url.hostname)) return true;
+  if (isLoopbackOpen && isLoopbackHost(url)) return true;
   return registered.some((entry) => {
     const allowed = parseReturnUrl(entry, isLoopbackAllowed);
     return (
@@ -43,4 +46,13 @@ export function isReturnUrlRegistered(
 
 function isAtOrBelow(path: string, prefix: string): boolean {
   return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+}
+
+/** The address with values in its fragment, in place of one it had: browsers do not send it to any server. */
+export function withFragment(returnTo: string, values: Readonly<Record<string, string>>): string {
+  const url = new URL(returnTo);
+  url.hash = Object.entries(values)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  return url.href;
 }

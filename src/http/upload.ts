@@ -2,6 +2,7 @@
  * Reads a file that is sent, as it is or as the one field of a form. What is held in memory at once is bounded: who comes
  * when there is no room is sent away before anything of the body is read.
  */
+import { free } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { fileOfForm } from './multipart.ts';
 
@@ -125,7 +126,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
         close() {
           held.delete(own);
           // Left to the collector, the bodies of a busy minute would add up.
-          if (bytes && !bytes.buffer.detached) bytes.buffer.transfer(0);
+          if (bytes) free(bytes);
         },
       };
     },

@@ -5,12 +5,12 @@ import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Application } from '../../db/schema/applications.ts';
 import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
-import { applicationUsers, type MembershipStatus } from '../../db/schema/users.ts';
+import type { MembershipStatus } from '../../db/schema/users.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { revokePersonalKeys } from '../api-keys/personal.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
-import { type ApplicationUser, findMember } from '../users/members.ts';
+import { type ApplicationUser, findMember, setStatus } from '../users/members.ts';
 import { isInSomeWorkspace } from '../workspace/seats.ts';
 import type { MembershipState } from './model.ts';
 
@@ -72,11 +72,7 @@ export function ownMembershipService({ db, sessions, findApplication, consoleId 
   };
 
   function change(unit: Unit, { id }: ApplicationUser, status: MembershipState['status']): void {
-    unit.tx
-      .update(applicationUsers)
-      .set({ status, statusReason: null, updatedAt: unit.now })
-      .where(eq(applicationUsers.id, id))
-      .run();
+    setStatus(unit, id, status);
     if (status === 'active') return;
     sessions.revokeAll(unit, eq(sessionTable.applicationUserId, id), status);
     if (status === 'left') revokePersonalKeys(unit, eq(apiKeys.applicationUserId, id));

@@ -16,6 +16,16 @@ export const Proved = Type.Object({
   freshUntil: Timestamp({ description: 'Until then sensitive changes are accepted in this session.' }),
 });
 
+/** For taking a way in away. */
+export const ForceQuery = Type.Object({
+  force: Type.Optional(
+    Type.Boolean({
+      description: 'Goes on although it is the last way in to one of the person’s applications.',
+      remedy: 'Give true or false.',
+    }),
+  ),
+});
+
 const OwnSession = Type.Object(
   {
     id: Id('ses'),

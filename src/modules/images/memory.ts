@@ -1,12 +1,7 @@
-/** Gives memory back at once: what one picture has left behind would come on top of what the next one takes. */
+/** Lets the system have its memory back: what one picture has left behind would come on top of what the next one takes. */
 
 /** In this time the allocator returns to the system what has been freed; measured with test/bench/images.ts. */
 const SETTLING_MS = 200;
-
-/** Gives a buffer's memory back now rather than when it is collected; it is empty then. */
-export function free({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
-}
 
 /**
  * Waits until what was freed is really free. Pictures hold on to more than JavaScript knows of, so that its own collector

@@ -1,8 +1,9 @@
 /** Makes the variants of a picture: cut to shape, turned upright, reduced, without its metadata, as WebP. */
+import { free } from '../../core/buffer.ts';
 import { cutOut } from './cut.ts';
 import { inspect } from './formats/inspect.ts';
 import { damaged, type Orientation, type Picture } from './formats/picture.ts';
-import { free, settle } from './memory.ts';
+import { settle } from './memory.ts';
 import { type Cut, planFor, type Simplify } from './plan.ts';
 import type { Shape } from './variants.ts';
 

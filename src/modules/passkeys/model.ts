@@ -100,13 +100,4 @@ export type PasskeyRecord = Static<typeof PasskeyRecord>;
 
 export const Passkeys = Type.Object({ items: Type.Array(PasskeyRecord) });
 
-export const PasskeyRemoval = Type.Object({
-  force: Type.Optional(
-    Type.Boolean({
-      description: 'Remove it even when it is the last way in to one of the person’s applications.',
-      remedy: 'Give true or false.',
-    }),
-  ),
-});
-
 export const PasskeyRemoved = Type.Object({ id: Id('psk') });

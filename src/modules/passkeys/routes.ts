@@ -1,5 +1,6 @@
 /** Passkeys: signing in with one, and keeping one's own. */
 import { type Operation, operation } from '../../http/operation.ts';
+import { ForceQuery } from '../account/model.ts';
 import { SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
 import type { KeepConsoleSession } from '../sign-in/console-session.ts';
@@ -9,7 +10,6 @@ import {
   PasskeyOptionsInput,
   PasskeyPatch,
   PasskeyRecord,
-  PasskeyRemoval,
   PasskeyRemoved,
   Passkeys as PasskeyList,
   PasskeySignInInput,
@@ -116,7 +116,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       path: '/api/account/passkeys/:passkeyId',
       summary: 'Remove a passkey',
       description: 'Needs a fresh session. The last way in to an application is removed only with `force=true`.',
-      query: PasskeyRemoval,
+      query: ForceQuery,
       data: PasskeyRemoved,
       errors: ['not_found', 'reauthentication_required', 'invalid_state'],
       handle: ({ actor, principal, params, query }) =>

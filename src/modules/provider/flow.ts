@@ -10,6 +10,7 @@ import { AppError } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
+import { withFragment } from '../../core/return-url.ts';
 import { isSecret } from '../../core/secret.ts';
 import type { Application } from '../../db/schema/applications.ts';
 import type { Database } from '../../db/unit-of-work.ts';
@@ -24,7 +25,7 @@ import { ProviderFault } from './fault.ts';
 import { finishLink, finishSignIn } from './finish.ts';
 import type { ProviderProfile } from './id-token.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
-import { isReturnAllowed, ownPage, type ReturnRules, withFragment } from './return-to.ts';
+import { isReturnAllowed, ownPage, type ReturnRules } from './return-to.ts';
 import { beginState, consumeState, proofsOf, type ProviderState } from './states.ts';
 
 export interface ProviderFlowDependencies {

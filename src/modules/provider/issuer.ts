@@ -1,10 +1,10 @@
 /** Issuers of OpenID Connect: what may be one, what people know it as, and whether it may vouch for e-mail addresses. */
+import { isLoopbackHost } from '../../core/return-url.ts';
 import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
-const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 const MAX_LENGTH = 500;
 
 /**
@@ -16,7 +16,7 @@ export function isIssuer(text: string, isLoopbackAllowed: boolean): boolean {
     return false;
   const url = URL.parse(text);
   if (!url || url.username || url.password) return false;
-  return url.protocol === 'https:' || (isLoopbackAllowed && LOOPBACK_HOSTS.includes(url.hostname));
+  return url.protocol === 'https:' || (isLoopbackAllowed && isLoopbackHost(url));
 }
 
 /** @param name as it was configured, if it was. */

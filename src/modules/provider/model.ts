@@ -97,10 +97,4 @@ export type IdentityRecord = Static<typeof IdentitySchema>;
 
 export const IdentityList = Type.Object({ items: Type.Array(IdentitySchema) });
 
-export const ForceQuery = Type.Object({
-  force: Type.Optional(
-    Type.Boolean({ description: 'Goes on although it is the last way in.', remedy: 'Give true or false.' }),
-  ),
-});
-
 export const IdentityRemoved = Type.Object({ id: Id('idp') });

@@ -35,12 +35,3 @@ function clientIdIn(query: string): string | null {
 export function ownPage(baseUrl: string, { clientId }: Pick<Application, 'clientId'>): string {
   return `${baseUrl}${SIGN_IN_PATH}?clientId=${encodeURIComponent(clientId)}`;
 }
-
-/** The address with what the flow has to say in its fragment, which browsers do not send to any server. */
-export function withFragment(returnTo: string, values: Readonly<Record<string, string>>): string {
-  const url = new URL(returnTo);
-  url.hash = Object.entries(values)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-  return url.href;
-}

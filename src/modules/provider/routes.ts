@@ -1,6 +1,7 @@
 /** Identity providers: an application's own client, the way through a provider, and people's identities there. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { ForceQuery } from '../account/model.ts';
 import type { KeepConsoleSession } from '../sign-in/console-session.ts';
 import type { ProviderClients } from './clients.ts';
 import type { FlowCookie } from './flow-cookie.ts';
@@ -8,7 +9,6 @@ import type { ProviderFlow } from './flow.ts';
 import type { Identities } from './identities.ts';
 import {
   CallbackQuery,
-  ForceQuery,
   IdentityList,
   IdentityRemoved,
   LinkInput,

@@ -6,7 +6,7 @@ import { isClosed } from '../../core/application-state.ts';
 import { and, eq } from 'drizzle-orm';
 import type { SignInMethod } from '../../core/event.ts';
 import { type Application, betaInterests } from '../../db/schema/applications.ts';
-import { applicationUsers, users } from '../../db/schema/users.ts';
+import { users } from '../../db/schema/users.ts';
 import { workspaceMembers } from '../../db/schema/workspace-members.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { defaultGrants } from '../grants/holders.ts';
@@ -19,6 +19,7 @@ import {
   findUserByEmail,
   insertMember,
   insertPerson,
+  setStatus,
   type User,
 } from '../users/members.ts';
 
@@ -155,11 +156,7 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
 function welcomeBack(unit: Unit, member: ApplicationUser): void {
   if (member.status !== 'inactivated' && member.status !== 'left') return;
   const { id, applicationId, userId } = member;
-  unit.tx
-    .update(applicationUsers)
-    .set({ status: 'active', statusReason: null, updatedAt: unit.now })
-    .where(eq(applicationUsers.id, id))
-    .run();
+  setStatus(unit, id, 'active');
   unit.emit({ type: 'user.reactivated', applicationId, data: { userId } });
 }
 

@@ -2,7 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { newId } from '../../core/id.ts';
 import { preparedOnce } from '../../db/prepared.ts';
-import { applicationUsers, emailAliases, users } from '../../db/schema/users.ts';
+import { applicationUsers, emailAliases, type MembershipStatus, users } from '../../db/schema/users.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { grantInitially } from '../grants/holders.ts';
 import type { GrantIds } from '../grants/kinds.ts';
@@ -130,6 +130,19 @@ export function findAliasHolder({ tx }: Unit, email: string): string | undefined
 
 export function findMember({ tx }: Unit, applicationId: string, userId: string): ApplicationUser | undefined {
   return memberByUser(tx).get({ applicationId, userId });
+}
+
+/** Changes the state of a membership. What follows from it, and who is told, is the caller's affair. */
+export function setStatus(
+  { tx, now }: Unit,
+  memberId: string,
+  status: MembershipStatus,
+  statusReason: string | null = null,
+): void {
+  tx.update(applicationUsers)
+    .set({ status, statusReason, updatedAt: now })
+    .where(eq(applicationUsers.id, memberId))
+    .run();
 }
 
 /** Makes the user a member with exactly these grants. */

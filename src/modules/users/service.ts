@@ -8,14 +8,14 @@ import type { Application } from '../../db/schema/applications.ts';
 import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
 import { applicationUsers, type MembershipStatus, userLanguages, users } from '../../db/schema/users.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { revokePersonalKeys } from '../api-keys/personal.ts';
 import { heldGrants, replaceGrants } from '../grants/holders.ts';
 import type { GrantKind } from '../grants/kinds.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { avatarUrl } from '../sessions/subject.ts';
-import type { ApplicationUser, User } from './members.ts';
+import { type ApplicationUser, setStatus, type User } from './members.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 
 export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
@@ -84,14 +84,6 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
     };
   }
 
-  function setStatus(unit: Unit, member: ApplicationUser, status: MembershipStatus, reason: string | null): void {
-    unit.tx
-      .update(applicationUsers)
-      .set({ status, statusReason: reason, updatedAt: unit.now })
-      .where(eq(applicationUsers.id, member.id))
-      .run();
-  }
-
   function openSession(applicationUserId: string) {
     return and(
       eq(sessionTable.applicationUserId, applicationUserId),
@@ -155,7 +147,7 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
           throw new AppError('invalid_state', {
             message: 'The person has deleted their account; it cannot be restored.',
           });
-        setStatus(unit, member, to, reason ?? null);
+        setStatus(unit, member.id, to, reason);
         if (to !== 'active') sessions.revokeAll(unit, eq(sessionTable.applicationUserId, member.id), to);
         // A pause is over some day; from the others nobody expects their devices back.
         if (to === 'banned' || to === 'deleted') revokePersonalKeys(unit, eq(apiKeys.applicationUserId, member.id));

@@ -6,7 +6,7 @@ import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
-import { applicationUsers, users } from '../../db/schema/users.ts';
+import { users } from '../../db/schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from '../../db/schema/workspace-members.ts';
 import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Database, Unit } from '../../db/unit-of-work.ts';
@@ -14,7 +14,7 @@ import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { invitationMail } from '../../mail/messages/invitation.ts';
 import { revokePersonalKeys } from '../api-keys/personal.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { findMember } from '../users/members.ts';
+import { findMember, setStatus } from '../users/members.ts';
 import type { MemberRecord } from './model.ts';
 import { ensureSeat, findSeat, insertSeat, type SeatRow } from './seats.ts';
 
@@ -153,11 +153,7 @@ export function memberService({ db, sessions, consoleId, baseUrl }: MemberDepend
           .get();
         const seat = findMember(unit, consoleId(), member.userId);
         if (!isElsewhere && seat) {
-          unit.tx
-            .update(applicationUsers)
-            .set({ status: 'banned', statusReason: 'removed from the workspace', updatedAt: unit.now })
-            .where(eq(applicationUsers.id, seat.id))
-            .run();
+          setStatus(unit, seat.id, 'banned', 'removed from the workspace');
           sessions.revokeAll(unit, eq(sessionTable.applicationUserId, seat.id), 'removed_from_workspace');
           revokePersonalKeys(unit, eq(apiKeys.applicationUserId, seat.id));
           unit.emit({ type: 'user.banned', applicationId: consoleId(), data: { userId: member.userId } });

@@ -2,12 +2,18 @@
 import { and, eq, ne, type SQL } from 'drizzle-orm';
 import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
-import { applicationUsers } from '../../db/schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from '../../db/schema/workspace-members.ts';
 import { workspaces } from '../../db/schema/workspaces.ts';
 import type { Unit } from '../../db/unit-of-work.ts';
 import { defaultGrants } from '../grants/holders.ts';
-import { findAliasHolder, findMember, findUserByEmail, insertMember, insertPerson } from '../users/members.ts';
+import {
+  findAliasHolder,
+  findMember,
+  findUserByEmail,
+  insertMember,
+  insertPerson,
+  setStatus,
+} from '../users/members.ts';
 
 export type SeatRow = typeof workspaceMembers.$inferSelect;
 
@@ -25,11 +31,7 @@ export function ensureSeat(unit: Unit, consoleId: string, email: string): { user
   const member = findMember(unit, consoleId, user.id);
   if (!member) insertMember(unit, consoleId, user.id, defaultGrants(unit, consoleId));
   else if (member.status === 'banned') {
-    unit.tx
-      .update(applicationUsers)
-      .set({ status: 'active', statusReason: null, updatedAt: unit.now })
-      .where(eq(applicationUsers.id, member.id))
-      .run();
+    setStatus(unit, member.id, 'active');
     unit.emit({ type: 'user.unbanned', applicationId: consoleId, data: { userId: user.id } });
   }
   return { userId: user.id };

@@ -7,13 +7,13 @@ import { showApplicationLook } from './application-look.ts';
 import { element, readPageData } from './dom.ts';
 import { offerPasskey } from './passkey-offer.ts';
 import { takeProviderReturn } from './provider-return.ts';
-import { withFragment } from './return-url.ts';
+import { addressBack } from './return-url.ts';
 import { createSignIn } from './sign-in-methods.ts';
 
 const data = readPageData<SignInPageData>();
 
 const { view, start } = createSignIn(data, {
-  backTo: (reason) => withFragment(data.returnTo, { error: reason }),
+  backTo: (reason) => addressBack(data.returnTo, { error: reason }),
   async onSignedIn({ token, expiresAt }, method) {
     if (method === 'otp') await offerPasskey(data, view, token);
     finish({ token, expiresAt });
@@ -22,7 +22,7 @@ const { view, start } = createSignIn(data, {
 
 /** The token goes on in a fragment, exactly as a link straight to the application would carry it. */
 function finish(session: { token: string; expiresAt: string }): void {
-  const address = withFragment(data.returnTo, session);
+  const address = addressBack(data.returnTo, session);
   if (address) element('signed-in-text', HTMLElement).textContent = format(data.text.returning, { app: data.appName });
   view.showOnly(element('signed-in', HTMLElement));
   if (address) location.replace(address);

@@ -3,7 +3,7 @@ import { en } from '@/i18n/en.ts';
 import { accentPalette, contrast, parseHex } from '@/pages/client/accent.ts';
 import { codeDigits, extractCode } from '@/pages/client/code.ts';
 import { failureText } from '@/pages/client/failure-text.ts';
-import { withFragment } from '@/pages/client/return-url.ts';
+import { addressBack } from '@/pages/client/return-url.ts';
 import { clockText, secondsUntil } from '@/pages/client/timing.ts';
 
 describe('extractCode', () => {
@@ -38,17 +38,17 @@ describe('extractCode', () => {
   });
 });
 
-describe('withFragment', () => {
+describe('addressBack', () => {
   test('values are encoded, the query is kept and an old fragment is dropped', () => {
     const values = { token: 'est_a+b/c&d', expiresAt: '2030-01-01T00:00:00.000Z' };
-    expect(withFragment('https://acme.test/back?x=1#old', values)).toBe(
+    expect(addressBack('https://acme.test/back?x=1#old', values)).toBe(
       'https://acme.test/back?x=1#token=est_a%2Bb%2Fc%26d&expiresAt=2030-01-01T00%3A00%3A00.000Z',
     );
   });
 
   test('nothing but an http(s) address is followed', () => {
     for (const address of [null, '', '/back', 'javascript:alert(1)', 'data:text/html,x', ' jAvAscript:alert(1)']) {
-      expect(withFragment(address, { error: 'waitlist' })).toBeNull();
+      expect(addressBack(address, { error: 'waitlist' })).toBeNull();
     }
   });
 });

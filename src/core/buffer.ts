@@ -1,0 +1,6 @@
+/** Large buffers, whose memory is not left to the collector. */
+
+/** Gives a buffer's memory back now rather than when it is collected; it is empty then. */
+export function free({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+}
