@@ -3,6 +3,7 @@
 import type { Locale } from '../core/locale.ts';
 import { catalogueFor } from '../i18n/catalogue.ts';
 import { html } from '../core/html.ts';
+import { emailField } from './email-field.ts';
 import { gateMark, renderPage } from './layout.ts';
 import type { SetupPageData } from './page-data.ts';
 
@@ -29,21 +30,7 @@ export function renderSetupPage({ locale, token, hasOwner }: SetupPage): string 
         <p class="lead">${hasOwner ? text.recoverLead : text.lead}</p>
         <p class="message" id="message" role="alert"></p>
         <form id="setup-form" method="post" novalidate>
-          <label for="email">${text.emailLabel}</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            autocomplete="username email"
-            inputmode="email"
-            autocapitalize="none"
-            autocorrect="off"
-            spellcheck="false"
-            maxlength="254"
-            required
-            autofocus
-            aria-describedby="message"
-          />
+          ${emailField({ label: text.emailLabel, autocomplete: 'username email' })}
           <button class="primary" id="setup-submit" type="submit">
             ${hasOwner ? text.recoverSubmit : text.submit}
           </button>

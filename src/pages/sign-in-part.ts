@@ -2,6 +2,7 @@
 
 import { html, type Html } from '../core/html.ts';
 import { type Catalogue, format } from '../i18n/catalogue.ts';
+import { emailField } from './email-field.ts';
 
 /** The ways to sign in that a page shows. */
 export interface WaysIn {
@@ -48,22 +49,7 @@ export function signInPart({ text, appName, title, lead, ways, email }: SignInPa
 
 function emailForm(text: Catalogue['signin'], email: string | null | undefined): Html {
   return html`<form id="email-form" method="post" novalidate>
-    <label for="email">${text.emailLabel}</label>
-    <input
-      id="email"
-      name="email"
-      type="email"
-      value="${email}"
-      autocomplete="username webauthn"
-      inputmode="email"
-      autocapitalize="none"
-      autocorrect="off"
-      spellcheck="false"
-      maxlength="254"
-      required
-      autofocus
-      aria-describedby="message"
-    />
+    ${emailField({ label: text.emailLabel, autocomplete: 'username webauthn', value: email })}
     <button class="primary" id="email-submit" type="submit">${text.continue}</button>
   </form>`;
 }
