@@ -26,7 +26,10 @@ const PLATFORMS = [
 
 async function buildBinary(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
   const result = await Bun.build({
-    entrypoints: ['src/main.ts'],
+    // A thread is found at run time only where its file is an entry point of its own.
+    entrypoints: ['src/main.ts', 'src/db/worker.ts'],
+    // Beside the main file, where db/background.ts looks for it.
+    naming: '[name].[ext]',
     target: 'bun',
     minify: true,
     bytecode: true,

@@ -9,7 +9,7 @@ import { authenticator } from './http/authenticate.ts';
 import { errorMapper } from './http/errors.ts';
 import { BUCKETS } from './http/limits.ts';
 import type { Operation } from './http/operation.ts';
-import { logRequest, pipeline, type PipelineDependencies } from './http/pipeline.ts';
+import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { applyLimit } from './http/rate-limit.ts';
 import { contextFactory, type PeerAddress, type RequestContext } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
@@ -43,7 +43,7 @@ import { userRoutes } from './modules/users/routes.ts';
 import { webhookRoutes } from './modules/webhooks/routes.ts';
 import { workspaceRoutes } from './modules/workspace/routes.ts';
 import { pageRoutes, renderErrorPage } from './pages/routes.ts';
-import type { Services } from './services.ts';
+import type { WiredServices } from './services.ts';
 
 export interface AppOptions {
   readonly peerAddress: PeerAddress;
@@ -59,8 +59,8 @@ export interface App {
   fetch(request: Request): Promise<Response>;
 }
 
-export function createApp(dependencies: Dependencies, services: Services, options: AppOptions): App {
-  const { config, clock, log, baseUrl } = dependencies;
+export function createApp(dependencies: Dependencies, services: WiredServices, options: AppOptions): App {
+  const { config, clock, log, accessLog, baseUrl, db } = dependencies;
   const cookie = sessionCookie(baseUrl());
   const operations: Operation[] = listOperations(dependencies, services, options, () => operations);
   const createContext = contextFactory(config, { clock, log, peerAddress: options.peerAddress });
@@ -75,12 +75,12 @@ export function createApp(dependencies: Dependencies, services: Services, option
       cookie,
       baseUrl: baseUrl(),
     }),
-    findApplication: services.applications.find,
+    db,
     limiter,
     limits: config.limits,
     uploads: uploadIntake(),
     respondToError,
-    log,
+    accessLog,
   };
 
   // Elysia would look for the path from the eleventh character on and miss it behind a short host name.
@@ -97,7 +97,7 @@ export function createApp(dependencies: Dependencies, services: Services, option
         context,
         wantsPage(request) ? 'page' : 'envelope',
       );
-      logRequest(log, context, '(none)', response.status);
+      accessLog(context, '(none)', response.status);
       return response;
     },
   );
@@ -125,7 +125,7 @@ export function createApp(dependencies: Dependencies, services: Services, option
 /** The whole API, in the order of its description. */
 function listOperations(
   { config, db, random, baseUrl }: Dependencies,
-  services: Services,
+  services: WiredServices,
   { isStopping, testClock, keepOpen }: AppOptions,
   operations: () => readonly Operation[],
 ): Operation[] {
@@ -144,7 +144,7 @@ function listOperations(
     live,
     deliveries,
   } = services;
-  const { sessions, otp, setup, workspaces, scheduler, limiter } = services;
+  const { sessions, otp, setup, workspaces, scheduler, limiter, longWork, mail } = services;
   const cookie = sessionCookie(baseUrl());
   const keepConsoleSession = consoleSessionKeeper(cookie, workspaces.consoleId);
 
@@ -154,11 +154,13 @@ function listOperations(
     applyLimit(headers, limiter.consume(BUCKETS.interestEmail, email, config.limits.interestPerEmail));
   }
 
-  /** Jobs first: what they emit is delivered as well. */
+  /** Jobs first: what they emit is delivered as well, and what that mails is sent. */
   async function runDue(): Promise<void> {
     await scheduler.runAll();
+    await longWork.runOnce();
     await deliveries.runOnce();
     await scheduler.runAll();
+    await mail.runOnce();
   }
 
   return [
@@ -192,7 +194,7 @@ function listOperations(
     ...descriptionRoutes({ operations, baseUrl }),
     ...healthRoutes({ db, isStopping }),
     ...pageRoutes({
-      findApplicationByClientId: applications.findByClientId,
+      db,
       isSetupTokenValid: setup.isValid,
       hasOwner: workspaces.hasOwner,
       consoleClientId: CONSOLE_CLIENT_ID,
@@ -200,7 +202,7 @@ function listOperations(
       isLoopbackOpen: config.mode === 'ephemeral',
       baseUrl,
       limiter,
-      providerFor: services.provider.clients.effectiveOf,
+      providerFor: (application) => services.provider.clients.effectiveOf(db.reader, application),
       findDeviceGrant: services.deviceApproval.applicationOf,
     }),
     ...(testClock ? testToolRoutes({ db, clock: testClock, runJobs: runDue }) : []),

@@ -8,13 +8,15 @@ import { type InstanceKey, instanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
 import { type DataFolder, loadInstanceKey, lockDataFolder, openDataFolder } from './db/data-folder.ts';
+import type { Database } from './db/database.ts';
 import { migrate, refuseForeignDatabase } from './db/migrate.ts';
-import { openSqlite } from './db/open.ts';
-import { createDatabase, type Database } from './db/unit-of-work.ts';
+import { openEngine, openSqlite } from './db/open.ts';
+import type { AccessLog } from './http/access-log.ts';
 import { outboxTransport } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
-import type { Mail, MailTransport } from './mail/transport.ts';
+import type { MailTransport } from './mail/transport.ts';
+import type { Mail } from './store/mails.ts';
 
 export interface Dependencies {
   readonly config: Config;
@@ -26,6 +28,7 @@ export interface Dependencies {
   /** The one way out to addresses that others have given. */
   readonly outbound: GuardedFetch;
   readonly log: Logger;
+  readonly accessLog: AccessLog;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
 }
@@ -36,19 +39,28 @@ export interface OpenedData {
   readonly instanceKey: InstanceKey;
   /** The copy made before an upgrade, if there was one. */
   readonly upgradeCopy: string | null;
-  close(): void;
+  close(): Promise<void>;
+}
+
+export interface OpenDataOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** False where the folder is thrown away on exit. */
+  readonly isDurable?: boolean;
+  /** A server holds the folder alone; a command beside it does not. */
+  readonly isServer?: boolean;
+  readonly log?: Logger;
 }
 
 /**
  * Opens a data folder. Everything that can refuse does so before anything is changed.
  *
- * @param isServer a server holds the folder alone; a command beside it does not.
  * @throws {StartupError}
  */
-export function openData(
+export async function openData(
   path: string,
-  { clock = systemClock, random = systemRandom, isDurable = true, isServer = true } = {},
-): OpenedData {
+  { clock = systemClock, random = systemRandom, isDurable = true, isServer = true, log }: OpenDataOptions = {},
+): Promise<OpenedData> {
   if (!isServer) refuseMissing(path);
   const folder: DataFolder = openDataFolder(path);
   let lock: { release(): void } | null = null;
@@ -56,15 +68,23 @@ export function openData(
     lock = isServer ? lockDataFolder(folder) : null;
     refuseForeignDatabase(folder.databasePath);
     const key = instanceKey(loadInstanceKey(folder, random));
-    const sqlite = openSqlite(folder.databasePath, { durable: isDurable });
+    const sqlite = openSqlite(folder.databasePath, { isDurable });
     const { copy } = migrate(sqlite, folder.databasePath);
-    const db = createDatabase(sqlite, clock);
+    const db = await openEngine(sqlite, folder.databasePath, {
+      clock,
+      isDurable,
+      isServer,
+      onDiskProblem: (error, isRecovered) =>
+        isRecovered
+          ? log?.warn('the disk takes writes again')
+          : log?.error({ err: error }, 'the disk refused a flush: no change is taken until it is safe again'),
+    });
     return {
       db,
       instanceKey: key,
       upgradeCopy: copy,
-      close() {
-        db.close();
+      async close() {
+        await db.close();
         lock?.release();
       },
     };

@@ -8,13 +8,17 @@ import type { Config } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
 import { systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { type Dependencies, mailTransport, openData } from './dependencies.ts';
-import type { Mail } from './mail/transport.ts';
+import type { Database } from './db/database.ts';
+import { type Dependencies, mailTransport, type OpenedData, openData } from './dependencies.ts';
+import { turnTaker } from './http/turns.ts';
 import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
+import type { Mail } from './store/mails.ts';
+import type { AccessLog } from './http/access-log.ts';
 
 export interface RunningServer {
   readonly url: string;
+  readonly db: Database;
   readonly services: Services;
   readonly upgradeCopy: string | null;
   /** Takes no new work, finishes what is in flight, flushes, closes. Idempotent. */
@@ -23,6 +27,7 @@ export interface RunningServer {
 
 export interface ServerOptions {
   readonly log: Logger;
+  readonly accessLog: AccessLog;
   /** Sees each mail that the embedded outbox captures. */
   readonly onCapture?: (mail: Mail) => void;
 }
@@ -33,20 +38,26 @@ const DRAIN_MS = 8000;
 /** Longest wait for jobs under way. */
 const JOBS_MS = 1000;
 
+/** A connection that is silent for longer is closed; no answer of ours takes as long. */
+const IDLE_SECONDS = 30;
+
 /** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
 const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 
 /** @throws {StartupError} when the folder or the port cannot be had. */
-export function startServer(config: Config, { log, onCapture = () => {} }: ServerOptions): RunningServer {
+export async function startServer(
+  config: Config,
+  { log, accessLog, onCapture = () => {} }: ServerOptions,
+): Promise<RunningServer> {
   const isEphemeral = config.mode === 'ephemeral';
   const folder = isEphemeral ? mkdtempSync(join(tmpdir(), 'gatehouse-')) : config.dataFolder;
   const removeFolder = () => isEphemeral && rmSync(folder, { recursive: true, force: true });
   const testClock = isEphemeral ? adjustableClock() : null;
   const clock = testClock ?? systemClock;
 
-  let data;
+  let data: OpenedData;
   try {
-    data = openData(folder, { clock, isDurable: !isEphemeral });
+    data = await openData(folder, { clock, isDurable: !isEphemeral, log });
   } catch (error) {
     removeFolder();
     throw error;
@@ -57,20 +68,22 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
   const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
   let handle = async (request: Request) => (await ready.promise)(request);
 
+  const inTurn = turnTaker();
   let listener: Bun.Server<undefined>;
   try {
     listener = Bun.serve({
       hostname: config.host,
       port: config.port,
       maxRequestBodySize: LARGEST_BODY,
-      fetch: (request) => handle(request),
+      idleTimeout: IDLE_SECONDS,
+      fetch: (request) => inTurn(() => handle(request)),
       error(error) {
         log.error({ err: error }, 'the server failed outside a request');
         return Response.json({ success: false, error: 'internal' }, { status: 500 });
       },
     });
   } catch (cause) {
-    data.close();
+    await data.close();
     removeFolder();
     const { code } = cause as { code?: string };
     const reason = code === 'EADDRINUSE' ? 'is in use already' : `cannot be had (${code ?? 'unknown reason'})`;
@@ -91,9 +104,10 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
     mail,
     outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: isEphemeral }),
     log,
+    accessLog,
     baseUrl: () => url,
   };
-  const services = createServices(dependencies);
+  const services = await createServices(dependencies);
   const app = createApp(dependencies, services, {
     peerAddress: (request) => listener.requestIP(request)?.address ?? null,
     isStopping: () => isStopping,
@@ -102,6 +116,7 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
   });
   handle = app.fetch;
   ready.resolve(app.fetch);
+  await services.begin();
   services.scheduler.start();
 
   let stopping: Promise<void> | undefined;
@@ -112,10 +127,11 @@ export function startServer(config: Config, { log, onCapture = () => {} }: Serve
     await listener.stop(true);
     // A mail server that hangs must not keep the process: what it has not taken stays queued.
     services.mail.close();
-    await Promise.race([Promise.all([services.scheduler.stop(), services.deliveries.stop()]), Bun.sleep(JOBS_MS)]);
-    services.flushCounters();
-    data!.close();
+    const stopped = [services.scheduler.stop(), services.deliveries.stop(), services.longWork.stop()];
+    await Promise.race([Promise.all(stopped), Bun.sleep(JOBS_MS)]);
+    await services.flushAll();
+    await data.close();
     removeFolder();
   }
-  return { url, services, upgradeCopy, stop: () => (stopping ??= stop()) };
+  return { url, db, services, upgradeCopy, stop: () => (stopping ??= stop()) };
 }

@@ -1,8 +1,8 @@
 /** Every service of the product, wired to the world it runs in. */
-import { SYSTEM_ACTOR } from './core/actor.ts';
 import { requireRelyingParty } from './core/relying-party.ts';
 import type { Dependencies } from './dependencies.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import { longWorkRunner } from './jobs/long-work.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { type Job, scheduler } from './jobs/scheduler.ts';
 import { sessionExpiryJob } from './jobs/session-expiry.ts';
@@ -11,19 +11,23 @@ import { confirmationService } from './modules/account/confirmation.ts';
 import { deletionService } from './modules/account/deletion.ts';
 import { emailChangeService } from './modules/account/email.ts';
 import { exportService } from './modules/account/export.ts';
+import { forgetSessions } from './modules/account/forget-sessions.ts';
 import { ownMembershipService } from './modules/account/membership.ts';
 import { proofService } from './modules/account/proof.ts';
 import { ownSessionService } from './modules/account/sessions.ts';
 import { activityService } from './modules/activity/service.ts';
 import { personalKeyService } from './modules/api-keys/personal.ts';
 import { apiKeyService } from './modules/api-keys/service.ts';
+import { keyEndings } from './modules/api-keys/trails.ts';
 import { legalUrlService } from './modules/applications/legal-urls.ts';
 import { applicationService } from './modules/applications/service.ts';
 import { betaService } from './modules/beta/service.ts';
+import { decidePending, launch } from './modules/beta/trails.ts';
 import { codeChallengeService } from './modules/codes/code-challenge.ts';
 import { deviceApprovalService } from './modules/device/approval.ts';
 import { deviceAuthorizationService } from './modules/device/authorization.ts';
 import { grantService } from './modules/grants/service.ts';
+import { announceRename, withdrawGrant } from './modules/grants/trails.ts';
 import { imageService } from './modules/images/service.ts';
 import { importService } from './modules/import/service.ts';
 import { lifecycleService } from './modules/lifecycle/service.ts';
@@ -32,19 +36,35 @@ import { passkeyService } from './modules/passkeys/service.ts';
 import { passkeySignIn } from './modules/passkeys/sign-in.ts';
 import { profileService } from './modules/profile/service.ts';
 import { providerService } from './modules/provider/service.ts';
+import { sessionEndings } from './modules/sessions/end.ts';
 import { sessionService } from './modules/sessions/service.ts';
 import { setupService } from './modules/setup/service.ts';
 import { otpService } from './modules/sign-in/otp.ts';
 import { userService } from './modules/users/service.ts';
 import { dispatcher } from './modules/webhooks/dispatcher.ts';
+import { DELETE_WEBHOOK } from './modules/webhooks/removal.ts';
 import { webhookService } from './modules/webhooks/service.ts';
 import { memberService } from './modules/workspace/members.ts';
 import { workspaceService } from './modules/workspace/service.ts';
+import { DELIVERY_QUEUED } from './store/deliveries.ts';
+import { EVENT_EMITTED } from './store/events.ts';
+import { MAIL_QUEUED } from './store/mails.ts';
+import { SESSIONS_ENDED } from './store/sessions.ts';
 
-export type Services = ReturnType<typeof createServices>;
+export type Services = Awaited<ReturnType<typeof createServices>>;
 
 /** Wires the services and makes sure that console, workspace and configured owner exist. */
-export function createServices(dependencies: Dependencies) {
+export async function createServices(dependencies: Dependencies) {
+  const services = wireServices(dependencies);
+  await services.limiter.load();
+  const { workspaceId } = await services.workspaces.bootstrap(services.apiKeys, dependencies.config);
+  return { ...services, workspaceId };
+}
+
+export type WiredServices = ReturnType<typeof wireServices>;
+
+/** Wires the services. The database is not asked: they can be described without one. */
+export function wireServices(dependencies: Dependencies) {
   const { config, db, clock, random, instanceKey, log, baseUrl } = dependencies;
   const cdnUrl = () => config.cdnUrl ?? `${baseUrl()}/cdn`;
   const isLoopbackAllowed = config.mode !== 'normal';
@@ -53,24 +73,10 @@ export function createServices(dependencies: Dependencies) {
   const sessions = sessionService({ db, clock, random, cdnUrl });
   const workspaces = workspaceService({ db, applications });
   const challenges = codeChallengeService({ random, instanceKey });
-  const apiKeys = apiKeyService({
-    db,
-    clock,
-    random,
-    findApplication: applications.find,
-    consoleId: workspaces.consoleId,
-  });
+  const apiKeys = apiKeyService({ db, clock, random });
   const personalKeys = personalKeyService({ db, clock, random });
-  const confirmations = confirmationService({ db, challenges, findApplication: applications.find });
-  const otp = otpService({
-    db,
-    challenges,
-    sessions,
-    findApplication: applications.find,
-    findApplicationByClientId: applications.findByClientId,
-    limits: config.limits,
-    baseUrl,
-  });
+  const confirmations = confirmationService({ db, challenges });
+  const otp = otpService({ db, challenges, sessions, limits: config.limits, baseUrl });
   const relyingParty = () => requireRelyingParty(baseUrl());
   const provider = providerService({
     db,
@@ -85,14 +91,11 @@ export function createServices(dependencies: Dependencies) {
     allowedCidrs: config.allowedCidrs,
     isLoopbackAllowed,
     isLoopbackOpen: config.mode === 'ephemeral',
-    findApplication: applications.find,
-    findApplicationByClientId: applications.findByClientId,
   });
-  const isSessionLive = (sessionId: string) => sessions.envelopeOf(sessionId) !== null;
-  const setup = setupService({ db, clock, random, workspaces, sessions, findApplication: applications.find });
-  const lifecycle = lifecycleService({ db, applications, challenges, sessions, workspaces });
-  const beta = betaService({ db, applications });
-  const users = userService({ db, clock, sessions, cdnUrl });
+  const setup = setupService({ db, clock, random, workspaces, sessions });
+  const lifecycle = lifecycleService({ db, challenges });
+  const beta = betaService(db);
+  const users = userService({ db, clock, cdnUrl });
   const legalUrls = legalUrlService({ db, clock, outbound: dependencies.outbound });
   const deliveries = dispatcher({
     db,
@@ -101,7 +104,6 @@ export function createServices(dependencies: Dependencies) {
     instanceKey,
     outbound: dependencies.outbound,
     log,
-    ownerEmails: workspaces.ownerEmails,
   });
   const webhooks = webhookService({
     db,
@@ -113,30 +115,38 @@ export function createServices(dependencies: Dependencies) {
     wake: deliveries.wake,
   });
   const live = hub(sessions.envelopeOf);
-  db.onCommit('events', (events) => {
-    deliveries.wake();
-    live.publish(events);
-  });
+  db.onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds));
+  db.onCommit(EVENT_EMITTED, (events) => live.publish(events));
+  db.onCommit(SESSIONS_ENDED, (ended) => live.recheck(ended));
   const limiter = rateLimiter({ db, clock });
   const mail = mailQueue({ db, clock, transport: dependencies.mail, log });
-  db.onCommit('mail', () => {
-    mail.runOnce().catch((err: unknown) => log.error({ err }, 'mail could not be sent; it will be tried again'));
+  db.onCommit(MAIL_QUEUED, () => mail.wake());
+  const longWork = longWorkRunner({
+    db,
+    log,
+    kinds: [
+      sessionEndings,
+      announceRename,
+      withdrawGrant,
+      keyEndings,
+      forgetSessions,
+      decidePending,
+      launch,
+      DELETE_WEBHOOK,
+    ],
   });
 
-  const flushCounters = () => {
-    limiter.flush();
-    sessions.flushLastSeen();
+  const flushCounters = async () => {
+    await limiter.flush();
+    await sessions.flushLastSeen();
   };
   const jobs: Job[] = [
-    { name: 'flush counters', everyMs: 1000, runOnce: flushCounters },
-    { name: 'launch mails', everyMs: 5000, runOnce: () => beta.continueLaunches(SYSTEM_ACTOR) },
-    { name: 'mail', everyMs: 2000, runOnce: () => mail.runOnce() },
-    {
-      // RETURNING through .get() never triggers SQLite's own checkpoint.
-      name: 'checkpoint',
-      everyMs: 60_000,
-      runOnce: () => void db.sqlite.run('PRAGMA wal_checkpoint(PASSIVE)'),
-    },
+    { name: 'flush counters', everyMs: 1000, runOnce: () => limiter.flush() },
+    { name: 'last seen', everyMs: 1000, runOnce: () => sessions.flushLastSeen() },
+    // Commits wake the queue; this finds what has become due by time.
+    { name: 'mail', everyMs: 2000, runOnce: () => mail.wake() },
+    { name: 'checkpoint', everyMs: 1000, runOnce: () => db.maintain() },
+    { name: 'long work', everyMs: 5000, runOnce: () => longWork.runOnce() },
     sessionExpiryJob({ db, clock }),
     { name: 'event streams', everyMs: 15_000, runOnce: () => live.heartbeat() },
     // Commits wake the dispatcher; this finds what has become due by time.
@@ -144,8 +154,8 @@ export function createServices(dependencies: Dependencies) {
     retentionJob({ db, clock, auditDays: config.auditRetentionDays }),
   ];
 
-  const { workspaceId } = workspaces.bootstrap(apiKeys, config);
   return {
+    longWork,
     applications,
     legalUrls,
     webhooks,
@@ -153,23 +163,8 @@ export function createServices(dependencies: Dependencies) {
     live,
     apiKeys,
     personalKeys,
-    deviceAuthorization: deviceAuthorizationService({
-      db,
-      random,
-      instanceKey,
-      personalKeys,
-      findApplication: applications.find,
-      findApplicationByClientId: applications.findByClientId,
-      baseUrl,
-    }),
-    deviceApproval: deviceApprovalService({
-      db,
-      clock,
-      instanceKey,
-      workspaces,
-      personalKeys,
-      findApplication: applications.find,
-    }),
+    deviceAuthorization: deviceAuthorizationService({ db, random, instanceKey, personalKeys, baseUrl }),
+    deviceApproval: deviceApprovalService({ db, clock, instanceKey, personalKeys }),
     grants: {
       roles: grantService('roles', db),
       scopes: grantService('scopes', db),
@@ -180,42 +175,18 @@ export function createServices(dependencies: Dependencies) {
     users,
     imports: importService(db),
     profiles: profileService({ db, clock }),
-    images: imageService({
-      db,
-      cdnUrl,
-      findApplication: applications.find,
-      isSessionLive,
-    }),
-    members: memberService({ db, sessions, consoleId: workspaces.consoleId, baseUrl }),
+    images: imageService({ db, cdnUrl }),
+    members: memberService({ db, consoleId: workspaces.consoleId, baseUrl }),
     activity: activityService(db),
     sessions,
     proofs: proofService(confirmations),
-    ownSessions: ownSessionService({ db, clock, sessions }),
+    ownSessions: ownSessionService({ db, clock }),
     emailChanges: emailChangeService(confirmations),
-    ownMemberships: ownMembershipService({
-      db,
-      sessions,
-      findApplication: applications.find,
-      consoleId: workspaces.consoleId,
-    }),
+    ownMemberships: ownMembershipService(db),
     exports: exportService(db),
-    deletions: deletionService({ confirmations, sessions, auditDays: config.auditRetentionDays }),
-    passkeys: passkeyService({
-      db,
-      random,
-      waysIn: provider.waysIn,
-      isSessionLive,
-      findApplication: applications.find,
-      relyingParty,
-    }),
-    passkeySignIn: passkeySignIn({
-      db,
-      random,
-      sessions,
-      relyingParty,
-      findApplication: applications.find,
-      findApplicationByClientId: applications.findByClientId,
-    }),
+    deletions: deletionService({ confirmations, auditDays: config.auditRetentionDays }),
+    passkeys: passkeyService({ db, random, waysIn: provider.waysIn, relyingParty }),
+    passkeySignIn: passkeySignIn({ db, random, sessions, relyingParty }),
     otp,
     provider,
     setup,
@@ -223,7 +194,16 @@ export function createServices(dependencies: Dependencies) {
     limiter,
     mail,
     flushCounters,
+    /** Writes down all that is counted in memory; for a clean stop. */
+    async flushAll() {
+      await limiter.flushAll();
+      await sessions.flushLastSeen(true);
+    },
+    /** Takes up what a stop or a crash left under way. */
+    async begin() {
+      await mail.start();
+      await deliveries.start();
+    },
     scheduler: scheduler(jobs, log),
-    workspaceId,
   };
 }

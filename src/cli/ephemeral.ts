@@ -4,6 +4,7 @@ import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { systemRandom } from '../core/random.ts';
 import { mintSecret } from '../core/secret.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import { findApplication } from '../store/applications.ts';
 
 /** The one line on standard output that says the instance is ready. */
 export interface ReadyLine {
@@ -16,12 +17,16 @@ export interface ReadyLine {
 }
 
 /** @throws {StartupError} */
-export function startEphemeral(config: Config, options: ServerOptions): { server: RunningServer; ready: ReadyLine } {
+export async function startEphemeral(
+  config: Config,
+  options: ServerOptions,
+): Promise<{ server: RunningServer; ready: ReadyLine }> {
   const workspaceKey = config.workspaceKey ?? mintSecret('apiKey', systemRandom);
-  const server = startServer({ ...config, workspaceKey }, options);
+  const server = await startServer({ ...config, workspaceKey }, options);
   const { applications, workspaceId } = server.services;
-  const { id, clientId } = applications.create(SYSTEM_ACTOR, workspaceId, { name: 'Test application' });
-  applications.publish(SYSTEM_ACTOR, applications.find(id)!);
-  applications.goLive(SYSTEM_ACTOR, applications.find(id)!);
+  const { id, clientId } = await applications.create(SYSTEM_ACTOR, workspaceId, { name: 'Test application' });
+  const present = async () => (await findApplication(server.db.reader, id))!;
+  await applications.publish(SYSTEM_ACTOR, await present());
+  await applications.goLive(SYSTEM_ACTOR, await present());
   return { server, ready: { ready: true, url: server.url, workspaceId, workspaceKey, applicationId: id, clientId } };
 }

@@ -1,8 +1,9 @@
 /** `gatehouse serve`: runs the product, in normal, dev or ephemeral mode. */
 import { type Config, loadConfig, type Mode } from '../config.ts';
+import { accessLog } from '../http/access-log.ts';
 import { createLog, logDestination } from '../log.ts';
-import type { Mail } from '../mail/transport.ts';
-import { type RunningServer, startServer } from '../server.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import type { Mail } from '../store/mails.ts';
 import { type Command, DATA_FLAG, DATA_HELP, UsageError } from './arguments.ts';
 import { startEphemeral } from './ephemeral.ts';
 
@@ -35,16 +36,18 @@ export const serve: Command = {
     });
     const destination = logDestination(config.mode === 'ephemeral' ? 2 : 1);
     const log = createLog(config.logLevel, destination);
-    const flushLog = () => destination.flushSync();
+    const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
+    const options: ServerOptions = { log, accessLog: accessLog(writeLine) };
+    const flushLog = () => destination.flush();
     if (config.mode === 'ephemeral') {
-      const { server, ready } = startEphemeral(config, { log });
+      const { server, ready } = await startEphemeral(config, options);
       stopOnSignals(server, flushLog);
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       return;
     }
-    const server = startServer(config, { log, ...(config.mode === 'dev' && { onCapture: printMail }) });
+    const server = await startServer(config, { ...options, ...(config.mode === 'dev' && { onCapture: printMail }) });
     stopOnSignals(server, flushLog);
-    announce(server, config);
+    await announce(server, config);
   },
 };
 
@@ -55,14 +58,14 @@ function modeOf(flags: Record<string, unknown>): Mode {
   return flags['ephemeral'] ? 'ephemeral' : flags['dev'] ? 'dev' : 'normal';
 }
 
-function announce({ url, services, upgradeCopy }: RunningServer, config: Config): void {
+async function announce({ url, services, upgradeCopy }: RunningServer, config: Config): Promise<void> {
   const lines = [`Gatehouse is running at ${url}`];
   if (upgradeCopy) lines.push(`The database was upgraded; a copy from before is at ${upgradeCopy}`);
-  if (!services.workspaces.hasOwner())
+  if (!(await services.workspaces.hasOwner()))
     lines.push(
       '',
       'Nobody owns it yet. Open this link to become its owner (24 hours, once):',
-      `  ${url}/setup?token=${services.setup.createLink()}`,
+      `  ${url}/setup?token=${await services.setup.createLink()}`,
     );
   if (config.smtpUrl === null)
     lines.push(
@@ -79,13 +82,13 @@ function printMail({ recipient, subject, text }: Mail): void {
 }
 
 /** The first signal stops gracefully, the second at once. */
-function stopOnSignals(server: RunningServer, flushLog: () => void): void {
+function stopOnSignals(server: RunningServer, flushLog: () => Promise<void>): void {
   let isStopping = false;
   const onSignal = async () => {
     if (isStopping) process.exit(1);
     isStopping = true;
     await server.stop();
-    flushLog();
+    await flushLog();
     process.exit(0);
   };
   process.on('SIGTERM', onSignal);

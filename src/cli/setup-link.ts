@@ -14,15 +14,15 @@ export const setupLink: Command = {
     port: 'N     port of the running server, for the link (GATEHOUSE_PORT, default 8080)',
     'base-url': 'URL   public address, for the link (GATEHOUSE_BASE_URL)',
   },
-  run(flags) {
+  async run(flags) {
     const config = loadConfig(process.env, {
       data: flags['data'] as string | undefined,
       port: flags['port'] as string | undefined,
       baseUrl: flags['base-url'] as string | undefined,
     });
-    const data = openData(config.dataFolder, { isServer: false });
-    const token = createSetupToken(data.db, systemRandom);
-    data.db.sqlite.close();
+    const data = await openData(config.dataFolder, { isServer: false });
+    const token = await createSetupToken(data.db, systemRandom);
+    await data.close();
     process.stdout.write(`${config.baseUrl ?? `http://localhost:${config.port}`}/setup?token=${token}\n`);
     return 0;
   },

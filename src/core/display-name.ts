@@ -9,5 +9,6 @@ interface Names {
 
 /** The full name, else the parts joined, else the legacy name. */
 export function displayName({ fullName, givenName, familyName, name }: Names): string | null {
-  return fullName ?? ([givenName, familyName].filter(Boolean).join(' ') || name);
+  if (fullName !== null) return fullName;
+  return givenName && familyName ? `${givenName} ${familyName}` : givenName || familyName || name;
 }

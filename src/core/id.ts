@@ -26,6 +26,7 @@ export const ID_PREFIXES = {
   mail: 'mail',
   webhook: 'whk',
   delivery: 'dlv',
+  longWork: 'wrk',
   request: 'req',
 } as const;
 

@@ -6,10 +6,13 @@ import management from '../../migrations/0002_management.sql' with { type: 'text
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
 import signInMethods from '../../migrations/0004_sign_in_methods.sql' with { type: 'text' };
 import account from '../../migrations/0005_account.sql' with { type: 'text' };
+import longWork from '../../migrations/0006_long_work.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
+import type { Reader } from './database.ts';
+import { raw } from './statements.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account];
+const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account, longWork];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -76,4 +79,12 @@ export function migrate(sqlite: SqliteDatabase, path: string): { from: number; c
 
 export function schemaVersion(sqlite: SqliteDatabase): number {
   return (sqlite.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+}
+
+const presentVersion = raw<{ user_version: number }>('PRAGMA user_version');
+
+/** Whether the database has the schema that this binary was built for, as of now. */
+export async function isSchemaCurrent(reader: Reader): Promise<boolean> {
+  const [row] = await presentVersion(reader);
+  return row?.user_version === SCHEMA_VERSION;
 }

@@ -1,25 +1,101 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { background } from './background.ts';
+import type { Database } from './database.ts';
+import { logDurability, NO_DURABILITY } from './durability.ts';
+import { NO_SNAPSHOT, turnSnapshot } from './snapshot.ts';
+import { createDatabase } from './sqlite.ts';
 
-export interface OpenOptions {
-  /** False only where the folder is thrown away on exit: commits then skip the disk flush. */
-  readonly durable: boolean;
-}
-
-export function openSqlite(path: string, { durable }: OpenOptions): SqliteDatabase {
+/** A connection as every part of the product opens it, for migrations first. @param isDurable false where the folder is thrown away. */
+export function openSqlite(path: string, { isDurable = true } = {}): SqliteDatabase {
   const sqlite = new SqliteDatabase(path, { create: true, readwrite: true, strict: true });
-  // Another process (setup-link, backup) may hold the write lock for a moment; nothing else is served while we wait.
-  sqlite.run('PRAGMA busy_timeout = 1000');
+  // Another process (setup-link, backup) may hold the write lock for a moment.
+  sqlite.run('PRAGMA busy_timeout = 5000');
   // Readers never wait for the writer.
   sqlite.run('PRAGMA journal_mode = WAL');
-  // NORMAL loses acknowledged commits of a WAL database on power loss; FULL does not.
-  sqlite.run(`PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'}`);
+  // What is written before the server runs, such as a migration, is flushed by SQLite itself.
+  sqlite.run(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
   // Off by default in SQLite.
   sqlite.run('PRAGMA foreign_keys = ON');
+  tune(sqlite);
+  return sqlite;
+}
+
+function tune(sqlite: SqliteDatabase): void {
   // A look-up among a million sessions: 83 µs through the 2 MB page cache, 7 µs mapped.
   sqlite.run('PRAGMA mmap_size = 1073741824');
   // After a burst the write-ahead log is cut back instead of keeping its largest size for ever.
   sqlite.run('PRAGMA journal_size_limit = 67108864');
   sqlite.run('PRAGMA temp_store = MEMORY');
-  return sqlite;
+}
+
+export interface EngineOptions {
+  readonly clock: Clock;
+  /** False only where the folder is thrown away on exit: nothing is flushed then. */
+  readonly isDurable: boolean;
+  /**
+   * A server's: a thread for checkpoints and long reads, and one snapshot a turn. Without, SQLite makes checkpoints as it
+   * commits, and each read is of its very moment.
+   */
+  readonly isServer: boolean;
+  /** The disk refused a flush, or takes them again. */
+  readonly onDiskProblem?: (error: unknown, isRecovered: boolean) => void;
+}
+
+/** Makes a migrated connection the writer of a database, and opens what goes beside it. */
+export async function openEngine(
+  writer: SqliteDatabase,
+  path: string,
+  { clock, isDurable, isServer, onDiskProblem = () => {} }: EngineOptions,
+): Promise<Database> {
+  // The queue asks again by itself: waiting here would hold the loop.
+  writer.run('PRAGMA busy_timeout = 0');
+  // Flushing is the durability's affair; NORMAL keeps the order of log and database.
+  writer.run(`PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}`);
+  if (isServer) writer.run('PRAGMA wal_autocheckpoint = 0');
+  const reader = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
+  reader.run('PRAGMA query_only = ON');
+  tune(reader);
+  // The log exists from the first read on, and its name in the folder must outlive a power cut as well.
+  reader.query('SELECT count(*) FROM sqlite_schema').get();
+  if (isDurable) flushFolder(dirname(path));
+  const thread = isServer ? background(path) : null;
+  const durability = isDurable
+    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem })
+    : NO_DURABILITY;
+  return createDatabase({
+    writer,
+    reader,
+    clock,
+    durability,
+    thread,
+    // A test changes rows behind the product's back, and reads them through it in the same turn.
+    snapshot: isServer ? turnSnapshot(reader) : NO_SNAPSHOT,
+    close() {
+      // A clean stop leaves one file: the log is folded into it.
+      thread?.close();
+      writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    },
+  });
+}
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** Moves the whole log into the database file and flushes that. @throws where anything of it was refused. */
+async function secure(path: string): Promise<void> {
+  const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
+  try {
+    sqlite.run('PRAGMA synchronous = FULL');
+    const result = sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+    if (result.busy !== 0) throw new Error('the log could not be folded into the database yet');
+  } finally {
+    sqlite.close();
+  }
 }

@@ -8,6 +8,7 @@ import type {
   Principal,
   SessionPrincipal,
 } from '../core/principal.ts';
+import type { Reader } from '../db/database.ts';
 import { BUCKETS, type LimitSettings } from './limits.ts';
 import type { AccessRule } from './operation.ts';
 import { announceLimit, applyLimit, type RateLimiter } from './rate-limit.ts';
@@ -19,8 +20,8 @@ export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' 
 
 /** The look-ups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
 export interface Credentials {
-  findKey(token: string): KeyPrincipal | PersonalKeyPrincipal | null;
-  findSession(token: string): SessionPrincipal | SessionRefusal;
+  findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | null>;
+  findSession(token: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
 }
 
 export interface AuthenticatorDependencies {
@@ -31,48 +32,53 @@ export interface AuthenticatorDependencies {
   readonly baseUrl: string;
 }
 
-/** @param isCounted whether the call uses up its limits; a second look in the same call does not. */
-export type Authenticator = (rule: AccessRule, context: RequestContext, isCounted: boolean) => Principal | null;
+/** One look at who calls. */
+export interface Look {
+  readonly context: RequestContext;
+  /** Through which it looks: a change under way sees what was changed before it. */
+  readonly reader: Reader;
+  /** Whether it uses up the call's limits; a further look in the same call does not. */
+  readonly isCounted: boolean;
+}
+
+export type Authenticator = (rule: AccessRule, look: Look) => Promise<Principal | null>;
 
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, cookie, baseUrl } = dependencies;
 
   /** @throws {AppError} with the contract's refusal; the caller's address answers for failures. */
-  function sessionOf(token: string | null, context: RequestContext, isCounted: boolean): SessionPrincipal {
-    const found = token === null ? 'invalid_token' : credentials.findSession(token);
+  async function sessionOf(token: string | null, look: Look): Promise<SessionPrincipal> {
+    const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
     if (typeof found === 'string') {
       // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
-      const address = addressBlock(context.ip);
-      applyLimit(context.headers, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
+      const address = addressBlock(look.context.ip);
+      applyLimit(look.context.headers, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
       throw new AppError(found);
     }
-    context.principalId = found.sessionId;
-    if (isCounted)
-      applyLimit(context.headers, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
+    look.context.principalId = found.sessionId;
+    if (look.isCounted)
+      applyLimit(look.context.headers, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
     return found;
   }
 
-  function anyKey(
-    token: string,
-    refusal: ErrorCode,
-    context: RequestContext,
-    isCounted: boolean,
-  ): KeyPrincipal | PersonalKeyPrincipal {
-    const found = credentials.findKey(token);
+  async function anyKey(token: string, refusal: ErrorCode, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
+    const found = await credentials.findKey(token, look.reader);
     if (!found) throw new AppError(refusal);
-    context.principalId = found.keyId;
-    if (!isCounted) return found;
-    applyLimit(context.headers, limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay));
+    look.context.principalId = found.keyId;
+    if (!look.isCounted) return found;
+    const { headers } = look.context;
+    const day = limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay);
+    if (!day.isAllowed) applyLimit(headers, day);
     const minute = limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute);
-    applyLimit(context.headers, minute);
+    if (!minute.isAllowed) applyLimit(headers, minute);
     // What the minute refuses does not use up the day.
-    announceLimit(context.headers, minute, limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay));
+    announceLimit(headers, minute, limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay));
     return found;
   }
 
   /** A backend's key; a person's own has nothing to verify. */
-  function backendKey(bearer: string, context: RequestContext, isCounted: boolean): KeyPrincipal {
-    const found = anyKey(bearer, 'invalid_api_key', context, isCounted);
+  async function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
+    const found = await anyKey(bearer, 'invalid_api_key', look);
     if (found.kind === 'personal_key')
       throw new AppError('forbidden', {
         message: 'A personal key cannot verify others; use a key of the application.',
@@ -81,36 +87,34 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
-  function management(bearer: string | null, context: RequestContext, isCounted: boolean): Principal {
-    if (bearer === null && cookie.read(context.request) === null) throw new AppError('unauthenticated');
-    const principal = isKey(bearer)
-      ? anyKey(bearer, 'unauthenticated', context, isCounted)
-      : session(bearer, context, isCounted);
+  async function management(bearer: string | null, look: Look): Promise<Principal> {
+    if (bearer === null && cookie.read(look.context.request) === null) throw new AppError('unauthenticated');
+    const principal = await (isKey(bearer) ? anyKey(bearer, 'unauthenticated', look) : session(bearer, look));
     if (principal.kind !== 'key' && !principal.isConsole)
       throw new AppError('forbidden', { message: 'Only an API key or a console session can manage applications.' });
     return principal;
   }
 
   /** A signed-in person: their own affairs are never a key's. */
-  function personInSession(bearer: string | null, context: RequestContext, isCounted: boolean): SessionPrincipal {
-    if (!isKey(bearer)) return session(bearer, context, isCounted);
-    anyKey(bearer, 'unauthenticated', context, isCounted);
+  async function personInSession(bearer: string | null, look: Look): Promise<SessionPrincipal> {
+    if (!isKey(bearer)) return session(bearer, look);
+    await anyKey(bearer, 'unauthenticated', look);
     throw new AppError('forbidden', { message: 'An API key cannot do this; only the person themselves, signed in.' });
   }
 
-  function person(bearer: string | null, context: RequestContext, isCounted: boolean): PersonPrincipal {
-    if (!isKey(bearer)) return session(bearer, context, isCounted);
-    const found = anyKey(bearer, 'unauthenticated', context, isCounted);
+  async function person(bearer: string | null, look: Look): Promise<PersonPrincipal> {
+    if (!isKey(bearer)) return session(bearer, look);
+    const found = await anyKey(bearer, 'unauthenticated', look);
     if (found.kind === 'key')
       throw new AppError('forbidden', { message: 'This key belongs to no person; send a session or a personal key.' });
     return found;
   }
 
-  function session(bearer: string | null, context: RequestContext, isCounted: boolean): SessionPrincipal {
-    const fromCookie = bearer === null ? cookie.read(context.request) : null;
-    if (fromCookie !== null) requireSameOrigin(context.request, baseUrl);
+  async function session(bearer: string | null, look: Look): Promise<SessionPrincipal> {
+    const fromCookie = bearer === null ? cookie.read(look.context.request) : null;
+    if (fromCookie !== null) requireSameOrigin(look.context.request, baseUrl);
     try {
-      return sessionOf(bearer ?? fromCookie, context, isCounted);
+      return await sessionOf(bearer ?? fromCookie, look);
     } catch (error) {
       // Outside the verification endpoints every dead session is the same thing: not signed in.
       if (error instanceof AppError && error.status === 401)
@@ -119,22 +123,22 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     }
   }
 
-  return (rule, context, isCounted) => {
-    const bearer = bearerToken(context.request);
+  return async (rule, look) => {
+    const bearer = bearerToken(look.context.request);
     switch (rule) {
       case 'none':
         return null;
       case 'token':
-        return sessionOf(bearer, context, isCounted);
+        return sessionOf(bearer, look);
       case 'session':
-        return personInSession(bearer, context, isCounted);
+        return personInSession(bearer, look);
       case 'person':
-        return person(bearer, context, isCounted);
+        return person(bearer, look);
       case 'key':
-        return backendKey(bearer ?? '', context, isCounted);
+        return backendKey(bearer ?? '', look);
       case 'read':
       case 'full':
-        return management(bearer, context, isCounted);
+        return management(bearer, look);
     }
   };
 }

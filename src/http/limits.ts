@@ -66,7 +66,7 @@ export const WRONG_DEVICE_CODES = 10;
 export const BUCKETS = {
   keyMinute: { name: 'key-minute', windowMs: MINUTE },
   keyDay: { name: 'key-day', windowMs: DAY },
-  session: { name: 'session', windowMs: MINUTE },
+  session: { name: 'session', windowMs: MINUTE, isBrief: true },
   failures: { name: 'failures', windowMs: MINUTE },
   codeAddress: { name: 'code-address', windowMs: CODE_WINDOW_MS },
   passkeyAddress: { name: 'passkey-address', windowMs: CODE_WINDOW_MS },

@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Actor } from '../core/actor.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { KeyPrincipal, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
-import type { Application } from '../db/schema/applications.ts';
+import type { Application } from '../store/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
 import type { RequestContext } from './request-context.ts';

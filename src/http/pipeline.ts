@@ -2,12 +2,14 @@
  * Carries out a call of an operation: authenticate, limit, resolve what it acts on, authorise, read and validate, handle,
  * answer. The order is the guarantee: nothing of a stranger's body is judged, and what is out of reach does not exist.
  */
-import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
 import { accessTo, type ConsoleRole, type Principal, workspaceAccess } from '../core/principal.ts';
-import type { Application } from '../db/schema/applications.ts';
-import { actorOf, type Authenticator } from './authenticate.ts';
+import type { Author, Database, Reader } from '../db/database.ts';
+import { type Application, findApplication } from '../store/applications.ts';
+import type { AccessLog } from './access-log.ts';
+import { actorOf, type Authenticator, type Look } from './authenticate.ts';
 import { readBodyOf } from './body.ts';
+import { compressor, jsonResponse } from './compression.ts';
 import type { ErrorMapper } from './errors.ts';
 import { ADDRESS_LIMITS, type LimitClass, type LimitSettings, PERSON_LIMITS } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
@@ -20,12 +22,12 @@ import { queryValidator, validator } from './validate.ts';
 export interface PipelineDependencies {
   readonly createContext: ContextFactory;
   readonly authenticate: Authenticator;
-  readonly findApplication: (id: string) => Application | undefined;
+  readonly db: Database;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
   readonly uploads: UploadIntake;
   readonly respondToError: ErrorMapper;
-  readonly log: Logger;
+  readonly accessLog: AccessLog;
 }
 
 /** Who calls, and what on. */
@@ -37,25 +39,24 @@ interface Admission {
 
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
 
-/** From here on a body counts as slow where the call changes nothing. */
+/** From here on a body counts as slow. */
 const SLOW_BODY_MS = 20;
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, uploads, respondToError, log } = dependencies;
+  const { createContext, authenticate, limiter, limits, uploads, respondToError, accessLog } = dependencies;
+  const { reader } = dependencies.db;
+  const compress = compressor();
   const { access, style = 'envelope', limit, upload: uploadRule } = operation;
   const validateBody = operation.body && validator(operation.body);
   const validateQuery = operation.query && queryValidator(operation.query);
 
-  const mayChange = access === 'full' || access === 'session';
   const hasInput = validateBody !== undefined || uploadRule !== undefined;
   const addressLimit = addressLimitOf(limit, limits);
   const personLimit = PERSON_LIMITS[limit];
 
-  function resolveApplication(principal: Principal, id: string): Application {
-    const application = dependencies.findApplication(id);
+  async function resolveApplication(reader: Reader, principal: Principal, id: string): Promise<Application> {
+    const application = await findApplication(reader, id);
     const granted = application && accessTo(principal, application);
     if (!application || granted == null) throw new AppError('not_found');
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
@@ -95,12 +96,15 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return validateBody(body === undefined && operation.isBodyOptional ? {} : body);
   }
 
-  /** Who calls, and what on. Everything is looked up live. @param isCounted false the second time in one call. */
-  function admit(context: RequestContext, params: Record<string, string>, isCounted: boolean): Admission {
-    const principal = authenticate(access, context, isCounted);
-    if (isCounted) limitAddress(context);
+  /** Who calls, and what on. Everything is looked up live. */
+  async function admit(look: Look, params: Record<string, string>): Promise<Admission> {
+    const { context, reader } = look;
+    const principal = await authenticate(access, look);
+    if (look.isCounted) limitAddress(context);
     const application =
-      operation.scope === 'application' && principal ? resolveApplication(principal, params['id']!) : null;
+      operation.scope === 'application' && principal
+        ? await resolveApplication(reader, principal, params['id']!)
+        : null;
     const workspaceId =
       operation.scope === 'workspace' && principal
         ? resolveWorkspace(principal, askedWorkspace(context.request))
@@ -109,7 +113,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
-    const admitted = admit(context, params, true);
+    const admitted = await admit({ context, reader, isCounted: true }, params);
     const query = validateQuery?.(Object.fromEntries(queryOf(context.request)));
     const upload = uploadRule && uploads.open(context.request, uploadRule, admitted.principal?.userId ?? context.ip);
     try {
@@ -129,11 +133,14 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     limitPerson(context, first.principal);
     const body = await readBody(context.request);
     const file = await upload?.read();
-    // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now.
-    const isStale = mayChange || performance.now() - context.startedAt > SLOW_BODY_MS;
+    // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
+    // change, which waits for its turn.
+    const again = (look: Reader) => admit({ context, reader: look, isCounted: false }, params);
+    const isStale = performance.now() - context.startedAt > SLOW_BODY_MS;
     const isJudgedAgain = hasInput && access !== 'none' && isStale;
-    const { principal, application, workspaceId } = isJudgedAgain ? admit(context, params, false) : first;
-    const actor = actorOf(principal, context);
+    const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
+    const actor: Author = actorOf(principal, context);
+    if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
     const result = await operation.handle({
       principal,
       actor,
@@ -145,10 +152,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       file,
       context,
     } as Call<never, never, unknown, unknown, unknown>);
-    if (result instanceof Response) return result;
-    context.headers['Content-Type'] = JSON_TYPE;
-    const json = style === 'envelope' ? { success: true, data: result ?? null } : result;
-    return new Response(JSON.stringify(json), { headers: context.headers });
+    if (result instanceof Response) return compress(context.request, result);
+    return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);
   }
 
   return async (request, params) => {
@@ -159,7 +164,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     } catch (error) {
       response = respondToError(error, context, style);
     }
-    logRequest(log, context, operation.path, response.status);
+    accessLog(context, operation.path, response.status);
     return response;
   };
 }
@@ -178,17 +183,4 @@ function addressLimitOf(limit: LimitClass, limits: LimitSettings): { bucket: Buc
   const declared = ADDRESS_LIMITS[limit];
   const allowed = declared ? limits[declared.setting] : null;
   return declared && allowed !== null ? { bucket: declared.bucket, allowed } : null;
-}
-
-/** One line a request. The route's pattern stands for the path, so no id, code or token of it is written down. */
-export function logRequest(log: Logger, context: RequestContext, route: string, status: number): void {
-  log.info({
-    requestId: context.requestId,
-    method: context.request.method,
-    route,
-    status,
-    durationMs: Math.round((performance.now() - context.startedAt) * 100) / 100,
-    principal: context.principalId,
-    ip: context.ip,
-  });
 }

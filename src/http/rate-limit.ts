@@ -1,10 +1,12 @@
 /**
- * Rate limits: fixed windows counted in this process and flushed to SQLite, so that a restart does not forgive anyone.
- * At most one flush interval of counts is lost to a kill.
+ * Rate limits: fixed windows counted in this process and written down now and then, so that a restart does not forgive
+ * anyone. At most one flush interval of counts is lost to a kill.
  */
+import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
-import type { Database } from '../db/unit-of-work.ts';
+import type { Database } from '../db/database.ts';
+import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
 
 /** Where a caller stands in a window, for the RateLimit headers. */
 export interface LimitState {
@@ -16,6 +18,8 @@ export interface LimitState {
 }
 
 interface Counter {
+  bucket: Bucket;
+  readonly subject: string;
   windowEndsAt: number;
   count: number;
   isDirty: boolean;
@@ -25,6 +29,8 @@ interface Counter {
 export interface Bucket {
   readonly name: string;
   readonly windowMs: number;
+  /** Its windows are short and its subjects many: worth a row at a clean stop only. */
+  readonly isBrief?: boolean;
 }
 
 const MAX_SUBJECTS_PER_BUCKET = 200_000;
@@ -35,33 +41,17 @@ export interface RateLimiter {
   consume(bucket: Bucket, subject: string, limit: number): LimitState;
   /** Where the subject stands, without counting. */
   peek(bucket: Bucket, subject: string, limit: number): LimitState;
-  /** Writes changed counters, at most a few hundred a transaction, and forgets windows that have ended. */
-  flush(): void;
+  /** Takes up what was written down before a restart. */
+  load(): Promise<void>;
+  /** Writes changed counters, at most a few hundred a change, and forgets windows that have ended. */
+  flush(): Promise<void>;
+  /** Writes everything, brief windows too; for a clean stop. */
+  flushAll(): Promise<void>;
 }
 
 export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): RateLimiter {
   const buckets = new Map<string, Map<string, Counter>>();
-  const dirty: [bucket: string, subject: string, windowMs: number][] = [];
-  const upsert = db.sqlite.prepare(
-    `INSERT INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (bucket, subject) DO UPDATE SET window_started_at = excluded.window_started_at,
-       window_ends_at = excluded.window_ends_at, count = excluded.count`,
-  );
-  const forget = db.sqlite.prepare(
-    `DELETE FROM rate_counters WHERE (bucket, subject) IN
-       (SELECT bucket, subject FROM rate_counters WHERE window_ends_at <= ? LIMIT ${FLUSH_ROWS})`,
-  );
-  load();
-
-  function load(): void {
-    const rows = db.sqlite
-      .prepare(
-        'SELECT bucket, subject, window_ends_at AS windowEndsAt, count FROM rate_counters WHERE window_ends_at > ?',
-      )
-      .all(clock.now()) as { bucket: string; subject: string; windowEndsAt: number; count: number }[];
-    for (const { bucket, subject, windowEndsAt, count } of rows)
-      subjectsOf(bucket).set(subject, { windowEndsAt, count, isDirty: false });
-  }
+  let dirty: Counter[] = [];
 
   function subjectsOf(bucket: string): Map<string, Counter> {
     let subjects = buckets.get(bucket);
@@ -84,6 +74,31 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     };
   }
 
+  /** Only what is on the disk is clean: after a failure the next flush takes the rest again. */
+  async function writeDirty(): Promise<void> {
+    const changed = dirty;
+    dirty = [];
+    for (let from = 0; from < changed.length; from += FLUSH_ROWS) {
+      const chunk = changed.slice(from, from + FLUSH_ROWS);
+      const rows = chunk.map(({ bucket, subject, windowEndsAt, count }) => ({
+        bucket: bucket.name,
+        subject,
+        windowStartedAt: windowEndsAt - bucket.windowMs,
+        windowEndsAt,
+        count,
+      }));
+      // Before the write: what is counted while it waits is written the next time.
+      for (const counter of chunk) counter.isDirty = false;
+      try {
+        await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));
+      } catch (error) {
+        dirty = [...new Set([...changed.slice(from), ...dirty])];
+        for (const counter of dirty) counter.isDirty = true;
+        throw error;
+      }
+    }
+  }
+
   return {
     consume(bucket, subject, limit) {
       const now = clock.now();
@@ -91,14 +106,17 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       if (!counter) {
         const subjects = subjectsOf(bucket.name);
         if (subjects.size >= MAX_SUBJECTS_PER_BUCKET) evict(subjects, now);
-        counter = { windowEndsAt: now - (now % bucket.windowMs) + bucket.windowMs, count: 0, isDirty: false };
+        const windowEndsAt = now - (now % bucket.windowMs) + bucket.windowMs;
+        counter = { bucket, subject, windowEndsAt, count: 0, isDirty: false };
         subjects.set(subject, counter);
       }
       if (counter.count >= limit) return state(bucket, counter.count, limit, false, now);
       counter.count += 1;
-      if (!counter.isDirty) {
+      // One that was loaded does not know what it counts.
+      counter.bucket = bucket;
+      if (!counter.isDirty && !bucket.isBrief) {
         counter.isDirty = true;
-        dirty.push([bucket.name, subject, bucket.windowMs]);
+        dirty.push(counter);
       }
       return state(bucket, counter.count, limit, true, now);
     },
@@ -107,24 +125,27 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       const count = current(bucket, subject, now)?.count ?? 0;
       return state(bucket, count, limit, count < limit, now);
     },
-    flush() {
-      const now = clock.now();
-      while (dirty.length > 0) {
-        const chunk = dirty.slice(0, FLUSH_ROWS);
-        const counters = chunk.map(([bucket, subject]) => buckets.get(bucket)?.get(subject));
-        db.sqlite.transaction(() => {
-          chunk.forEach(([bucket, subject, windowMs], index) => {
-            const counter = counters[index];
-            if (counter)
-              upsert.run(bucket, subject, counter.windowEndsAt - windowMs, counter.windowEndsAt, counter.count);
-          });
-        })();
-        // Only what has been committed is clean: after a failure the next flush takes it again.
-        dirty.splice(0, chunk.length);
-        for (const counter of counters) if (counter) counter.isDirty = false;
+    async load() {
+      for (const { bucket: name, subject, windowStartedAt, windowEndsAt, count } of await listRateCounters(
+        db.reader,
+        clock.now(),
+      )) {
+        const bucket = { name, windowMs: windowEndsAt - windowStartedAt };
+        subjectsOf(name).set(subject, { bucket, subject, windowEndsAt, count, isDirty: false });
       }
-      forget.run(now);
+    },
+    async flush() {
+      await writeDirty();
+      while (await db.write(SYSTEM_ACTOR, forgetRateCounters));
+      const now = clock.now();
       for (const subjects of buckets.values()) dropEnded(subjects, now);
+    },
+    async flushAll() {
+      const now = clock.now();
+      for (const subjects of buckets.values())
+        for (const counter of subjects.values())
+          if (counter.bucket.isBrief && counter.windowEndsAt > now) dirty.push(counter);
+      await writeDirty();
     },
   };
 }

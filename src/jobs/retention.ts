@@ -1,34 +1,31 @@
 /** Forgets what has outlived its use: sessions, codes, sent mail, events and deliveries after 30 days, audit when configured. */
+import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { type Clock, DAY, HOUR } from '../core/clock.ts';
-import type { Database } from '../db/unit-of-work.ts';
+import type { Database, Unit } from '../db/database.ts';
+import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../store/retention.ts';
 import type { Job } from './scheduler.ts';
 
-const BATCH = 500;
+/** Rows of one change: halved where that took too long, doubled where it was short, so that no request waits behind it. */
+const FIRST_SLICE = 100;
+const LARGEST_SLICE = 250;
+const SMALLEST_SLICE = 10;
+const LONG_SLICE_MS = 5;
+const SHORT_SLICE_MS = 2;
 
-/** Each statement takes a cut-off time and removes at most one batch, so that no request waits behind it. */
-const RULES: readonly { keepMs: number; sql: string }[] = [
-  { keepMs: 30 * DAY, sql: batch('sessions', 'expires_at < ?1') },
-  { keepMs: 30 * DAY, sql: batch('sessions', 'revoked_at < ?1') },
-  { keepMs: 30 * DAY, sql: batch('code_challenges', 'expires_at < ?1') },
+const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
+  ['expiredSessions', 30 * DAY],
+  ['revokedSessions', 30 * DAY],
+  ['expiredCodes', 30 * DAY],
   // Made at every look at a sign-in page, and good for nothing afterwards.
-  { keepMs: DAY, sql: batch('passkey_challenges', 'expires_at < ?1') },
-  { keepMs: DAY, sql: batch('provider_states', 'expires_at < ?1') },
-  { keepMs: 30 * DAY, sql: batch('device_grants', 'expires_at < ?1') },
-  { keepMs: DAY, sql: batch('code_failures', 'failed_at < ?1') },
-  { keepMs: 30 * DAY, sql: batch('mails', "status <> 'queued' AND created_at < ?1") },
-  {
-    keepMs: 30 * DAY,
-    sql: batch('deliveries', "status IN ('delivered', 'failed') AND created_at < ?1 AND finished_at < ?1"),
-  },
-  {
-    keepMs: 30 * DAY,
-    sql: batch('events', 'created_at < ?1 AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = events.id)'),
-  },
+  ['expiredPasskeyChallenges', DAY],
+  ['expiredProviderStates', DAY],
+  ['expiredDeviceGrants', 30 * DAY],
+  ['codeFailures', DAY],
+  ['finishedMails', 30 * DAY],
+  ['finishedDeliveries', 30 * DAY],
 ];
 
-function batch(table: string, condition: string): string {
-  return `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${condition} LIMIT ${BATCH})`;
-}
+const EVENTS_KEPT_MS = 30 * DAY;
 
 export interface RetentionDependencies {
   readonly db: Database;
@@ -37,16 +34,44 @@ export interface RetentionDependencies {
 }
 
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
-  const rules = [...RULES, { keepMs: auditDays * DAY, sql: batch('audit_records', 'created_at < ?1') }];
+  let size = FIRST_SLICE;
+
+  /** One change, after which others have their turn. */
+  async function slice<Result>(work: (unit: Unit, limit: number) => Promise<Result>): Promise<Result> {
+    let tookMs = 0;
+    const result = await db.write(SYSTEM_ACTOR, async (unit) => {
+      const began = performance.now();
+      const done = await work(unit, size);
+      tookMs = performance.now() - began;
+      return done;
+    });
+    if (tookMs > LONG_SLICE_MS) size = Math.max(SMALLEST_SLICE, Math.floor(size / 2));
+    else if (tookMs < SHORT_SLICE_MS) size = Math.min(LARGEST_SLICE, size * 2);
+    await Bun.sleep(0);
+    return result;
+  }
+
+  async function forget(what: Forgettable, keepMs: number): Promise<void> {
+    const before = clock.now() - keepMs;
+    let isMore = true;
+    while (isMore) isMore = await slice(async (unit, limit) => (await forgetSome(unit, what, before, limit)) === limit);
+  }
+
+  /** Last, because an event stays while one of its deliveries does. */
+  async function forgetOldEvents(): Promise<void> {
+    const before = clock.now() - EVENTS_KEPT_MS;
+    let after: EventPlace | null = null;
+    do after = await slice((unit, limit): Promise<EventPlace | null> => forgetEvents(unit, { before, after, limit }));
+    while (after !== null);
+  }
 
   return {
     name: 'retention',
     everyMs: HOUR,
     async runOnce() {
-      const statements = rules.map(({ keepMs, sql }) => ({ keepMs, statement: db.sqlite.prepare(sql) }));
-      for (const { keepMs, statement } of statements)
-        while (statement.run(clock.now() - keepMs).changes === BATCH) await Bun.sleep(0);
-      for (const { statement } of statements) statement.finalize();
+      for (const [what, keepMs] of RULES) await forget(what, keepMs);
+      await forgetOldEvents();
+      await forget('auditRecords', auditDays * DAY);
     },
   };
 }

@@ -1,42 +1,56 @@
 /** Reports sessions that have ended by time, each once, as `user.session_expired`; in small transactions. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../db/unit-of-work.ts';
+import type { Database, Reader, Unit } from '../db/database.ts';
+import { emit } from '../events/emit.ts';
+import { type ExpiredSession, listExpiredSessions, noteExpiryReported } from '../store/sessions.ts';
+import { findSubscribers } from '../store/webhooks.ts';
 import type { Job } from './scheduler.ts';
 
+/** Sessions looked at in one transaction. */
 const BATCH = 200;
-
-interface ExpiredRow {
-  readonly sessionId: string;
-  readonly applicationId: string;
-  readonly userId: string;
-}
+/** Reports and deliveries that one transaction makes, about. */
+const MOST_ROWS = 400;
 
 export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }): Job {
-  const expired = db.sqlite.prepare<ExpiredRow, [number]>(
-    `SELECT s.id AS sessionId, m.application_id AS applicationId, m.user_id AS userId
-     FROM sessions s INDEXED BY sessions_expiring JOIN application_users m ON m.id = s.application_user_id
-     WHERE s.expires_at <= +? AND s.revoked_at IS NULL AND s.expiry_reported_at IS NULL LIMIT ${BATCH}`,
-  );
-  const report = db.sqlite.prepare('UPDATE sessions SET expiry_reported_at = ? WHERE id = ?');
-
-  function reportSome(): number {
-    const rows = expired.all(clock.now());
-    if (rows.length === 0) return 0;
-    db.write(SYSTEM_ACTOR, (unit) => {
-      for (const { sessionId, applicationId, userId } of rows) {
-        report.run(unit.now, sessionId);
-        unit.emit({ type: 'user.session_expired', applicationId, data: { userId, sessionId } });
-      }
-    });
-    return rows.length;
+  /** @returns the session looked at last; null where there are no more. */
+  async function reportSome(unit: Unit, after: ExpiredSession | null): Promise<ExpiredSession | null> {
+    const expired = await listExpiredSessions(unit, unit.now, { after, limit: BATCH });
+    const costs = rowsOfReports(unit);
+    let rows = 0;
+    for (const [place, session] of expired.entries()) {
+      const { sessionId, userId, applicationId } = session;
+      // What was ended before its time is told as that, by whoever ended it.
+      if (session.isBeingEnded) continue;
+      await noteExpiryReported(unit, sessionId);
+      await emit(unit, { type: 'user.session_expired', applicationId, data: { userId, sessionId } });
+      rows += await costs(applicationId);
+      if (rows >= MOST_ROWS && place < expired.length - 1) return session;
+    }
+    return expired.length < BATCH ? null : expired.at(-1)!;
   }
 
   return {
     name: 'session expiry',
     everyMs: 5000,
     async runOnce() {
-      while (reportSome() === BATCH) await Bun.sleep(0);
+      if ((await listExpiredSessions(db.reader, clock.now(), { after: null, limit: 1 })).length === 0) return;
+      let after: ExpiredSession | null = null;
+      do {
+        after = await db.write(SYSTEM_ACTOR, (unit): Promise<ExpiredSession | null> => reportSome(unit, after));
+        await Bun.sleep(0);
+      } while (after !== null);
     },
+  };
+}
+
+/** How many rows a report makes in each application: one, and one for each endpoint that may want it. */
+function rowsOfReports(reader: Reader): (applicationId: string) => Promise<number> {
+  const known = new Map<string, number>();
+  return async (applicationId) => {
+    let rows = known.get(applicationId);
+    if (rows === undefined)
+      known.set(applicationId, (rows = 1 + (await findSubscribers(reader, applicationId)).length));
+    return rows;
   };
 }

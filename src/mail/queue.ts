@@ -1,19 +1,38 @@
 /**
  * The mail queue: claims queued mails with a lease, sends, records. A crash repeats a mail, never loses one; a request
- * never waits for a mail server.
+ * never waits for a mail server, nor a code somebody waits for behind what is sent to many.
  */
 import type { Logger } from 'pino';
+import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { type Clock, HOUR, MINUTE, SECOND } from '../core/clock.ts';
-import type { Database } from '../db/unit-of-work.ts';
-import { type Mail, type MailTransport, PermanentMailError } from './transport.ts';
+import { yieldIfLong } from '../core/turn.ts';
+import type { Database } from '../db/database.ts';
+import {
+  endMailLeases,
+  leaseMail,
+  listDueMails,
+  type Mail,
+  MAIL_LANES,
+  type MailLane,
+  type MailOutcome,
+  recordMailOutcome,
+} from '../store/mails.ts';
+import { lanePlaces } from './lanes.ts';
+import { MailError, type MailTransport } from './transport.ts';
 
+/** Longer than an attempt can take, so that a lease never runs out under a live one. */
 const LEASE_MS = 2 * MINUTE;
-const CLAIM = 20;
 const FIRST_RETRY_MS = 5 * SECOND;
 const LONGEST_RETRY_MS = HOUR;
 
+const LANES = Object.keys(MAIL_LANES) as MailLane[];
+
 export interface MailQueue {
-  /** Sends everything that is due, and returns when it has. Calls while it runs join the run. */
+  /** Takes up at once what a stop or a crash left under way; to be called before anything is sent. */
+  start(): Promise<void>;
+  /** Sends what is due, soon; many calls are one look. */
+  wake(): void;
+  /** Sends everything that is due, and returns when it has. */
   runOnce(): Promise<void>;
   /** Sends no more. What is under way is left to the next start: sent twice rather than lost. */
   close(): void;
@@ -26,86 +45,146 @@ export interface MailQueueDependencies {
   readonly log: Logger;
 }
 
+interface Result {
+  readonly mail: Mail;
+  readonly outcome: MailOutcome;
+}
+
 export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
-  const claim = db.sqlite.prepare<Mail, [number, number, number]>(
-    `UPDATE mails SET leased_until = ?, attempts = attempts + 1
-     WHERE id IN (SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at <= ?
-       AND (leased_until IS NULL OR leased_until <= ?) ORDER BY next_attempt_at LIMIT ${CLAIM})
-     RETURNING id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS nextAttemptAt,
-       leased_until AS leasedUntil, expires_at AS expiresAt, last_error AS lastError, created_at AS createdAt,
-       sent_at AS sentAt`,
-  );
-  const recordSent = db.sqlite.prepare(
-    `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, text = NULL, html = NULL, code = NULL,
-       last_error = NULL WHERE id = ?`,
-  );
-  const recordCaptured = db.sqlite.prepare(
-    `UPDATE mails SET status = 'captured', sent_at = ?, leased_until = NULL WHERE id = ?`,
-  );
-  const recordRetry = db.sqlite.prepare(
-    'UPDATE mails SET next_attempt_at = ?, leased_until = NULL, last_error = ? WHERE id = ?',
-  );
-  const recordFailed = db.sqlite.prepare(
-    `UPDATE mails SET status = 'failed', leased_until = NULL, text = NULL, html = NULL, code = NULL, last_error = ?
-     WHERE id = ?`,
-  );
-
+  /** Those whose outcome is not recorded yet: no lease that runs out makes one of them due. */
+  const here = new Set<string>();
+  /** Those that are being sent, with their lanes. */
+  const places = new Map<string, MailLane>();
+  const sending = new Set<Promise<void>>();
+  const results: Result[] = [];
   let isClosed = false;
-
-  // The folder's lock says that nobody else sends: a lease left by a stop or a crash need not be waited for.
-  db.sqlite.run("UPDATE mails SET leased_until = NULL WHERE status = 'queued' AND leased_until IS NOT NULL");
-
-  async function deliver(mail: Mail): Promise<void> {
-    if (mail.expiresAt <= clock.now()) {
-      recordFailed.run('expired before it could be sent', mail.id);
-      log.error({ mailId: mail.id, attempts: mail.attempts }, 'a mail expired before it could be sent');
-      return;
-    }
-    try {
-      const { status } = await transport.send(mail);
-      if (isClosed) return;
-      (status === 'sent' ? recordSent : recordCaptured).run(clock.now(), mail.id);
-    } catch (error) {
-      if (isClosed) return;
-      const reason = describe(error);
-      if (error instanceof PermanentMailError) {
-        recordFailed.run(reason, mail.id);
-        log.error({ mailId: mail.id, reason }, 'the mail server refused a mail for good');
-        return;
-      }
-      const wait = Math.min(FIRST_RETRY_MS * 2 ** (mail.attempts - 1), LONGEST_RETRY_MS);
-      recordRetry.run(clock.now() + wait, reason, mail.id);
-      log.warn({ mailId: mail.id, attempts: mail.attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
-    }
-  }
-
-  async function drain(): Promise<void> {
-    while (!isClosed) {
-      const now = clock.now();
-      const claimed = claim.all(now + LEASE_MS, now, now);
-      if (claimed.length === 0) return;
-      await Promise.all(claimed.map(deliver));
-    }
-  }
-
-  let running: Promise<void> | undefined;
+  let isWakeScheduled = false;
   let isWanted = false;
+  let running: Promise<void> | undefined;
+
+  /** What may be claimed now, the most urgent first. */
+  async function listClaimable(now: number): Promise<[id: string, lane: MailLane][]> {
+    const free = lanePlaces(transport.places, places.values());
+    const claimable: [string, MailLane][] = [];
+    for (const lane of LANES) {
+      if (free.of(lane) === 0) continue;
+      const due = (await listDueMails(db.reader, lane, now)).filter((id) => !here.has(id));
+      for (const id of due.slice(0, free.of(lane))) {
+        claimable.push([id, lane]);
+        free.take(lane);
+      }
+    }
+    return claimable;
+  }
+
+  function lease(claimable: readonly [id: string, lane: MailLane][]): Promise<[Mail, MailLane][]> {
+    return db.write(SYSTEM_ACTOR, async (unit) => {
+      const claimed: [Mail, MailLane][] = [];
+      for (const [id, lane] of claimable) {
+        const mail = await leaseMail(unit, id, unit.now + LEASE_MS);
+        if (mail) claimed.push([mail, lane]);
+      }
+      return claimed;
+    });
+  }
+
+  /** Records what has come back, and fills its places: two changes, so that neither fails with the other, one wait. */
+  async function turn(): Promise<void> {
+    const returned = results.splice(0);
+    const recorded = returned.length === 0 ? undefined : record(returned);
+    const claimable = await listClaimable(clock.now());
+    const claimed = claimable.length === 0 ? [] : await lease(claimable);
+    for (const [mail, lane] of claimed) {
+      here.add(mail.id);
+      places.set(mail.id, lane);
+      const work = send(mail).finally(() => sending.delete(work));
+      sending.add(work);
+    }
+    await recorded;
+    if (claimed.length > 0) isWanted = true;
+  }
+
+  async function record(returned: readonly Result[]): Promise<void> {
+    try {
+      await db.write(SYSTEM_ACTOR, async (unit) => {
+        for (const { mail, outcome } of returned) await recordMailOutcome(unit, mail.id, outcome);
+      });
+    } catch (error) {
+      // The leases run out, and the mails are sent again: twice rather than never.
+      log.error({ err: error }, 'what became of mails could not be recorded');
+    } finally {
+      for (const { mail } of returned) here.delete(mail.id);
+    }
+  }
+
+  async function send(mail: Mail): Promise<void> {
+    const outcome = mail.expiresAt <= clock.now() ? expired(mail) : await attempt(mail);
+    places.delete(mail.id);
+    if (isClosed) return;
+    results.push({ mail, outcome });
+    wake();
+  }
+
+  function expired({ id: mailId, attempts }: Mail): MailOutcome {
+    log.error({ mailId, attempts }, 'a mail expired before it could be sent');
+    return { status: 'failed', error: 'expired before it could be sent' };
+  }
+
+  /** Never throws: whatever happens is an outcome. */
+  async function attempt(mail: Mail): Promise<MailOutcome> {
+    const { id: mailId, attempts } = mail;
+    try {
+      return await transport.send(mail);
+    } catch (error) {
+      const { reason, isPermanent } = error instanceof MailError ? error : new MailError(nameOf(error), false);
+      if (isPermanent) {
+        if (!isClosed) log.error({ mailId, reason }, 'the mail server refused a mail for good');
+        return { status: 'failed', error: reason };
+      }
+      const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+      if (!isClosed) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
+      return { status: 'queued', error: reason, nextAttemptAt: clock.now() + wait };
+    }
+  }
+
+  /** Fills the free places until nothing more is due or there are none. */
+  function fill(): Promise<void> {
+    isWanted = true;
+    running ??= (async () => {
+      try {
+        while (isWanted && !isClosed) {
+          isWanted = false;
+          await turn();
+          // With a transport that answers at once, all of this is microtasks.
+          await yieldIfLong();
+        }
+      } finally {
+        running = undefined;
+      }
+    })();
+    return running;
+  }
+
+  function wake(): void {
+    if (isWakeScheduled || isClosed) return;
+    isWakeScheduled = true;
+    setImmediate(() => {
+      isWakeScheduled = false;
+      fill().catch((err: unknown) => log.error({ err }, 'mail could not be claimed; it will be tried again'));
+    });
+  }
 
   return {
+    async start() {
+      // The folder's lock says that nobody else sends: a lease left by a stop or a crash need not be waited for.
+      await db.write(SYSTEM_ACTOR, endMailLeases);
+    },
+    wake,
     async runOnce() {
-      isWanted = true;
-      // A mail queued while a run is ending must not wait for the next tick.
-      running ??= (async () => {
-        try {
-          while (isWanted) {
-            isWanted = false;
-            await drain();
-          }
-        } finally {
-          running = undefined;
-        }
-      })();
-      await running;
+      do {
+        await fill();
+        if (sending.size > 0) await Promise.race(sending);
+      } while (!isClosed && (sending.size > 0 || results.length > 0));
     },
     close() {
       isClosed = true;
@@ -114,8 +193,6 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   };
 }
 
-/** What went wrong in words that hold no address and no part of the message. */
-function describe(error: unknown): string {
-  const { code, responseCode } = error as { code?: string; responseCode?: number };
-  return [code, responseCode].filter(Boolean).join(' ') || (error instanceof Error ? error.name : 'unknown error');
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown error';
 }

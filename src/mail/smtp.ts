@@ -1,8 +1,8 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
 import type { Transporter } from 'nodemailer';
-import { type MailTransport, PermanentMailError } from './transport.ts';
+import { MailError, type MailTransport } from './transport.ts';
 
-const CONNECTIONS = 4;
+const CONNECTIONS = 8;
 const TIMEOUT_MS = 20_000;
 
 export function smtpTransport({ url, from }: { url: string; from: string }): MailTransport {
@@ -24,6 +24,8 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
   }
 
   return {
+    // A connection for each, so that none waits inside the pool for another.
+    places: CONNECTIONS,
     async send({ id, recipient, subject, text, html }) {
       transporter ??= connect();
       try {
@@ -40,10 +42,7 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
       } catch (error) {
-        const { responseCode, code } = error as { responseCode?: number; code?: string };
-        const isRefused = responseCode !== undefined && responseCode >= 500 && code !== 'EAUTH';
-        if (isRefused) throw new PermanentMailError(`the mail server answered ${responseCode}`, { cause: error });
-        throw error;
+        throw refusalOf(error);
       }
       return { status: 'sent' };
     },
@@ -51,4 +50,19 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
       void transporter?.then((open) => open.close());
     },
   };
+}
+
+/** Of what the server said its codes alone: the text beside them may name the recipient. */
+function refusalOf(cause: unknown): MailError {
+  const { responseCode, response, code, name } = cause as {
+    responseCode?: number;
+    response?: string;
+    code?: string;
+    name?: string;
+  };
+  if (responseCode === undefined) return new MailError(code ?? name ?? 'unknown error', false, { cause });
+  const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
+  // A server that does not know us for now is asked again: it is the settings that are to be mended, not the mail.
+  const isPermanent = responseCode >= 500 && code !== 'EAUTH';
+  return new MailError(['SMTP', responseCode, enhanced].filter(Boolean).join(' '), isPermanent, { cause });
 }

@@ -2,13 +2,13 @@
 
 import { isClosed } from '../core/application-state.ts';
 import { AppError } from '../core/error.ts';
-import type { Application } from '../db/schema/applications.ts';
 import { BUCKETS, WRONG_DEVICE_CODES } from '../http/limits.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageHeaders, pageResponse } from '../http/page-response.ts';
-import { announceLimit, applyLimit, type RateLimiter } from '../http/rate-limit.ts';
+import { applyLimit, type RateLimiter } from '../http/rate-limit.ts';
 import { addressBlock, type RequestContext } from '../http/request-context.ts';
 import { queryOf } from '../http/request-url.ts';
+import type { Application } from '../store/applications.ts';
 import { renderDeviceCodePage, renderDevicePage } from './device.ts';
 import { localeOf } from './page-locale.ts';
 import { formatUserCode, normalizeUserCode } from '../core/user-code.ts';
@@ -16,7 +16,7 @@ import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
 
 export interface DeviceRouteDependencies extends WaysInDependencies {
   /** The application whose device shows this code, as long as the code is alive. */
-  readonly findDeviceGrant: (userCode: string) => Application | null;
+  readonly findDeviceGrant: (userCode: string) => Promise<Application | null>;
   readonly limiter: RateLimiter;
 }
 
@@ -24,11 +24,13 @@ export function devicePageRoute(dependencies: DeviceRouteDependencies): Operatio
   const { findDeviceGrant, limiter } = dependencies;
 
   /** @throws {AppError} rate_limited where this address has tried too many that were wrong. */
-  function find(userCode: string, { ip, headers }: RequestContext): Application | null {
+  async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
     const subject = addressBlock(ip);
     applyLimit(headers, limiter.peek(BUCKETS.wrongDeviceCode, subject, WRONG_DEVICE_CODES));
-    const application = findDeviceGrant(userCode);
-    if (!application) announceLimit(headers, limiter.consume(BUCKETS.wrongDeviceCode, subject, WRONG_DEVICE_CODES));
+    const application = await findDeviceGrant(userCode);
+    // Others may have been wrong meanwhile: right ones are refused as well from the same guess on.
+    const count = application ? limiter.peek : limiter.consume;
+    applyLimit(headers, count(BUCKETS.wrongDeviceCode, subject, WRONG_DEVICE_CODES));
     return application;
   }
 
@@ -43,14 +45,14 @@ export function devicePageRoute(dependencies: DeviceRouteDependencies): Operatio
     style: 'page',
     isUndocumented: true,
     limit: 'device_page',
-    handle({ context }) {
+    async handle({ context }) {
       const query = queryOf(context.request);
       const locale = localeOf(context);
       const typed = query.get('code')?.trim() ?? '';
       if (typed === '') return pageResponse(context, renderDeviceCodePage({ locale, wrongCode: null }));
 
       const code = normalizeUserCode(typed);
-      const application = code === null ? null : find(code, context);
+      const application = code === null ? null : await find(code, context);
       const userCode = formatUserCode(typed);
       if (application === null) {
         const page = renderDeviceCodePage({ locale, wrongCode: userCode });
@@ -58,7 +60,7 @@ export function devicePageRoute(dependencies: DeviceRouteDependencies): Operatio
       }
       if (isClosed(application)) throw new AppError('application_archived');
       const own = ownAddress('/device', { code: userCode, locale: query.get('locale') });
-      const ways = waysInto(application, { own }, dependencies);
+      const ways = await waysInto(application, { own }, dependencies);
       return pageResponse(context, renderDevicePage({ locale, userCode, application, ways }));
     },
   });

@@ -2,12 +2,13 @@
 import { isClosed } from '../core/application-state.ts';
 import { AppError } from '../core/error.ts';
 import { isReturnUrlRegistered } from '../core/return-url.ts';
-import type { Application } from '../db/schema/applications.ts';
+import type { Database } from '../db/database.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageResponse } from '../http/page-response.ts';
 import { queryOf } from '../http/request-url.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { catalogueFor } from '../i18n/catalogue.ts';
+import { findApplicationByClientId } from '../store/applications.ts';
 import { assetResponse, findAsset } from './assets.ts';
 import { type DeviceRouteDependencies, devicePageRoute } from './device-route.ts';
 import { localeOf } from './page-locale.ts';
@@ -18,9 +19,9 @@ import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
 import { waitText } from './wait-text.ts';
 
 export interface PageDependencies extends WaysInDependencies, DeviceRouteDependencies {
-  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
-  readonly isSetupTokenValid: (token: string) => boolean;
-  readonly hasOwner: () => boolean;
+  readonly db: Database;
+  readonly isSetupTokenValid: (token: string) => Promise<boolean>;
+  readonly hasOwner: () => Promise<boolean>;
   readonly consoleClientId: string;
   /** Dev and ephemeral instances take http addresses on loopback as return URLs… */
   readonly isLoopbackAllowed: boolean;
@@ -38,12 +39,12 @@ const page = {
 } as const;
 
 export function pageRoutes(dependencies: PageDependencies): Operation[] {
-  const { findApplicationByClientId, isSetupTokenValid, hasOwner, consoleClientId } = dependencies;
+  const { db, isSetupTokenValid, hasOwner, consoleClientId } = dependencies;
 
   /** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
-  function signIn(context: RequestContext): Response {
+  async function signIn(context: RequestContext): Promise<Response> {
     const query = queryOf(context.request);
-    const application = findApplicationByClientId(query.get('clientId') ?? consoleClientId);
+    const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
     if (!application)
       throw new AppError('not_found', { message: 'No application has this address. Go back and start again.' });
     if (isClosed(application)) throw new AppError('application_archived');
@@ -59,7 +60,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       renderSignInPage({
         locale: localeOf(context),
         application,
-        ways: waysInto(application, { own, returnTo }, dependencies),
+        ways: await waysInto(application, { own, returnTo }, dependencies),
         returnTo,
         email: query.get('email'),
       }),
@@ -81,11 +82,11 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       path: '/setup',
       summary: 'The page behind a setup link; 404 without a valid token',
       limit: 'setup',
-      handle({ context }) {
-        const query = queryOf(context.request);
-        const token = query.get('token') ?? '';
-        if (!isSetupTokenValid(token)) throw new AppError('not_found');
-        return pageResponse(context, renderSetupPage({ locale: localeOf(context), token, hasOwner: hasOwner() }));
+      async handle({ context }) {
+        const token = queryOf(context.request).get('token') ?? '';
+        if (!(await isSetupTokenValid(token))) throw new AppError('not_found');
+        const page = renderSetupPage({ locale: localeOf(context), token, hasOwner: await hasOwner() });
+        return pageResponse(context, page);
       },
     }),
     devicePageRoute(dependencies),

@@ -1,27 +1,27 @@
 /** Which ways to sign in a page offers: those that the application allows and that this server can carry out. */
 
 import { relyingPartyOf } from '../core/relying-party.ts';
-import type { Application } from '../db/schema/applications.ts';
+import type { Application } from '../store/applications.ts';
 import type { WaysIn } from './sign-in-part.ts';
 
 export interface WaysInDependencies {
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
   /** The identity provider that the application's people can use; null where none is configured. */
-  readonly providerFor: (application: Application) => { readonly name: string } | null;
+  readonly providerFor: (application: Application) => Promise<{ readonly name: string } | null>;
 }
 
 /** What the start of a provider's flow takes. */
 const MAX_RETURN_LENGTH = 2000;
 
 /** @param own this page's path and query, where the provider's flow comes back to. */
-export function waysInto(
+export async function waysInto(
   application: Application,
   { own, returnTo = null }: { own: string; returnTo?: string | null },
   { baseUrl, providerFor }: WaysInDependencies,
-): WaysIn {
+): Promise<WaysIn> {
   const { signinMethods, clientId } = application;
-  const provider = signinMethods.includes('provider') ? providerFor(application) : null;
+  const provider = signinMethods.includes('provider') ? await providerFor(application) : null;
   // Back on this page a failure leaves the other ways open; a very long address can only go back directly.
   const page = baseUrl() + own;
   const back = page.length > MAX_RETURN_LENGTH && returnTo !== null ? returnTo : page;

@@ -51,14 +51,16 @@ const placeOf = (path: string) => (path.startsWith('..') ? path : path.split('/'
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   db: ['core'],
+  store: ['core', 'db'],
+  events: ['core', 'db', 'store'],
   i18n: ['core'],
-  http: ['core', 'db'],
+  http: ['core', 'db', 'store'],
   outbound: ['core'],
-  mail: ['core', 'db', 'i18n'],
-  jobs: ['core', 'db'],
-  pages: ['core', 'db', 'http', 'i18n'],
-  modules: ['core', 'db', 'http', 'i18n', 'mail', 'outbound'],
-  cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'outbound', 'pages', '(root)'],
+  mail: ['core', 'db', 'i18n', 'store'],
+  jobs: ['core', 'db', 'events', 'store'],
+  pages: ['core', 'db', 'http', 'i18n', 'store'],
+  modules: ['core', 'db', 'events', 'http', 'i18n', 'jobs', 'mail', 'outbound', 'store'],
+  cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'outbound', 'pages', 'store', '(root)'],
 };
 
 /** Where the drawn line is crossed, and why that is right. */
@@ -99,7 +101,7 @@ describe('imports', () => {
     expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
   });
 
-  test('point one way: modules, http and cli → db → core', () => {
+  test('point one way: modules, http and cli → store → db → core', () => {
     expect([...new Set(crossings())].sort()).toEqual(Object.keys(IMPORT_EXCEPTIONS).sort());
   });
 
@@ -118,11 +120,73 @@ describe('imports', () => {
     expect(users).toContain('app.ts');
   });
 
-  test('of the SQL builder stay out of core, http, pages and cli', () => {
-    const users = ['core', 'http', 'pages', 'cli']
-      .flatMap(inFolder)
-      .filter(({ imports }) => imports.some((name) => name.startsWith('drizzle-orm')));
+  test('of the SQL builder and of the driver are in store/ and db/ alone', () => {
+    const users = sources.filter(
+      ({ path, imports }) =>
+        !/^(?:store|db)\//.test(path) &&
+        imports.some((name) => name.startsWith('drizzle-orm') || name === 'bun:sqlite'),
+    );
     expect(users.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('of statements and tables are in store/ alone: nothing above knows how a record is kept', () => {
+    const isInside = (to: string) => to === 'db/statements.ts' || to.startsWith('store/schema/');
+    const users = sources.filter(
+      ({ path, imports }) =>
+        !/^(?:store|db)\//.test(path) && imports.some((specifier) => isInside(target(path, specifier) ?? '')),
+    );
+    expect(users.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('of the engine’s parts stay in db/: who opens the data knows it, and nobody else', () => {
+    const OPEN = [
+      'db/database.ts',
+      'db/page.ts',
+      'db/data-folder.ts',
+      'db/migrate.ts',
+      'db/nowhere.ts',
+      'db/open.ts',
+      'db/statements.ts',
+      'db/violation.ts',
+    ];
+    const users = sources.flatMap(({ path, imports }) =>
+      imports
+        .map((specifier) => target(path, specifier))
+        .filter((to) => to?.startsWith('db/') && !path.startsWith('db/') && !OPEN.includes(to)),
+    );
+    expect(users).toEqual([]);
+    const openers = sources
+      .filter(({ path, imports }) => !path.startsWith('db/') && imports.some((s) => target(path, s) === 'db/open.ts'))
+      .map(({ path }) => path);
+    expect(openers).toEqual(['dependencies.ts']);
+  });
+
+  test('are no circle of modules', () => {
+    const moduleOf = (path: string) => /^modules\/([^/]+)\//.exec(path)?.[1];
+    const uses = new Map<string, Set<string>>();
+    for (const { path, imports } of inFolder('modules')) {
+      const from = moduleOf(path)!;
+      const known = uses.get(from) ?? new Set();
+      for (const specifier of imports) {
+        const to = moduleOf(target(path, specifier) ?? '');
+        if (to !== undefined && to !== from) known.add(to);
+      }
+      uses.set(from, known);
+    }
+    // Taken away one after the other, whoever uses nobody that is left; what then remains goes in a circle.
+    for (let isSmaller = true; isSmaller;) {
+      const free = [...uses].filter(([, used]) => [...used].every((name) => !uses.has(name))).map(([name]) => name);
+      for (const name of free) uses.delete(name);
+      isSmaller = free.length > 0;
+    }
+    expect([...uses.keys()]).toEqual([]);
+  });
+
+  test('no SQL is written outside of store/ and db/', () => {
+    const SQL = /[`'"]\s*(?:SELECT\s|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/;
+    expect(
+      sources.filter(({ path, code }) => !/^(?:store|db)\//.test(path) && SQL.test(code)).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   test('of a browser’s scripts never reach the server’s code', () => {

@@ -11,6 +11,7 @@ import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { errorCodesOf } from '@/http/openapi.ts';
 import type { Operation } from '@/http/operation.ts';
+import { findApplication } from '@/store/applications.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
 import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../modules/tenants.ts';
 
@@ -18,7 +19,7 @@ const MALFORMED = '{"broken';
 /** Well made, and nobody's. */
 const UNKNOWN_ID = '01h455vb4pex5vsknk084sn02q';
 
-const { operations } = createInstance().app;
+const { operations } = (await createInstance()).app;
 const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const);
 const guarded = operations.filter(({ access }) => access !== 'none');
 
@@ -53,10 +54,10 @@ type CallerName =
   | 'an owner in the console';
 
 async function createWorld(): Promise<World> {
-  const instance = createInstance();
-  const application = instance.createApplication({ name: 'Shop' });
-  const sibling = instance.createApplication({ name: 'Sibling' });
-  const tenant = createTenant(instance);
+  const instance = await createInstance();
+  const application = await instance.createApplication({ name: 'Shop' });
+  const sibling = await instance.createApplication({ name: 'Sibling' });
+  const tenant = await createTenant(instance);
   const { id, clientId } = application;
   const soon = new Date(instance.clock.now() + 1000).toISOString();
   const [revoked, expired] = [await instance.createKey(id), await instance.createKey(id, { expiresAt: soon })];
@@ -68,7 +69,7 @@ async function createWorld(): Promise<World> {
   const ended = await instance.signIn(clientId, 'ended@example.com');
   await instance.call('DELETE', '/api/v1/session', { token: ended.token });
   const blocked = await instance.signIn(clientId, 'blocked@example.com');
-  instance.db.sqlite.prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ?").run(blocked.userId);
+  instance.sqlite.prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ?").run(blocked.userId);
   const ordinary = await instance.signIn(clientId, 'ada@example.com');
   const owner = await instance.signIn('console', 'owner@example.com');
   const member = await consoleMember(instance, 'member@example.com');
@@ -101,9 +102,9 @@ async function createWorld(): Promise<World> {
 /** A workspace member with role `member`, made by hand until there is an endpoint for it. */
 async function consoleMember(instance: Instance, email: string): Promise<string> {
   const { token } = (
-    await instance.call('POST', '/api/setup', { body: { token: instance.services.setup.createLink(), email } })
+    await instance.call('POST', '/api/setup', { body: { token: await instance.services.setup.createLink(), email } })
   ).json.data;
-  instance.db.sqlite
+  instance.sqlite
     .prepare("UPDATE workspace_members SET role = 'member' WHERE user_id = (SELECT id FROM users WHERE email = ?)")
     .run(email);
   return token;
@@ -327,7 +328,7 @@ describe('a caller who may call', () => {
 async function freshSessions({ instance, applicationId }: World, caller: CallerName) {
   instance.clock.advance(16 * MINUTE);
   if (caller === 'a session of an ordinary application') {
-    const { clientId } = instance.services.applications.find(applicationId)!;
+    const { clientId } = (await findApplication(instance.db.reader, applicationId))!;
     return { [caller]: (await instance.signIn(clientId, 'ada@example.com')).token };
   }
   const email = caller === 'an owner in the console' ? 'owner@example.com' : 'member@example.com';

@@ -7,7 +7,8 @@ import type { TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
-import type { Application } from '@/db/schema/applications.ts';
+import { type Application, findApplication } from '@/store/applications.ts';
+import { EVENT_EMITTED } from '@/store/events.ts';
 import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
 import { createGrant, dumpTables, grant } from '../modules/tenants.ts';
@@ -89,14 +90,14 @@ interface World {
 const instances: Instance[] = [];
 
 async function createWorld(): Promise<World> {
-  const instance = createInstance();
+  const instance = await createInstance();
   instances.push(instance);
-  const application = instance.createApplication();
-  const other = instance.createApplication({ name: 'Other' });
+  const application = await instance.createApplication();
+  const other = await instance.createApplication({ name: 'Other' });
   const { clientId, id } = application;
   const signIn = async (client: string, email: string) => {
     const { userId, token } = await instance.signIn(client, email);
-    const row = instance.db.sqlite.query('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get();
+    const row = instance.sqlite.query('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get();
     return { userId, token, sessionId: (row as { id: string }).id };
   };
   const [ada, bea] = [await signIn(clientId, 'ada@example.com'), await signIn(clientId, 'bea@example.com')];
@@ -131,7 +132,7 @@ interface Case {
 const setStatus =
   (status: string) =>
   ({ instance, application, ada }: World) =>
-    instance.db.sqlite
+    instance.sqlite
       .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
       .run(status, application.id, ada.userId);
 
@@ -558,7 +559,7 @@ const CASES: Case[] = [
     what: 'an identity provider disconnected: told to every application of the person',
     operation: 'unlinkProviderIdentity',
     prepare: ({ instance, ada }) => {
-      const { sqlite } = instance.db;
+      const { sqlite } = instance;
       sqlite
         .prepare("INSERT INTO provider_identities VALUES ('idp_1', ?, NULL, 'https://id.example.com', '1', NULL, 1, 1)")
         .run(ada.userId);
@@ -571,7 +572,7 @@ const CASES: Case[] = [
     what: 'a passkey removed: told to every application of the person',
     operation: 'removePasskey',
     prepare: ({ instance, ada }) => {
-      const { sqlite } = instance.db;
+      const { sqlite } = instance;
       sqlite
         .prepare("INSERT INTO passkeys VALUES ('psk_1', ?, ?, x'01', x'01', 0, '[]', '', 0, 'Key', 1, NULL)")
         .run(ada.userId, instance.workspaceId);
@@ -619,8 +620,8 @@ const CEREMONIES = ['verifyPasskeySignIn', 'addPasskey', 'confirmEmailChange', '
 /** Groups of operations that are about other things than an application’s people; the console’s stand below. */
 const OTHER_TAGS = ['Applications', 'Identity provider', 'API keys', 'Beta access', 'Webhooks', 'Workspace', 'Setup'];
 
-describe('an operation', () => {
-  const { operations } = createInstance().app;
+describe('an operation', async () => {
+  const { operations } = (await createInstance()).app;
   const writes = operations.filter(({ method }) => method !== 'GET');
 
   test('that writes is known here: it emits, or it has nothing to tell', () => {
@@ -665,16 +666,16 @@ describe('an operation', () => {
       const { instance } = world;
       await prepare?.(world);
       const told: unknown[] = [];
-      instance.db.onCommit('events', (events) => void told.push(...events));
+      instance.db.onCommit(EVENT_EMITTED, (events) => void told.push(...events));
       const before = dumpTables(instance);
       // As on a full disk: once the event cannot be written, and once what is written beside it.
       for (const table of ['events', 'audit_records']) {
-        instance.db.sqlite.run(
+        instance.sqlite.run(
           `CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
         );
         const { status, json } = await act(world);
         expect([table, status, json.error]).toEqual([table, 500, 'internal']);
-        instance.db.sqlite.run('DROP TRIGGER broken');
+        instance.sqlite.run('DROP TRIGGER broken');
         expect(dumpTables(instance)).toEqual(before);
       }
       expect(told).toEqual([]);
@@ -690,7 +691,7 @@ describe('events of the console’s own people', () => {
     const { instance } = await createWorld();
     const consoleId = instance.services.workspaces.consoleId();
     const { json } = await instance.call('POST', '/api/setup', {
-      body: { token: instance.services.setup.createLink(), email: 'owner@example.com' },
+      body: { token: await instance.services.setup.createLink(), email: 'owner@example.com' },
     });
     const { userId } = json.data;
     expect(instance.events(consoleId)).toEqual([
@@ -728,24 +729,24 @@ describe('events of the console’s own people', () => {
   });
 });
 
-function countOf({ db }: Instance): number {
-  return (db.sqlite.query('SELECT count(*) AS n FROM events').get() as { n: number }).n;
+function countOf({ sqlite }: Instance): number {
+  return (sqlite.query('SELECT count(*) AS n FROM events').get() as { n: number }).n;
 }
 
 /** Runs last: what all instances of this file have emitted. */
-afterAll(() => {
+afterAll(async () => {
   const seen = new Set<string>();
   const problems: unknown[] = [];
   for (const instance of instances) {
     instance.clock.advance(31 * DAY);
-    void sessionExpiryJob(instance).runOnce();
-    const rows = instance.db.sqlite.query('SELECT id, type, data, application_id AS applicationId FROM events').all();
+    await sessionExpiryJob(instance).runOnce();
+    const rows = instance.sqlite.query('SELECT id, type, data, application_id AS applicationId FROM events').all();
     for (const { id, type, data, applicationId } of rows as Record<string, string>[]) {
       seen.add(type!);
       const schema = EVENT_SCHEMAS[type as EventType] as TObject | undefined;
       const value = JSON.parse(data!) as Record<string, unknown>;
       const isExact = schema && Object.keys(value).every((name) => name in schema.properties);
-      const isKnown = /^evt_[0-9a-z]{26}$/.test(id!) && instance.services.applications.find(applicationId!);
+      const isKnown = /^evt_[0-9a-z]{26}$/.test(id!) && (await findApplication(instance.db.reader, applicationId!));
       if (!schema || !isExact || !isKnown || !Value.Check(schema, value)) problems.push({ type, value });
     }
   }

@@ -37,7 +37,7 @@ function migratedColumns(table: string): Column[] {
 }
 
 async function drizzleTables(): Promise<Map<string, Column[]>> {
-  const folder = join(import.meta.dir, '../../src/db/schema');
+  const folder = join(import.meta.dir, '../../src/store/schema');
   const found = new Map<string, Column[]>();
   for (const file of new Bun.Glob('*.ts').scanSync(folder))
     for (const exported of Object.values(await import(join(folder, file)))) {

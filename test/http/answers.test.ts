@@ -1,19 +1,19 @@
 /** What every answer has in common: its request id, its headers, HEAD, and the limits it announces. */
 import { describe, expect, test } from 'bun:test';
 import { SECOND } from '@/core/clock.ts';
-import { createInstance } from '../support/instance.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
 import { appOver, rawCall } from './app-over.ts';
 
 const REQUEST_ID = /^req_[0-9a-z]{26}$/;
 
-async function assetPath(instance: ReturnType<typeof createInstance>): Promise<string> {
+async function assetPath(instance: Instance): Promise<string> {
   const page = await instance.call('GET', '/sign-in');
   return /"(\/assets\/[^"]+)"/.exec(page.text)![1]!;
 }
 
 describe('every answer', () => {
   test('carries a request id of ours, whichever way it ends', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const seen = new Set<string>();
     const calls: [string, string, number][] = [
       ['GET', '/healthz', 200],
@@ -42,13 +42,13 @@ describe('every answer', () => {
   });
 
   test('carries a request id even when it is an asset of the pages', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { status, headers } = await instance.call('GET', await assetPath(instance));
     expect([status, headers.get('x-request-id')]).toEqual([200, expect.stringMatching(REQUEST_ID)]);
   });
 
   test('has in its body the id of its header, and in the log', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { app, log } = appOver(instance);
     const response = await app.fetch(new Request('http://localhost/api/applications'));
     const { requestId } = (await response.json()) as { requestId: string };
@@ -57,9 +57,9 @@ describe('every answer', () => {
   });
 
   test('is one line of the log, with the route instead of the path and no credential', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { app, log } = appOver(instance);
-    const { id } = instance.createApplication();
+    const { id } = await instance.createApplication();
     await app.fetch(
       new Request(`http://localhost/api/applications/${id}?cursor=secret`, {
         headers: { authorization: `Bearer ${instance.workspaceKey}`, 'user-agent': 'ua' },
@@ -81,7 +81,7 @@ describe('every answer', () => {
   });
 
   test('of the API is never stored by a cache nor sniffed', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     for (const [method, path] of [
       ['GET', '/api/applications'],
       ['POST', '/api/v1/session'],
@@ -102,7 +102,7 @@ describe('HEAD', () => {
     ['/api/applications', 401],
     ['/api/v1/session', 405],
   ])('of %s answers as GET would, without a body', async (path, status) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const head = await rawCall(instance, 'HEAD', path);
     const get = await rawCall(instance, 'GET', path);
     expect([head.status, head.text]).toEqual([status, '']);
@@ -113,8 +113,8 @@ describe('HEAD', () => {
   });
 
   test('is authenticated and limited like GET', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 1, perDay: 10 } });
     const path = `/api/applications/${id}`;
     const head = () => rawCall(instance, 'HEAD', path, { authorization: `Bearer ${token}` });
@@ -123,7 +123,7 @@ describe('HEAD', () => {
 
   test('comes from its own peer, as any request does', async () => {
     const peers = new WeakMap<Request, string>();
-    const instance = createInstance();
+    const instance = await createInstance();
     // As in a server: the peer is known of the very request that came in, and of no copy of it.
     const { app, log } = appOver(instance, { peerAddress: (request) => peers.get(request) ?? null });
     for (const method of ['GET', 'HEAD']) {
@@ -139,7 +139,7 @@ describe('a path', () => {
   test.each([['localhost'], ['auth.example.com:8443'], ['id'], ['sso'], ['x'], ['[::1]:8080'], ['10.0.0.1']])(
     'is found whatever name the server is reached by: %s',
     async (host) => {
-      const { app } = createInstance();
+      const { app } = await createInstance();
       for (const path of ['/healthz', '/healthz?x=/y', '/openapi.roles.json'])
         expect((await app.fetch(new Request(`http://${host}${path}`))).status).toBe(200);
       expect((await app.fetch(new Request(`http://${host}/nothing/healthz`))).status).toBe(404);
@@ -152,8 +152,8 @@ describe('a limit', () => {
     ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`)).concat(headers.get('retry-after'));
 
   test('of a key is announced with every answer, and Retry-After comes with the refusal', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 2, perDay: 100 } });
     instance.clock.advance(15 * SECOND);
     const path = `/api/applications/${id}`;
@@ -170,8 +170,8 @@ describe('a limit', () => {
   });
 
   test('is announced with refusals of other kinds too', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { access: 'read', rateLimits: { perMinute: 5, perDay: 100 } });
     const forbidden = await instance.call('PATCH', `/api/applications/${id}`, { token, body: {} });
     const missing = await instance.call('GET', '/api/applications/app_x', { token });
@@ -180,8 +180,8 @@ describe('a limit', () => {
   });
 
   test('of the day is announced once it is the tighter one', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 5, perDay: 1 } });
     const path = `/api/applications/${id}`;
     expect(limits((await instance.call('GET', path, { token })).headers)).toEqual(['1', '0', '43200', null]);
@@ -190,7 +190,7 @@ describe('a limit', () => {
   });
 
   test('is not claimed where there is none', async () => {
-    const { headers } = await createInstance().call('GET', '/healthz');
+    const { headers } = await (await createInstance()).call('GET', '/healthz');
     expect(limits(headers)).toEqual([null, null, null, null]);
   });
 });

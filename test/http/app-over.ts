@@ -2,6 +2,7 @@
 import { type App, type AppOptions, createApp } from '@/app.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
+import { accessLog } from '@/http/access-log.ts';
 import { createLog } from '@/log.ts';
 import { outboxTransport } from '@/mail/outbox.ts';
 import type { Instance } from '../support/instance.ts';
@@ -26,6 +27,7 @@ export function appOver(instance: Instance, options: Partial<AppOptions> = {}): 
       throw new Error('no test of this file reaches out');
     },
     log: createLog('debug', { write: (line: string) => void log.push(JSON.parse(line)) }),
+    accessLog: accessLog((line) => void log.push(JSON.parse(line))),
     baseUrl: () => config.baseUrl ?? 'http://localhost:8080',
   };
   const app = createApp(dependencies, services, {

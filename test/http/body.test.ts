@@ -3,8 +3,8 @@ import { createInstance } from '../support/instance.ts';
 
 const MIB = 1024 * 1024;
 
-function setUp() {
-  const instance = createInstance();
+async function setUp() {
+  const instance = await createInstance();
   const send = async (init: RequestInit & { duplex?: 'half' }, headers: Record<string, string> = {}) => {
     const response = await instance.app.fetch(
       new Request('http://localhost/api/applications', {
@@ -15,7 +15,7 @@ function setUp() {
     );
     return { status: response.status, json: (await response.json()) as any };
   };
-  const count = () => instance.db.sqlite.query('SELECT count(*) AS n FROM applications').get() as { n: number };
+  const count = () => instance.sqlite.query('SELECT count(*) AS n FROM applications').get() as { n: number };
   return { instance, send, count };
 }
 
@@ -48,7 +48,7 @@ describe('a JSON body', () => {
     ['{"name":"Shop"} x'],
     ['\u0000'],
   ])('that is malformed is refused, without echo: %j', async (body) => {
-    const { instance, count } = setUp();
+    const { instance, count } = await setUp();
     const before = count();
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
@@ -58,13 +58,13 @@ describe('a JSON body', () => {
   });
 
   test.each([['null'], ['[]'], ['"text"'], ['5'], ['true']])('that is no object is refused: %s', async (body) => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
     expect([answer.status, answer.json.fields]).toEqual([400, [{ path: 'body', message: 'Give a JSON object.' }]]);
   });
 
   test('with a dangerous name refuses it as any unknown field', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const body = '{"__proto__":{"name":"x"},"constructor":1}';
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
     expect(answer.status).toBe(400);
@@ -72,8 +72,8 @@ describe('a JSON body', () => {
   });
 
   test('that is required and missing is refused', async () => {
-    const { instance } = setUp();
-    const path = `/api/applications/${instance.createApplication().id}/api-keys`;
+    const { instance } = await setUp();
+    const path = `/api/applications/${(await instance.createApplication()).id}/api-keys`;
     for (const body of [undefined, '', ' \n'])
       expect((await instance.call('POST', path, { token: instance.workspaceKey, body })).json).toMatchObject({
         error: 'invalid_request',
@@ -93,7 +93,7 @@ describe('a media type', () => {
     ['application/xml, application/json'],
     [''],
   ])('other than JSON is refused: %j', async (type) => {
-    const { send, count } = setUp();
+    const { send, count } = await setUp();
     const before = count();
     const { status, json } = await send({ body: '{"name":"Shop"}' }, type ? { 'content-type': type } : {});
     expect([status, json.error]).toEqual([415, 'unsupported_media_type']);
@@ -103,7 +103,7 @@ describe('a media type', () => {
   test.each([['application/json'], ['application/json; charset=utf-8'], ['APPLICATION/JSON ;charset="utf-8"']])(
     'that is JSON is taken: %s',
     async (type) => {
-      const { send } = setUp();
+      const { send } = await setUp();
       expect((await send({ body: '{"name":"Shop"}' }, { 'content-type': type })).status).toBe(200);
     },
   );
@@ -111,7 +111,7 @@ describe('a media type', () => {
 
 describe('a body of more than 1 MiB', () => {
   test('is refused by its declared length, one byte over', async () => {
-    const { send, count } = setUp();
+    const { send, count } = await setUp();
     const before = count();
     const headers = { ...JSON_TYPE, 'content-length': String(MIB + 1) };
     const { status, json } = await send({ body: ' '.repeat(MIB + 1) }, headers);
@@ -120,7 +120,7 @@ describe('a body of more than 1 MiB', () => {
   });
 
   test('is refused while it comes in chunks, and not read to its end', async () => {
-    const { send } = setUp();
+    const { send } = await setUp();
     const { stream, sent } = chunked(64 * MIB);
     const { status, json } = await send({ body: stream, duplex: 'half' }, JSON_TYPE);
     expect([status, json.error]).toEqual([413, 'payload_too_large']);
@@ -128,13 +128,13 @@ describe('a body of more than 1 MiB', () => {
   });
 
   test('is refused in chunks one byte over', async () => {
-    const { send } = setUp();
+    const { send } = await setUp();
     const { stream } = chunked(MIB + 1, 4097);
     expect((await send({ body: stream, duplex: 'half' }, JSON_TYPE)).status).toBe(413);
   });
 
   test('is refused to a caller with a credential; a stranger learns nothing but 401', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const answer = await instance.call('POST', '/api/applications', {
       body: ' '.repeat(MIB + 1),
       headers: { 'content-length': String(MIB + 1) },
@@ -143,7 +143,7 @@ describe('a body of more than 1 MiB', () => {
   });
 
   test('starts at one byte more: exactly 1 MiB is read', async () => {
-    const { send } = setUp();
+    const { send } = await setUp();
     const text = '{"name":"Shop"}'.padEnd(MIB, ' ');
     expect((await send({ body: text }, { ...JSON_TYPE, 'content-length': String(MIB) })).status).toBe(200);
     const { stream } = chunked(MIB);
@@ -160,13 +160,13 @@ describe('an optional body', () => {
     ['blanks', ' \r\n\t ', JSON_TYPE],
     ['an empty object', '{}', JSON_TYPE],
   ] as [string, string | undefined, Record<string, string>][])('may be %s', async (_, body, headers) => {
-    const { send } = setUp();
+    const { send } = await setUp();
     const { status, json } = await send(body === undefined ? {} : { body }, headers);
     expect([status, json.data.name]).toEqual([200, 'Untitled application']);
   });
 
   test('refuses fields that are not known, naming each and not its value', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const body = { colour: 'very-red', size: { deep: 1 } };
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
     expect(answer.status).toBe(400);
@@ -175,7 +175,7 @@ describe('an optional body', () => {
   });
 
   test('lists at most twenty problems', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const body = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]));
     const answer = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body });
     expect(answer.json.fields).toHaveLength(20);

@@ -116,9 +116,9 @@ describe('a fault of ours', () => {
   });
 
   test('in a handler reaches the caller as internal and the log with its cause', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { app, log } = appOver(instance);
-    instance.db.sqlite.run('DROP TABLE setup_links');
+    instance.sqlite.run('DROP TABLE setup_links');
     const token = mintSecret('setup', systemRandom);
     const response = await app.fetch(
       new Request('http://localhost/api/setup', {
@@ -151,7 +151,7 @@ describe('an address that does not exist', () => {
     ['/API/APPLICATIONS'],
     ['/%E0%A4%A'],
   ])('is 404 in JSON, for strangers and for keys: %s', async (path) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     for (const token of [undefined, instance.workspaceKey]) {
       const answer = await instance.call('GET', path, { token, headers: { accept: '*/*' } });
       expect([answer.status, answer.json]).toEqual([
@@ -167,7 +167,7 @@ describe('an address that does not exist', () => {
   });
 
   test('is a page for a browser, and JSON for its scripts', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const page = await instance.call('GET', '/nothing<script>', { headers: BROWSER });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(page.text).toStartWith('<!doctype html>');
@@ -178,9 +178,9 @@ describe('an address that does not exist', () => {
   });
 });
 
-describe('a method that a path does not take', () => {
+describe('a method that a path does not take', async () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
-  const { app } = createInstance();
+  const { app } = await createInstance();
   const paths = Map.groupBy(app.operations, ({ path }) => path);
 
   test.each([...paths.keys()].map((path) => [path]))('is 405 with the methods it does take: %s', async (path) => {
@@ -193,7 +193,7 @@ describe('a method that a path does not take', () => {
       .filter(([other]) => fits(other))
       .flatMap(([, group]) => group.map(({ method }) => method));
     const allowed = [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].toSorted();
-    const instance = createInstance();
+    const instance = await createInstance();
     for (const method of METHODS.filter((candidate) => !allowed.includes(candidate))) {
       const { status, headers, text } = await rawCall(instance, method, called);
       expect([method, status, headers.get('allow')]).toEqual([method, 405, allowed.join(', ')]);

@@ -12,7 +12,7 @@ describe('a Host that makes no URL', () => {
   test.each(['http://[/nope', 'http://a b/nope', 'http://%/nope', 'http://x:99999999/nope'])(
     '%s is answered as any other',
     async (url) => {
-      const instance = createInstance();
+      const instance = await createInstance();
       const response = await instance.app.fetch(requestFor(url));
       expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([404, 'not_found']);
       expect(response.headers.get('x-request-id')).toMatch(/^req_/);
@@ -21,15 +21,15 @@ describe('a Host that makes no URL', () => {
   );
 
   test('does not break the sign-in page', async () => {
-    const { app } = createInstance();
+    const { app } = await createInstance();
     expect((await app.fetch(requestFor('http://[/sign-in?clientId=nobody'))).status).toBe(404);
   });
 });
 
 describe('a body that comes slowly', () => {
   test('does not let a key verify that was revoked meanwhile', async () => {
-    const instance = createInstance();
-    const application = instance.createApplication();
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     const key = await instance.createKey(application.id, { access: 'read' });
     const isRead = Promise.withResolvers<void>();
@@ -64,23 +64,25 @@ describe('a body that comes slowly', () => {
   });
 });
 
-test('counters that could not be written are written by the next flush', () => {
-  const { db, clock } = createInstance();
+test('counters that could not be written are written by the next flush', async () => {
+  const { db, sqlite, clock } = await createInstance();
   const limiter = rateLimiter({ db, clock });
   limiter.consume(BUCKETS.keyDay, 'key_1', 10);
-  db.sqlite.run(
+  sqlite.run(
     "CREATE TRIGGER refuse BEFORE INSERT ON rate_counters BEGIN SELECT RAISE(ABORT, 'refused by the test'); END",
   );
-  expect(() => limiter.flush()).toThrow('refused by the test');
-  db.sqlite.run('DROP TRIGGER refuse');
-  limiter.flush();
-  expect(rateLimiter({ db, clock }).peek(BUCKETS.keyDay, 'key_1', 10).remaining).toBe(9);
+  await expect(limiter.flush()).rejects.toThrow('refused by the test');
+  sqlite.run('DROP TRIGGER refuse');
+  await limiter.flush();
+  const restarted = rateLimiter({ db, clock });
+  await restarted.load();
+  expect(restarted.peek(BUCKETS.keyDay, 'key_1', 10).remaining).toBe(9);
 });
 
 test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028', ' \t '])(
   'a name is one line that can be shown anywhere: %j is refused',
   async (name) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { status, json } = await instance.call('POST', '/api/applications', {
       token: instance.workspaceKey,
       body: { name },
@@ -90,7 +92,7 @@ test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028
 );
 
 test('the environment’s key is not rotated: the next start would bring the old token back', async () => {
-  const instance = createInstance();
+  const instance = await createInstance();
   const keys = await instance.call('GET', '/api/workspace/api-keys', { token: instance.workspaceKey });
   const { id } = keys.json.data.items.find(({ source }: { source: string }) => source === 'environment');
   const answer = await instance.call('POST', `/api/workspace/api-keys/${id}/rotate`, { token: instance.workspaceKey });
@@ -99,8 +101,8 @@ test('the environment’s key is not rotated: the next start would bring the old
 });
 
 test('revoking a successor ends its predecessor for good, whatever becomes of their principal', async () => {
-  const instance = createInstance();
-  const { id } = instance.createApplication();
+  const instance = await createInstance();
+  const { id } = await instance.createApplication();
   const manage = (method: string, path: string) =>
     instance.call(method, `/api/applications/${id}${path}`, { token: instance.workspaceKey });
   const first = await instance.createKey(id);

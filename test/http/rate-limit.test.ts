@@ -1,30 +1,31 @@
-import { Database as SqliteDatabase } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { type AdjustableClock, adjustableClock, DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
-import { migrate } from '@/db/migrate.ts';
-import { createDatabase } from '@/db/unit-of-work.ts';
 import { announceLimit, type Bucket, rateLimiter } from '@/http/rate-limit.ts';
+import { openTestDatabase } from '../support/database.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00.000Z');
 const minute: Bucket = { name: 'minute', windowMs: MINUTE };
 const day: Bucket = { name: 'day', windowMs: DAY };
 
-function open(clock: AdjustableClock = adjustableClock({ now: () => NOON })) {
-  const sqlite = new SqliteDatabase(':memory:', { strict: true });
-  migrate(sqlite, ':memory:');
-  const db = createDatabase(sqlite, clock);
+async function open(clock: AdjustableClock = adjustableClock({ now: () => NOON })) {
+  const { db, sqlite } = await openTestDatabase(clock);
   const rows = () =>
     sqlite
       .query(
         'SELECT bucket, subject, window_started_at AS startedAt, window_ends_at AS endsAt, count FROM rate_counters',
       )
       .all();
-  return { db, clock, sqlite, rows, limiter: rateLimiter({ db, clock }), restarted: () => rateLimiter({ db, clock }) };
+  const restarted = async () => {
+    const limiter = rateLimiter({ db, clock });
+    await limiter.load();
+    return limiter;
+  };
+  return { db, clock, sqlite, rows, limiter: rateLimiter({ db, clock }), restarted };
 }
 
 describe('a limit', () => {
-  test('lets through as many as it says and announces what is left', () => {
-    const { limiter } = open();
+  test('lets through as many as it says and announces what is left', async () => {
+    const { limiter } = await open();
     const states = Array.from({ length: 4 }, () => limiter.consume(minute, 'a', 3));
     expect(states.map(({ isAllowed, remaining }) => [isAllowed, remaining])).toEqual([
       [true, 2],
@@ -35,8 +36,8 @@ describe('a limit', () => {
     expect(states.every(({ limit, resetSeconds }) => limit === 3 && resetSeconds === 60)).toBe(true);
   });
 
-  test('counts in the clock’s minute, not from the first use', () => {
-    const { limiter, clock } = open();
+  test('counts in the clock’s minute, not from the first use', async () => {
+    const { limiter, clock } = await open();
     clock.advance(59 * SECOND);
     expect(limiter.consume(minute, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: 1 });
     clock.advance(999);
@@ -45,8 +46,8 @@ describe('a limit', () => {
     expect(limiter.consume(minute, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: 60 });
   });
 
-  test('counts a day as the UTC day', () => {
-    const { limiter, clock } = open();
+  test('counts a day as the UTC day', async () => {
+    const { limiter, clock } = await open();
     expect(limiter.consume(day, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: (12 * HOUR) / SECOND });
     clock.advance(12 * HOUR - 1);
     expect(limiter.consume(day, 'a', 1)).toMatchObject({ isAllowed: false, resetSeconds: 1 });
@@ -54,20 +55,20 @@ describe('a limit', () => {
     expect(limiter.consume(day, 'a', 1)).toMatchObject({ isAllowed: true, resetSeconds: DAY / SECOND });
   });
 
-  test('does not count a refused use: a limit that is raised is free at once', () => {
-    const { limiter } = open();
+  test('does not count a refused use: a limit that is raised is free at once', async () => {
+    const { limiter } = await open();
     for (let use = 0; use < 10; use += 1) limiter.consume(minute, 'a', 2);
     expect(limiter.consume(minute, 'a', 3)).toMatchObject({ isAllowed: true, remaining: 0 });
   });
 
-  test('that is lowered below the count leaves nothing, never less than nothing', () => {
-    const { limiter } = open();
+  test('that is lowered below the count leaves nothing, never less than nothing', async () => {
+    const { limiter } = await open();
     for (let use = 0; use < 5; use += 1) limiter.consume(minute, 'a', 5);
     expect(limiter.consume(minute, 'a', 2)).toMatchObject({ isAllowed: false, remaining: 0 });
   });
 
-  test('is each subject’s and each bucket’s own', () => {
-    const { limiter } = open();
+  test('is each subject’s and each bucket’s own', async () => {
+    const { limiter } = await open();
     limiter.consume(minute, 'a', 1);
     expect(limiter.consume(minute, 'a', 1).isAllowed).toBe(false);
     expect(limiter.consume(minute, 'b', 1).isAllowed).toBe(true);
@@ -75,8 +76,8 @@ describe('a limit', () => {
     expect(limiter.consume(minute, '__proto__', 1).isAllowed).toBe(true);
   });
 
-  test('can be looked at without being used', () => {
-    const { limiter } = open();
+  test('can be looked at without being used', async () => {
+    const { limiter } = await open();
     for (let look = 0; look < 5; look += 1)
       expect(limiter.peek(minute, 'a', 1)).toEqual({ isAllowed: true, limit: 1, remaining: 1, resetSeconds: 60 });
     limiter.consume(minute, 'a', 1);
@@ -85,66 +86,76 @@ describe('a limit', () => {
 });
 
 describe('counters', () => {
-  test('survive a restart once they are flushed', () => {
-    const { limiter, restarted, clock } = open();
+  test('survive a restart once they are flushed', async () => {
+    const { limiter, restarted, clock } = await open();
     for (let use = 0; use < 3; use += 1) limiter.consume(minute, 'a', 3);
     limiter.consume(day, 'a', 2);
-    limiter.flush();
+    await limiter.flush();
     clock.advance(59 * SECOND);
-    const second = restarted();
+    const second = await restarted();
     expect(second.consume(minute, 'a', 3).isAllowed).toBe(false);
     expect(second.consume(day, 'a', 2)).toMatchObject({ isAllowed: true, remaining: 0 });
-    second.flush();
-    expect(restarted().consume(day, 'a', 2).isAllowed).toBe(false);
+    await second.flush();
+    expect((await restarted()).consume(day, 'a', 2).isAllowed).toBe(false);
   });
 
-  test('are written as the window they belong to, and only when flushed', () => {
-    const { limiter, rows, clock } = open();
+  test('are written as the window they belong to, and only when flushed', async () => {
+    const { limiter, rows, clock } = await open();
     clock.advance(20 * SECOND);
     limiter.consume(minute, 'a', 5);
     limiter.consume(minute, 'a', 5);
     expect(rows()).toEqual([]);
-    limiter.flush();
+    await limiter.flush();
     expect(rows()).toEqual([{ bucket: 'minute', subject: 'a', startedAt: NOON, endsAt: NOON + MINUTE, count: 2 }]);
     limiter.consume(minute, 'a', 5);
-    limiter.flush();
+    await limiter.flush();
     expect(rows()).toEqual([{ bucket: 'minute', subject: 'a', startedAt: NOON, endsAt: NOON + MINUTE, count: 3 }]);
   });
 
-  test('of ended windows are not brought back by a restart and are forgotten by a flush', () => {
-    const { limiter, restarted, rows, clock } = open();
+  test('of brief windows are worth a row at a clean stop only', async () => {
+    const { limiter, restarted, rows } = await open();
+    const brief: Bucket = { name: 'brief', windowMs: MINUTE, isBrief: true };
+    limiter.consume(brief, 'a', 1);
+    await limiter.flush();
+    expect(rows()).toEqual([]);
+    await limiter.flushAll();
+    expect((await restarted()).consume(brief, 'a', 1).isAllowed).toBe(false);
+  });
+
+  test('of ended windows are not brought back by a restart and are forgotten by a flush', async () => {
+    const { limiter, restarted, rows, clock } = await open();
     limiter.consume(minute, 'a', 1);
     limiter.consume(day, 'a', 5);
-    limiter.flush();
+    await limiter.flush();
     clock.advance(MINUTE);
-    expect(restarted().consume(minute, 'a', 1).isAllowed).toBe(true);
-    limiter.flush();
+    expect((await restarted()).consume(minute, 'a', 1).isAllowed).toBe(true);
+    await limiter.flush();
     expect(rows()).toEqual([
       { bucket: 'day', subject: 'a', startedAt: NOON - 12 * HOUR, endsAt: NOON + 12 * HOUR, count: 1 },
     ]);
   });
 
-  test('of a window that ended before it was flushed do not spoil the next one', () => {
-    const { limiter, restarted, clock } = open();
+  test('of a window that ended before it was flushed do not spoil the next one', async () => {
+    const { limiter, restarted, clock } = await open();
     for (let use = 0; use < 3; use += 1) limiter.consume(minute, 'a', 3);
     clock.advance(MINUTE);
     limiter.consume(minute, 'a', 3);
-    limiter.flush();
-    expect(restarted().consume(minute, 'a', 3)).toMatchObject({ isAllowed: true, remaining: 1 });
+    await limiter.flush();
+    expect((await restarted()).consume(minute, 'a', 3)).toMatchObject({ isAllowed: true, remaining: 1 });
   });
 
-  test('beyond one batch are all flushed, and all forgotten in the end', () => {
-    const { limiter, rows, clock } = open();
+  test('beyond one batch are all flushed, and all forgotten in the end', async () => {
+    const { limiter, rows, clock } = await open();
     for (let subject = 0; subject < 1000; subject += 1) limiter.consume(minute, `s${subject}`, 5);
-    limiter.flush();
+    await limiter.flush();
     expect(rows()).toHaveLength(1000);
     clock.advance(MINUTE);
-    for (let turn = 0; turn < 4; turn += 1) limiter.flush();
+    for (let turn = 0; turn < 4; turn += 1) await limiter.flush();
     expect(rows()).toEqual([]);
   });
 
-  test('of a flood of made-up subjects are bounded: the oldest make room, the newest hold', () => {
-    const { limiter } = open();
+  test('of a flood of made-up subjects are bounded: the oldest make room, the newest hold', async () => {
+    const { limiter } = await open();
     for (let subject = 0; subject <= 200_000; subject += 1) limiter.consume(minute, `s${subject}`, 1);
     expect(limiter.peek(minute, 's0', 1).isAllowed).toBe(true);
     expect(limiter.peek(minute, 's199999', 1).isAllowed).toBe(false);
@@ -152,7 +163,7 @@ describe('counters', () => {
   });
 });
 
-test('of several limits the one nearest to its end is announced', () => {
+test('of several limits the one nearest to its end is announced', async () => {
   const headers: Record<string, string> = {};
   const state = { isAllowed: true, limit: 60, remaining: 5, resetSeconds: 60 };
   announceLimit(headers, state, { ...state, limit: 10_000, remaining: 4, resetSeconds: 3600 });

@@ -46,7 +46,7 @@ describe('the session cookie', () => {
   test.each([['gatehouse=%E0%A4'], ['gatehouse=%'], ['gatehouse=%00'], [`gatehouse=${'x'.repeat(10_000)}`]])(
     'that is damaged is not signed in, and no fault of ours: %.30s',
     async (cookie) => {
-      const answer = await createInstance().call('GET', '/api/applications', { headers: { cookie } });
+      const answer = await (await createInstance()).call('GET', '/api/applications', { headers: { cookie } });
       expect([answer.status, answer.json.error]).toEqual([401, 'unauthenticated']);
     },
   );
@@ -54,9 +54,9 @@ describe('the session cookie', () => {
 
 describe('a write that is authenticated by the console’s cookie', () => {
   async function signedIn() {
-    const instance = createInstance({ environment: SECURE });
+    const instance = await createInstance({ environment: SECURE });
     const { token } = await instance.signIn('console', 'owner@example.com');
-    const names = () => instance.db.sqlite.query('SELECT name FROM applications ORDER BY rowid').all();
+    const names = () => instance.sqlite.query('SELECT name FROM applications ORDER BY rowid').all();
     const before = names();
     return { instance, token, cookie: `__Host-gatehouse=${token}`, before, names };
   }
@@ -137,7 +137,7 @@ describe('a write that is authenticated by the console’s cookie', () => {
 
   test('an ordinary application’s sign-in sets no cookie, and its token in the cookie manages nothing', async () => {
     const { instance } = await signedIn();
-    const { clientId } = instance.createApplication();
+    const { clientId } = await instance.createApplication();
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });
     const answer = await instance.call('POST', '/api/v1/auth/otp/verify', {
       body: { challengeId: sent.json.data.challengeId, code: instance.codeFor('ada@example.com') },

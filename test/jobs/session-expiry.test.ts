@@ -3,19 +3,21 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, SECOND } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
+import { recordAudit } from '@/store/audit.ts';
+import { EVENT_EMITTED } from '@/store/events.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const TTL = 30 * DAY;
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   return { instance, application, job: sessionExpiryJob(instance), signIn: signInTo(instance, application.clientId) };
 }
 
 const signInTo = (instance: Instance, clientId: string) => async (name: string) => {
   const signedIn = await instance.signIn(clientId, `${name}@example.com`);
-  const row = instance.db.sqlite.query('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get() as { id: string };
+  const row = instance.sqlite.query('SELECT id FROM sessions ORDER BY rowid DESC LIMIT 1').get() as { id: string };
   return { ...signedIn, sessionId: row.id };
 };
 
@@ -23,14 +25,14 @@ const reports = (instance: Instance, applicationId: string) =>
   instance.events(applicationId).filter(({ type }) => type === 'user.session_expired');
 
 /** Further sessions of whoever signed in last, as many as wanted, ending when that one does. */
-function addSessions({ db, clock }: Instance, count: number): string[] {
-  const insert = db.sqlite.prepare(
+function addSessions({ sqlite, clock }: Instance, count: number): string[] {
+  const insert = sqlite.prepare(
     `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
      SELECT ?1, randomblob(32), application_user_id, method, last_seen_at, created_at, expires_at
      FROM sessions ORDER BY rowid LIMIT 1`,
   );
   const ids = Array.from({ length: count }, () => newId('session', clock.now()));
-  db.sqlite.transaction(() => ids.forEach((id) => insert.run(id)))();
+  sqlite.transaction(() => ids.forEach((id) => insert.run(id)))();
   return ids;
 }
 
@@ -56,7 +58,7 @@ describe('a session that ends by time', () => {
     await signIn('ada');
     instance.clock.advance(TTL);
     await job.runOnce();
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     await restarted.services.scheduler.runAll();
     expect(reports(restarted, application.id)).toHaveLength(1);
   });
@@ -65,7 +67,7 @@ describe('a session that ends by time', () => {
     const { instance, application, signIn } = await setUp();
     await signIn('ada');
     instance.clock.advance(TTL + 3 * DAY);
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     await restarted.services.scheduler.runAll();
     expect(reports(restarted, application.id)).toHaveLength(1);
   });
@@ -74,8 +76,8 @@ describe('a session that ends by time', () => {
     const { instance, application, signIn } = await setUp();
     await signIn('ada');
     instance.clock.advance(400 * DAY);
-    await instance.restart().services.scheduler.runAll();
-    const rows = instance.db.sqlite.query('SELECT id FROM sessions').all();
+    await (await instance.restart()).services.scheduler.runAll();
+    const rows = instance.sqlite.query('SELECT id FROM sessions').all();
     expect([reports(instance, application.id).length, rows]).toEqual([1, []]);
   });
 
@@ -94,7 +96,7 @@ describe('a session that ends by time', () => {
   test('counts from its own application’s lifetime', async () => {
     const { instance, application, job, signIn } = await setUp();
     await signIn('ada');
-    const short = instance.createApplication({ name: 'Short' });
+    const short = await instance.createApplication({ name: 'Short' });
     await instance.call('PATCH', `/api/applications/${short.id}`, {
       token: instance.workspaceKey,
       body: { sessionTtlSeconds: 300 },
@@ -145,7 +147,7 @@ describe('a thousand sessions that end at once', () => {
     const ids = [sessionId, ...addSessions(world.instance, COUNT - 1)];
     world.instance.clock.advance(TTL);
     const sizes: number[] = [];
-    world.instance.db.onCommit('events', (events) => void sizes.push(events.length));
+    world.instance.db.onCommit(EVENT_EMITTED, (events) => void sizes.push(events.length));
     const reported = () =>
       reports(world.instance, world.application.id).map(({ data }) => (data as { sessionId: string }).sessionId);
     return { ...world, ids, sizes, reported };
@@ -164,7 +166,7 @@ describe('a thousand sessions that end at once', () => {
     const running = Promise.resolve(job.runOnce()).then(() => void (isDone = true));
     const seen: number[] = [];
     while (!isDone) {
-      instance.db.write(SYSTEM_ACTOR, (unit) => unit.audit({ kind: 'setup.link_created' }));
+      await instance.db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'setup.link_created' }));
       seen.push(reported().length);
       await Bun.sleep(0);
     }
@@ -176,16 +178,16 @@ describe('a thousand sessions that end at once', () => {
   test('are taken up where a crash left off: no batch by halves, none twice', async () => {
     const { instance, job, ids, reported } = await expired();
     // The 500th report fails, as on a full disk: its batch is rolled back whole.
-    instance.db.sqlite.run(
+    instance.sqlite.run(
       `CREATE TRIGGER broken BEFORE INSERT ON events
        WHEN (SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499
        BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
     );
     await expect(Promise.resolve(job.runOnce())).rejects.toThrow('disk full');
-    const marked = instance.db.sqlite.query('SELECT count(*) AS n FROM sessions WHERE expiry_reported_at > 0').get();
+    const marked = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE expiry_reported_at > 0').get();
     expect([reported().length, marked]).toEqual([400, { n: 400 }]);
-    instance.db.sqlite.run('DROP TRIGGER broken');
-    await instance.restart().services.scheduler.runAll();
+    instance.sqlite.run('DROP TRIGGER broken');
+    await (await instance.restart()).services.scheduler.runAll();
     expect(reported().sort()).toEqual([...ids].sort());
   });
 });

@@ -30,8 +30,8 @@ async function mailServer(port?: number): Promise<TestMailServer> {
   return server;
 }
 
-function instanceSendingTo(url: string): Instance {
-  const instance = createInstance({ mail: smtpTransport({ url, from: FROM }) });
+async function instanceSendingTo(url: string): Promise<Instance> {
+  const instance = await createInstance({ mail: smtpTransport({ url, from: FROM }) });
   cleanups.push(() => instance.services.mail.close());
   return instance;
 }
@@ -43,15 +43,15 @@ const verify = (instance: Instance, challengeId: string, code: string) =>
   instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
 
 const storedMails = (instance: Instance) =>
-  instance.db.sqlite
+  instance.sqlite
     .query('SELECT status, attempts, text, html, code, last_error AS lastError FROM mails ORDER BY rowid')
     .all() as { status: string; attempts: number; text: unknown; html: unknown; code: unknown; lastError: string }[];
 
 describe('a sign-in mail', () => {
   test('reaches the mail server in plain text and HTML, and its code signs in', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
-    const { clientId } = instance.createApplication({ name: 'Café <Ünique> & Söhne' });
+    const instance = await instanceSendingTo(server.url);
+    const { clientId } = await instance.createApplication({ name: 'Café <Ünique> & Söhne' });
     const sent = await send(instance, clientId);
     await instance.services.mail.runOnce();
 
@@ -77,8 +77,8 @@ describe('a sign-in mail', () => {
 
   test('is forgotten by the database once it has been sent, body and code', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
-    await send(instance, instance.createApplication().clientId);
+    const instance = await instanceSendingTo(server.url);
+    await send(instance, (await instance.createApplication()).clientId);
     await instance.services.mail.runOnce();
     expect(storedMails(instance)).toEqual([
       { status: 'sent', attempts: 1, text: null, html: null, code: null, lastError: null as never },
@@ -87,8 +87,8 @@ describe('a sign-in mail', () => {
 
   test('takes no extra header or recipient from the name of an application', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
-    const { clientId } = instance.createApplication({ name: 'Shop\r\nBcc: eve@evil.example\r\n\r\nHello' });
+    const instance = await instanceSendingTo(server.url);
+    const { clientId } = await instance.createApplication({ name: 'Shop\r\nBcc: eve@evil.example\r\n\r\nHello' });
     await send(instance, clientId);
     await instance.services.mail.runOnce();
     expect(server.received[0]!.envelopeTo).toEqual([EMAIL]);
@@ -126,9 +126,9 @@ describe('a sign-in mail', () => {
 describe('a mail that the server does not take', () => {
   test('for now (451) is sent again later, as the same message, until it is taken', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
+    const instance = await instanceSendingTo(server.url);
     server.refuseWith(451);
-    const sent = await send(instance, instance.createApplication().clientId);
+    const sent = await send(instance, (await instance.createApplication()).clientId);
     const code = instance.codeFor(EMAIL);
     await instance.services.mail.runOnce();
     expect(server.offered).toHaveLength(1);
@@ -157,9 +157,9 @@ describe('a mail that the server does not take', () => {
 
   test('for good (550) is not sent again, and its code is not kept', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
+    const instance = await instanceSendingTo(server.url);
     server.refuseWith(550);
-    await send(instance, instance.createApplication().clientId);
+    await send(instance, (await instance.createApplication()).clientId);
     await instance.services.mail.runOnce();
     const failed = { status: 'failed', attempts: 1, text: null, html: null, code: null };
     expect(storedMails(instance)[0]).toMatchObject(failed);
@@ -174,9 +174,9 @@ describe('a mail that the server does not take', () => {
 
   test('because its code has expired meanwhile is given up, not sent late', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
+    const instance = await instanceSendingTo(server.url);
     server.refuseWith(451);
-    await send(instance, instance.createApplication().clientId);
+    await send(instance, (await instance.createApplication()).clientId);
     await instance.services.mail.runOnce();
     server.refuseWith(null);
     instance.clock.advance(11 * MINUTE);
@@ -187,8 +187,8 @@ describe('a mail that the server does not take', () => {
 
   test('because none listens is queued, and delivered once one does', async () => {
     const port = freePort();
-    const instance = instanceSendingTo(`smtp://127.0.0.1:${port}`);
-    const sent = await send(instance, instance.createApplication().clientId);
+    const instance = await instanceSendingTo(`smtp://127.0.0.1:${port}`);
+    const sent = await send(instance, (await instance.createApplication()).clientId);
     expect(sent.status).toBe(200);
     await instance.services.mail.runOnce();
     expect(storedMails(instance)[0]).toMatchObject({ status: 'queued', attempts: 1 });
@@ -200,10 +200,31 @@ describe('a mail that the server does not take', () => {
     expect(storedMails(instance)[0]).toMatchObject({ status: 'sent', attempts: 2 });
   });
 
+  test.each([
+    ['450 4.2.1 <ada@example.com> has too much mail', 'queued', 'SMTP 450 4.2.1'],
+    ['550-5.1.1 <ada@example.com>\r\n550 5.1.1 is nobody here', 'failed', 'SMTP 550 5.1.1'],
+    ['452 ada@example.com', 'queued', 'SMTP 452'],
+  ])('is on record with the server’s own status, and with no word of it: %s', async (answer, status, lastError) => {
+    const server = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        open: (socket) => void socket.write('220 ready\r\n'),
+        data: (socket, data) => void socket.write(data.toString().startsWith('RCPT') ? `${answer}\r\n` : '250 OK\r\n'),
+      },
+    });
+    cleanups.push(() => server.stop(true));
+    const instance = await instanceSendingTo(`smtp://127.0.0.1:${server.port}`);
+    await send(instance, (await instance.createApplication()).clientId);
+    await instance.services.mail.runOnce();
+    expect(storedMails(instance)[0]).toMatchObject({ status, attempts: 1, lastError });
+    expect(instance.logLines.join('')).toContain(`"reason":"${lastError}"`);
+  });
+
   test('leaves neither address nor code in the log', async () => {
     const server = await mailServer();
-    const instance = instanceSendingTo(server.url);
-    const { clientId } = instance.createApplication();
+    const instance = await instanceSendingTo(server.url);
+    const { clientId } = await instance.createApplication();
     const codes: string[] = [];
     for (const [refusal, email] of [
       [451, 'temporary@example.com'],
@@ -228,8 +249,8 @@ describe('a mail server that never greets', () => {
       port: 0,
       socket: { open: (socket) => void sockets.add(socket), data() {} },
     });
-    const instance = instanceSendingTo(`smtp://127.0.0.1:${silent.port}`);
-    const { clientId } = instance.createApplication();
+    const instance = await instanceSendingTo(`smtp://127.0.0.1:${silent.port}`);
+    const { clientId } = await instance.createApplication();
     const people = Array.from({ length: 10 }, (_, index) => `person${index}@example.com`);
     const before = performance.now();
     for (const email of people) expect((await send(instance, clientId, email)).status).toBe(200);

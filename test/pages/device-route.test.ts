@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { AppError } from '@/core/error.ts';
-import type { Application } from '@/db/schema/applications.ts';
 import { devicePageRoute } from '@/pages/device-route.ts';
+import { type Application, findApplication } from '@/store/applications.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const BASE_URL = 'https://auth.example.com';
@@ -10,27 +10,27 @@ const BASE_URL = 'https://auth.example.com';
 let instance: Instance;
 let application: Application;
 
-beforeEach(() => {
-  instance = createInstance();
-  application = instance.createApplication({ name: 'Acme' });
+beforeEach(async () => {
+  instance = await createInstance();
+  application = await instance.createApplication({ name: 'Acme' });
 });
 
 /** Opens the page as somebody at an address would; the code BCDF-GHJK is the application's. */
-function open(query: string, ip = '203.0.113.7'): Response {
+async function open(query: string, ip = '203.0.113.7'): Promise<Response> {
   const route = devicePageRoute({
-    findDeviceGrant: (userCode) =>
-      userCode === 'BCDFGHJK' ? instance.services.applications.find(application.id)! : null,
+    findDeviceGrant: async (userCode) =>
+      userCode === 'BCDFGHJK' ? (await findApplication(instance.db.reader, application.id))! : null,
     limiter: instance.services.limiter,
     baseUrl: () => BASE_URL,
-    providerFor: () => ({ name: 'Google' }),
+    providerFor: async () => ({ name: 'Google' }),
   });
   const request = new Request(`${BASE_URL}/device${query}`);
-  return route.handle({ context: { request, ip, headers: {} } } as never) as Response;
+  return route.handle({ context: { request, ip, headers: {} } } as never) as Promise<Response>;
 }
 
-function refusalOf(query: string, ip?: string): string | null {
+async function refusalOf(query: string, ip?: string): Promise<string | null> {
   try {
-    open(query, ip);
+    await open(query, ip);
     return null;
   } catch (error) {
     return (error as AppError).code;
@@ -48,7 +48,7 @@ test('without a code the page asks for one, and nothing of it is kept or passed 
 });
 
 test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to its application', async (code) => {
-  const answer = open(`?code=${code}&locale=de`);
+  const answer = await open(`?code=${code}&locale=de`);
   expect(answer.status).toBe(200);
   const page = await answer.text();
   expect(page).toContain('Sign in to Acme');
@@ -61,7 +61,7 @@ test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to i
 });
 
 test('the provider’s way back is this very page', async () => {
-  const link = /id="provider" href="([^"]+)"/.exec(await open('?code=bcdfghjk&locale=de').text())![1]!;
+  const link = /id="provider" href="([^"]+)"/.exec(await (await open('?code=bcdfghjk&locale=de')).text())![1]!;
   const start = new URL(link.replaceAll('&amp;', '&'));
   expect(start.origin + start.pathname).toBe(`${BASE_URL}/api/auth/google/start`);
   expect(start.searchParams.get('clientId')).toBe(application.clientId);
@@ -71,7 +71,7 @@ test('the provider’s way back is this very page', async () => {
 test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
   'a bad code (%s) is 404, with the form and a word',
   async (code) => {
-    const answer = open(`?code=${code}`);
+    const answer = await open(`?code=${code}`);
     expect(answer.status).toBe(404);
     const page = await answer.text();
     expect(page).toContain('This code is not right or has expired.');
@@ -80,32 +80,41 @@ test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
   },
 );
 
-test('an application that was archived takes no devices', () => {
-  instance.db.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
-  expect(refusalOf('?code=bcdfghjk')).toBe('application_archived');
+test('an application that was archived takes no devices', async () => {
+  instance.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+  expect(await refusalOf('?code=bcdfghjk')).toBe('application_archived');
 });
 
 describe('wrong codes', () => {
-  const guess = (count: number, ip?: string) => {
-    for (let tried = 0; tried < count; tried += 1) expect(open('?code=CCDFGHJK', ip).status).toBe(404);
+  const guess = async (count: number, ip?: string) => {
+    for (let tried = 0; tried < count; tried += 1) expect((await open('?code=CCDFGHJK', ip)).status).toBe(404);
   };
 
-  test('of one address are stopped after ten in 15 minutes, right ones included', () => {
-    guess(10);
-    expect(refusalOf('?code=CCDFGHJL')).toBe('rate_limited');
-    expect(refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
-    expect(refusalOf('?code=BCDFGHJK', '203.0.113.8')).toBeNull();
-    expect(refusalOf('')).toBeNull();
+  test('of one address are stopped after ten in 15 minutes, right ones included', async () => {
+    await guess(10);
+    expect(await refusalOf('?code=CCDFGHJL')).toBe('rate_limited');
+    expect(await refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
+    expect(await refusalOf('?code=BCDFGHJK', '203.0.113.8')).toBeNull();
+    expect(await refusalOf('')).toBeNull();
     instance.clock.advance(15 * MINUTE);
-    expect(refusalOf('?code=BCDFGHJK')).toBeNull();
+    expect(await refusalOf('?code=BCDFGHJK')).toBeNull();
   });
 
-  test('alone count: neither right ones nor what cannot be a code', () => {
+  test('at once are stopped after ten as well, and the right one behind them', async () => {
+    const codes = [...Array.from({ length: 30 }, () => 'CCDFGHJK'), 'BCDFGHJK'];
+    const refusals = await Promise.all(codes.map((code) => refusalOf(`?code=${code}`)));
+    expect(refusals.map((refusal) => refusal ?? 'answered')).toEqual([
+      ...Array.from({ length: 10 }, () => 'answered'),
+      ...Array.from({ length: 21 }, () => 'rate_limited'),
+    ]);
+  });
+
+  test('alone count: neither right ones nor what cannot be a code', async () => {
     for (let tried = 0; tried < 20; tried += 1) {
-      expect(open('?code=BCDFGHJK').status).toBe(200);
-      expect(open('?code=typo').status).toBe(404);
+      expect((await open('?code=BCDFGHJK')).status).toBe(200);
+      expect((await open('?code=typo')).status).toBe(404);
     }
-    guess(10);
-    expect(refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
+    await guess(10);
+    expect(await refusalOf('?code=BCDFGHJK')).toBe('rate_limited');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Application } from '@/db/schema/applications.ts';
+import type { Application } from '@/store/applications.ts';
 import { ownAddress, waysInto } from '@/pages/ways-in.ts';
 
 const application = (signinMethods: Application['signinMethods']) =>
@@ -7,15 +7,19 @@ const application = (signinMethods: Application['signinMethods']) =>
 
 const dependencies = (baseUrl: string, name: string | null = 'Google') => ({
   baseUrl: () => baseUrl,
-  providerFor: () => (name === null ? null : { name }),
+  providerFor: async () => (name === null ? null : { name }),
 });
 
 const own = '/sign-in?clientId=cli_acme';
 
-test('only what the application allows is offered, and a provider only where there is one', () => {
+test('only what the application allows is offered, and a provider only where there is one', async () => {
   const auth = dependencies('https://auth.example.com');
-  expect(waysInto(application([]), { own }, auth)).toEqual({ isCodeAllowed: false, passkeyHost: null, provider: null });
-  expect(waysInto(application(['otp', 'passkey', 'provider']), { own }, auth)).toEqual({
+  expect(await waysInto(application([]), { own }, auth)).toEqual({
+    isCodeAllowed: false,
+    passkeyHost: null,
+    provider: null,
+  });
+  expect(await waysInto(application(['otp', 'passkey', 'provider']), { own }, auth)).toEqual({
     isCodeAllowed: true,
     passkeyHost: 'auth.example.com',
     provider: {
@@ -24,7 +28,7 @@ test('only what the application allows is offered, and a provider only where the
     },
   });
   const without = dependencies('https://auth.example.com', null);
-  expect(waysInto(application(['provider']), { own }, without).provider).toBeNull();
+  expect((await waysInto(application(['provider']), { own }, without)).provider).toBeNull();
 });
 
 test.each([
@@ -34,14 +38,18 @@ test.each([
   ['http://[::1]:8080', 'localhost'],
   ['http://203.0.113.5', null],
   ['http://[2001:db8::1]', null],
-])('at %s passkeys belong to %p', (baseUrl, host) => {
-  expect(waysInto(application(['passkey']), { own }, dependencies(baseUrl)).passkeyHost).toBe(host);
+])('at %s passkeys belong to %p', async (baseUrl, host) => {
+  expect((await waysInto(application(['passkey']), { own }, dependencies(baseUrl))).passkeyHost).toBe(host);
 });
 
-test('an address to return to that is too long for both goes straight back', () => {
+test('an address to return to that is too long for both goes straight back', async () => {
   const returnTo = `https://acme.test/${'a'.repeat(1_950)}`;
   const page = ownAddress('/sign-in', { clientId: 'cli_acme', returnTo, locale: null });
   expect(page).not.toContain('locale');
-  const ways = waysInto(application(['provider']), { own: page, returnTo }, dependencies('https://auth.example.com'));
+  const ways = await waysInto(
+    application(['provider']),
+    { own: page, returnTo },
+    dependencies('https://auth.example.com'),
+  );
   expect(new URL(ways.provider!.startUrl).searchParams.get('returnTo')).toBe(returnTo);
 });

@@ -1,5 +1,5 @@
 /** An instance inside the test process: real services over a real SQLite, a clock the test moves, captured mail. */
-import { Database as SqliteDatabase } from 'bun:sqlite';
+import type { Database as SqliteDatabase } from 'bun:sqlite';
 import pino from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, loadConfig, type Mode } from '../../src/config.ts';
@@ -8,13 +8,14 @@ import { type AdjustableClock, adjustableClock } from '../../src/core/clock.ts';
 import { instanceKey } from '../../src/core/instance-key.ts';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
-import type { Application } from '../../src/db/schema/applications.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { createDatabase, type Database } from '../../src/db/unit-of-work.ts';
+import type { Database } from '../../src/db/database.ts';
+import { accessLog } from '../../src/http/access-log.ts';
 import { outboxTransport } from '../../src/mail/outbox.ts';
 import type { MailTransport } from '../../src/mail/transport.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createServices, type Services } from '../../src/services.ts';
+import { type Application, findApplication } from '../../src/store/applications.ts';
+import { openTestDatabase, type TestDatabase } from './database.ts';
 
 /** A Monday noon, on a minute's edge, so that windows of the clock are predictable. */
 export const START = Date.parse('2026-03-02T12:00:00.000Z');
@@ -23,6 +24,8 @@ export interface Instance {
   readonly app: App;
   readonly services: Services;
   readonly db: Database;
+  /** A connection of the test's own to the same file, to look at rows and to put them there. */
+  readonly sqlite: SqliteDatabase;
   readonly clock: AdjustableClock;
   readonly config: Config;
   readonly workspaceId: string;
@@ -34,7 +37,7 @@ export interface Instance {
   peer: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A live application of the workspace. */
-  createApplication(input?: Record<string, unknown>): Application;
+  createApplication(input?: Record<string, unknown>): Promise<Application>;
   createKey(applicationId: string, input?: Record<string, unknown>): Promise<{ id: string; token: string }>;
   /** Signs a person in through the API, as a page would. */
   signIn(clientId: string, email: string): Promise<{ token: string; userId: string; applicationId: string }>;
@@ -44,7 +47,7 @@ export interface Instance {
   events(applicationId: string): { type: string; data: unknown }[];
   /** Kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
-  restart(): Instance;
+  restart(): Promise<Instance>;
 }
 
 export interface CallOptions {
@@ -74,38 +77,23 @@ const refuseAll: GuardedFetch = async ({ url }) => {
   throw new Error(`the test did not expect a request to ${url}`);
 };
 
-export function createInstance(options: InstanceOptions = {}): Instance {
-  return openInstance(options, freshDatabase(), adjustableClock({ now: () => START }), systemRandom.bytes(32));
+export async function createInstance(options: InstanceOptions = {}): Promise<Instance> {
+  const clock = adjustableClock({ now: () => START });
+  return openInstance(options, await openTestDatabase(clock), clock, systemRandom.bytes(32));
 }
 
-let migrated: Buffer | undefined;
-
-/** A database that has been migrated; the migrations run once a process. */
-function freshDatabase(): SqliteDatabase {
-  if (!migrated) {
-    const template = new SqliteDatabase(':memory:', { strict: true });
-    migrate(template, ':memory:');
-    migrated = template.serialize();
-    template.close();
-  }
-  const sqlite = SqliteDatabase.deserialize(migrated, { strict: true });
-  sqlite.run('PRAGMA foreign_keys = ON');
-  return sqlite;
-}
-
-function openInstance(
+async function openInstance(
   options: InstanceOptions,
-  sqlite: SqliteDatabase,
+  { db, sqlite }: Pick<TestDatabase, 'db' | 'sqlite'>,
   clock: AdjustableClock,
   secret: Uint8Array,
   workspaceKey = mintSecret('apiKey', systemRandom),
-): Instance {
+): Promise<Instance> {
   const config = loadConfig(
     { GATEHOUSE_OWNER_EMAIL: 'owner@example.com', GATEHOUSE_WORKSPACE_KEY: workspaceKey, ...options.environment },
     { mode: options.mode ?? 'normal' },
   );
   const logLines: string[] = [];
-  const db = createDatabase(sqlite, clock);
   const baseUrl = config.baseUrl ?? 'http://localhost:8080';
   const dependencies = {
     config,
@@ -116,9 +104,11 @@ function openInstance(
     mail: options.mail ?? outboxTransport(() => {}),
     outbound: options.outbound ?? refuseAll,
     log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
+    accessLog: accessLog((line) => void logLines.push(line)),
     baseUrl: () => baseUrl,
   };
-  const services = createServices(dependencies);
+  const services = await createServices(dependencies);
+  await services.begin();
   const app = createApp(dependencies, services, {
     peerAddress: () => instance.peer,
     isStopping: () => false,
@@ -130,6 +120,7 @@ function openInstance(
     app,
     services,
     db,
+    sqlite,
     clock,
     config,
     workspaceId: services.workspaceId,
@@ -153,11 +144,12 @@ function openInstance(
       const isJson = response.headers.get('content-type')?.startsWith('application/json');
       return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
     },
-    createApplication(input = {}) {
-      const { id } = services.applications.create(SYSTEM_ACTOR, services.workspaceId, { name: 'Shop', ...input });
-      services.applications.publish(SYSTEM_ACTOR, services.applications.find(id)!);
-      services.applications.goLive(SYSTEM_ACTOR, services.applications.find(id)!);
-      return services.applications.find(id)!;
+    async createApplication(input = {}) {
+      const { applications } = services;
+      const { id } = await applications.create(SYSTEM_ACTOR, services.workspaceId, { name: 'Shop', ...input });
+      await applications.publish(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
+      await applications.goLive(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
+      return (await findApplication(db.reader, id))!;
     },
     async createKey(applicationId, input = {}) {
       const { json } = await instance.call('POST', `/api/applications/${applicationId}/api-keys`, {
@@ -189,9 +181,9 @@ function openInstance(
         .all(applicationId ?? null);
       return (rows as { kind: string }[]).map(({ kind }) => kind);
     },
-    restart() {
-      services.flushCounters();
-      return openInstance(options, sqlite, clock, secret, workspaceKey);
+    async restart() {
+      await services.flushAll();
+      return openInstance(options, { db, sqlite }, clock, secret, workspaceKey);
     },
   };
   return instance;

@@ -3,10 +3,12 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
 import type { AuditEntry } from '../../core/audit.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import { type AccountCodeMail, accountCodeMail } from '../../mail/messages/account.ts';
 import type { MailContent } from '../../mail/messages/notice.ts';
+import { findApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { queueMail } from '../../store/mails.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -14,7 +16,6 @@ import type { CodeAsked, CodeGiven } from './model.ts';
 export interface ConfirmationDependencies {
   readonly db: Database;
   readonly challenges: CodeChallenges;
-  readonly findApplication: (id: string) => Application | undefined;
 }
 
 type Action = AccountCodeMail['kind'];
@@ -34,32 +35,32 @@ export interface Asked {
 
 export type Confirmations = ReturnType<typeof confirmationService>;
 
-export function confirmationService({ db, challenges, findApplication }: ConfirmationDependencies) {
+export function confirmationService({ db, challenges }: ConfirmationDependencies) {
   return {
     /**
      * Queues a code.
      *
      * @param prepare judges in the same transaction whether it may be asked for at all, and says what for.
-     * @throws {AppError} rate_limited
+     * @throws {AppError} rate_limited, unauthenticated
      */
-    ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Asked): CodeAsked {
+    async ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Promise<Asked>): Promise<CodeAsked> {
       const { applicationId, sessionId, userId } = principal;
-      const outcome = db.write(actor, (unit) => {
-        const { action, email, data = {}, explanation = [], insteadOfCode, audit } = prepare(unit);
-        const issued = challenges.issueFor(unit, { purpose: action, applicationId, email }, data, sessionId);
+      const outcome = await db.write(actor, async (unit) => {
+        const { action, email, data = {}, explanation = [], insteadOfCode, audit } = await prepare(unit);
+        const issued = await challenges.issueFor(unit, { purpose: action, applicationId, email }, data, sessionId);
         if (!issued.ok) return { ...issued, now: unit.now };
         const { code, challengeId, expiresAt } = issued;
         const mail =
           insteadOfCode ??
           accountCodeMail({
             kind: action,
-            applicationName: findApplication(applicationId)!.name,
+            applicationName: (await findApplication(unit, applicationId))!.name,
             code,
             lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
             explanation,
           });
-        unit.mail({ to: email, ...mail, code: insteadOfCode ? null : code, expiresAt });
-        if (audit) unit.audit({ kind: audit, applicationId, userId });
+        await queueMail(unit, { to: email, ...mail, code: insteadOfCode ? null : code, expiresAt });
+        if (audit) await recordAudit(unit, { kind: audit, applicationId, userId });
         return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };
       });
       if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);
@@ -69,19 +70,26 @@ export function confirmationService({ db, challenges, findApplication }: Confirm
     /**
      * Uses the code up and carries the action out, in one transaction.
      *
-     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited
+     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, unauthenticated
      */
-    give<Result>(
+    async give<Result>(
       actor: Actor,
-      { applicationId, sessionId }: SessionPrincipal,
+      principal: SessionPrincipal,
       { action, challengeId, code }: CodeGiven & { action: Action },
-      carryOut: (unit: Unit, data: unknown) => Result,
-    ): Result {
-      const outcome = db.write(actor, (unit) => {
-        const redeemed = challenges.redeemFor(unit, { purpose: action, applicationId }, challengeId, code, sessionId);
+      carryOut: (unit: Unit, data: unknown) => Promise<Result>,
+    ): Promise<Result> {
+      const { applicationId, sessionId } = principal;
+      const outcome = await db.write(actor, async (unit) => {
+        const redeemed = await challenges.redeemFor(
+          unit,
+          { purpose: action, applicationId },
+          challengeId,
+          code,
+          sessionId,
+        );
         // A wrong try must be counted, so it is no exception here.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
-        return { ok: true as const, result: carryOut(unit, redeemed.data) };
+        return { ok: true as const, result: await carryOut(unit, redeemed.data) };
       });
       if (!outcome.ok) throw codeRefusal(outcome, outcome.now);
       return outcome.result;

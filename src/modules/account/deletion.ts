@@ -1,29 +1,41 @@
 /** Deletes a person's account: what they gave is wiped, what has to stay is named before they confirm. */
-import { eq, inArray } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { legalEntities, userAddresses, userImages } from '../../db/schema/account.ts';
-import { sessions as sessionTable } from '../../db/schema/credentials.ts';
-import { passkeys } from '../../db/schema/passkeys.ts';
-import { providerIdentities } from '../../db/schema/providers.ts';
-import { applicationUsers, emailAliases, userLanguages, users } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Reader, Unit } from '../../db/database.ts';
+import { emit } from '../../events/emit.ts';
+import { beginLongWork } from '../../jobs/long-work.ts';
 import { accountDeletedMail } from '../../mail/messages/account.ts';
-import { forgetPersonalKeys } from '../api-keys/personal.ts';
-import { removeInterests } from '../beta/interests.ts';
-import { forgetDeviceGrants } from '../device/grants.ts';
-import { clearGrants } from '../grants/holders.ts';
-import type { Sessions } from '../sessions/service.ts';
-import { findUser } from '../users/members.ts';
-import { removeSeats, workspacesOwnedAlone } from '../workspace/seats.ts';
+import { deleteAddressesOf } from '../../store/addresses.ts';
+import { forgetPersonalKeys } from '../../store/api-keys.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { deleteInterestsOf } from '../../store/beta-interests.ts';
+import { forgetDeviceGrants } from '../../store/device-grants.ts';
+import { clearGrants } from '../../store/grants.ts';
+import { deleteImagesOf } from '../../store/images.ts';
+import { deleteLanguagesOf } from '../../store/languages.ts';
+import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
+import { listMembershipsOf, updateMembers } from '../../store/members.ts';
+import { deletePasskeysOf } from '../../store/passkeys.ts';
+import { findUser, listAliasesOf, updateUser } from '../../store/people.ts';
+import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
+import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
+import { endSessions } from '../sessions/end.ts';
 import type { Confirmations } from './confirmation.ts';
+import { forgetSessions } from './forget-sessions.ts';
 import { requireOwnProof } from './freshness.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
 import { mailNotice } from './notice.ts';
 
 /** Dependants before what they refer to. */
-const WIPED = [passkeys, providerIdentities, legalEntities, userAddresses, userLanguages, userImages] as const;
+const WIPED = [
+  deletePasskeysOf,
+  deleteIdentitiesOf,
+  deleteLegalEntitiesOf,
+  deleteAddressesOf,
+  deleteLanguagesOf,
+  deleteImagesOf,
+] as const;
 
 const BLANK = {
   name: null,
@@ -42,13 +54,12 @@ const BLANK = {
 
 export interface DeletionDependencies {
   readonly confirmations: Confirmations;
-  readonly sessions: Sessions;
   readonly auditDays: number;
 }
 
 export type Deletions = ReturnType<typeof deletionService>;
 
-export function deletionService({ confirmations, sessions, auditDays }: DeletionDependencies) {
+export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
   const statement = {
     deleted: [
       'Your names, addresses, legal entities, languages, region and pictures.',
@@ -70,11 +81,11 @@ export function deletionService({ confirmations, sessions, auditDays }: Deletion
      *
      * @throws {AppError} reauthentication_required; invalid_state for the only owner of a workspace; rate_limited
      */
-    ask(actor: Actor, principal: SessionPrincipal): DeletionAsked {
-      const asked = confirmations.ask(actor, principal, (unit) => {
-        requireOwnProof(unit, principal);
-        refuseOnlyOwner(unit, principal.userId);
-        const { email } = findUser(unit, principal.userId)!;
+    async ask(actor: Actor, principal: SessionPrincipal): Promise<DeletionAsked> {
+      const asked = await confirmations.ask(actor, principal, async (unit) => {
+        await requireOwnProof(unit, principal);
+        await refuseOnlyOwner(unit, principal.userId);
+        const { email } = (await findUser(unit, principal.userId))!;
         return {
           action: 'account_deletion',
           email,
@@ -86,69 +97,56 @@ export function deletionService({ confirmations, sessions, auditDays }: Deletion
     },
 
     /**
-     * Deletes the account, in one transaction.
+     * Deletes the account, in one change. Where its sessions were is forgotten in that change too, or where they are very
+     * many in a trail behind it; nobody can see that any more.
      *
      * @throws {AppError} invalid_request, code_invalid, code_expired, code_exhausted, code_consumed, invalid_state
      */
-    confirm(actor: Actor, principal: SessionPrincipal, { challengeId, code }: DeletionInput): AccountDeleted {
+    async confirm(
+      actor: Actor,
+      principal: SessionPrincipal,
+      { challengeId, code }: DeletionInput,
+    ): Promise<AccountDeleted> {
       if (challengeId === undefined || code === undefined)
         throw invalidField(
           challengeId === undefined ? 'challengeId' : 'code',
           'Ask for a code with POST /api/account/deletion, then give its challengeId and the code here.',
         );
-      return confirmations.give(actor, principal, { action: 'account_deletion', challengeId, code }, (unit) => {
+      return confirmations.give(actor, principal, { action: 'account_deletion', challengeId, code }, async (unit) => {
         const { userId, applicationId } = principal;
-        refuseOnlyOwner(unit, userId);
-        const { email } = findUser(unit, userId)!;
-        endMemberships(unit, userId);
-        removeSeats(unit, userId);
-        removeInterests(unit, addressesOf(unit, userId));
-        for (const table of WIPED) unit.tx.delete(table).where(eq(table.userId, userId)).run();
-        unit.tx
-          .update(users)
-          .set({ ...BLANK, deletedAt: unit.now, updatedAt: unit.now })
-          .where(eq(users.id, userId))
-          .run();
-        unit.audit({ kind: 'account.deleted', applicationId, userId });
-        mailNotice(unit, email, accountDeletedMail(statement));
+        await refuseOnlyOwner(unit, userId);
+        const { email } = (await findUser(unit, userId))!;
+        await endMemberships(unit, userId);
+        await deleteSeatsOf(unit, userId);
+        await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
+        for (const wipe of WIPED) await wipe(unit, userId);
+        await updateUser(unit, userId, { ...BLANK, deletedAt: unit.now });
+        await recordAudit(unit, { kind: 'account.deleted', applicationId, userId });
+        await mailNotice(unit, email, accountDeletedMail(statement));
         return { userId, kept: statement.kept };
       });
     },
   };
-
-  function endMemberships(unit: Unit, userId: string): void {
-    const memberships = unit.tx.select().from(applicationUsers).where(eq(applicationUsers.userId, userId)).all();
-    const ids = memberships.map(({ id }) => id);
-    sessions.revokeAll(unit, inArray(sessionTable.applicationUserId, ids), 'deleted');
-    unit.tx
-      .update(sessionTable)
-      .set({ ip: null, ipCountry: null, userAgent: null })
-      .where(inArray(sessionTable.applicationUserId, ids))
-      .run();
-    forgetPersonalKeys(unit, ids);
-    forgetDeviceGrants(unit, ids);
-    for (const id of ids) clearGrants(unit, id);
-    unit.tx
-      .update(applicationUsers)
-      .set({ status: 'deleted', statusReason: 'account_deleted', username: null, updatedAt: unit.now })
-      .where(inArray(applicationUsers.id, ids))
-      .run();
-    // Those that were left are told too: what they keep of the person has lost its owner.
-    for (const { applicationId, status } of memberships)
-      if (status !== 'deleted')
-        unit.emit({ type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });
-  }
 }
 
-/** The present one and those before it. */
-function addressesOf(unit: Unit, userId: string): string[] {
-  const aliases = unit.tx.select().from(emailAliases).where(eq(emailAliases.userId, userId)).all();
-  return [findUser(unit, userId)!.email, ...aliases.map(({ email }) => email)];
+async function endMemberships(unit: Unit, userId: string): Promise<void> {
+  const memberships = await listMembershipsOf(unit, userId);
+  const memberIds = memberships.map(({ id }) => id);
+  await endSessions(unit, { userId }, 'deleted');
+  await beginLongWork(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
+  await forgetPersonalKeys(unit, memberIds);
+  await forgetDeviceGrants(unit, memberIds);
+  await clearGrants(unit, memberIds);
+  await updateMembers(unit, memberIds, { status: 'deleted', statusReason: 'account_deleted', username: null });
+  // Those that were left are told too: what they keep of the person has lost its owner.
+  for (const { applicationId, status } of memberships)
+    if (status !== 'deleted')
+      await emit(unit, { type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });
 }
 
 /** @throws {AppError} invalid_state */
-function refuseOnlyOwner(unit: Unit, userId: string): void {
-  const [name] = workspacesOwnedAlone(unit, userId);
+async function refuseOnlyOwner(reader: Reader, userId: string): Promise<void> {
+  const [name] = await workspacesOwnedAlone(reader, userId);
   if (name !== undefined)
     throw new AppError('invalid_state', {
       message: `You are the only owner of the workspace ${name}; make somebody else an owner first.`,

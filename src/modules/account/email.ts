@@ -1,16 +1,23 @@
 /** Changes the address a person signs in with: the new mailbox proves itself by a code, the old one is told. */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { emailAliases, users } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Reader } from '../../db/database.ts';
 import { accountChangeMail, addressTakenMail } from '../../mail/messages/account.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { dropCodesTo } from '../../store/codes.ts';
+import {
+  deleteAlias,
+  findAliasHolder,
+  findUser,
+  findUserByEmail,
+  insertAlias,
+  updateUser,
+} from '../../store/people.ts';
 import { moveInterest } from '../beta/interests.ts';
-import { CODE_LIFETIME_MS, dropCodesTo } from '../codes/code-challenge.ts';
+import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
 import { announce } from '../users/announce.ts';
-import { findAliasHolder, findUser, findUserByEmail } from '../users/members.ts';
 import type { Confirmations } from './confirmation.ts';
 import { FRESH_MS, requireOwnProof, requireProofOutside } from './freshness.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -26,19 +33,20 @@ export function emailChangeService(confirmations: Confirmations) {
      *
      * @throws {AppError} invalid_request, reauthentication_required, rate_limited
      */
-    ask(actor: Actor, principal: SessionPrincipal, text: string): CodeAsked {
+    async ask(actor: Actor, principal: SessionPrincipal, text: string): Promise<CodeAsked> {
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
-      return confirmations.ask(actor, principal, (unit) => {
-        requireOwnProof(unit, principal);
+      return confirmations.ask(actor, principal, async (unit) => {
+        await requireOwnProof(unit, principal);
         const { userId } = principal;
-        if (findUser(unit, userId)!.email === email) throw invalidField('email', 'This is your address already.');
+        if ((await findUser(unit, userId))!.email === email)
+          throw invalidField('email', 'This is your address already.');
         return {
           action: 'email_change',
           email,
           data: { email },
           audit: 'account.email_change_requested',
-          ...(isTaken(unit, email, userId) && { insteadOfCode: addressTakenMail() }),
+          ...((await isTaken(unit, email, userId)) && { insteadOfCode: addressTakenMail() }),
         };
       });
     },
@@ -50,26 +58,25 @@ export function emailChangeService(confirmations: Confirmations) {
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed; conflict where somebody else has taken
      * the address meanwhile; reauthentication_required where they have become known elsewhere meanwhile.
      */
-    confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): { email: string } {
-      return confirmations.give(actor, principal, { action: 'email_change', ...given }, (unit, data) => {
+    confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ email: string }> {
+      return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
         const { userId, applicationId } = principal;
-        const { email: previous, emailVerifiedAt } = findUser(unit, userId)!;
+        const { email: previous, emailVerifiedAt } = (await findUser(unit, userId))!;
         if (previous === email) return { email };
-        requireProofOutside(unit, principal, FRESH_MS + CODE_LIFETIME_MS);
-        if (isTaken(unit, email, userId))
+        await requireProofOutside(unit, principal, FRESH_MS + CODE_LIFETIME_MS);
+        if (await isTaken(unit, email, userId))
           throw new AppError('conflict', { message: 'This address belongs to another account by now.' });
-        const { tx, now } = unit;
-        tx.delete(emailAliases).where(eq(emailAliases.email, email)).run();
-        tx.update(users).set({ email, emailVerifiedAt: now, updatedAt: now }).where(eq(users.id, userId)).run();
-        dropCodesTo(unit, previous);
+        await deleteAlias(unit, email);
+        await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
+        await dropCodesTo(unit, previous);
         if (emailVerifiedAt !== null) {
-          tx.insert(emailAliases).values({ email: previous, userId, archivedAt: now }).run();
-          moveInterest(unit, previous, email);
+          await insertAlias(unit, previous, userId);
+          await moveInterest(unit, previous, email);
         }
-        announce(unit, userId, 'user.identity_changed', { changed: ['email'] });
-        unit.audit({ kind: 'account.email_changed', applicationId, userId, email });
-        mailNotice(unit, previous, accountChangeMail('email_changed', null));
+        await announce(unit, userId, 'user.identity_changed', { changed: ['email'] });
+        await recordAudit(unit, { kind: 'account.email_changed', applicationId, userId, email });
+        await mailNotice(unit, previous, accountChangeMail('email_changed', null));
         return { email };
       });
     },
@@ -77,7 +84,7 @@ export function emailChangeService(confirmations: Confirmations) {
 }
 
 /** An address one has used before may be taken up again. */
-function isTaken(unit: Unit, email: string, userId: string): boolean {
-  const holderId = findUserByEmail(unit, email)?.id ?? findAliasHolder(unit, email);
+async function isTaken(reader: Reader, email: string, userId: string): Promise<boolean> {
+  const holderId = (await findUserByEmail(reader, email))?.id ?? (await findAliasHolder(reader, email));
   return holderId !== undefined && holderId !== userId;
 }

@@ -1,12 +1,12 @@
 /** Sensitive changes need more than a session: the person must have proved lately who they are. */
-import { and, eq, isNull, ne, or } from 'drizzle-orm';
 import { MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { applications, betaInterests } from '../../db/schema/applications.ts';
-import { sessions } from '../../db/schema/credentials.ts';
-import { applicationUsers, users } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Reader, Unit } from '../../db/database.ts';
+import { isListedOutside } from '../../store/beta-interests.ts';
+import { isMemberOutside } from '../../store/members.ts';
+import { findUser } from '../../store/people.ts';
+import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
 
@@ -15,8 +15,8 @@ export const FRESH_MS = 10 * MINUTE;
  *
  * @throws {AppError} reauthentication_required
  */
-export function requireFresh(unit: Unit, principal: SessionPrincipal): void {
-  const { createdAt, provedAt } = proofsOf(unit, principal);
+export async function requireFresh(unit: Unit, principal: SessionPrincipal): Promise<void> {
+  const { createdAt, provedAt } = await proofsOf(unit, principal);
   if (Math.max(createdAt, provedAt ?? 0) + FRESH_MS <= unit.now) throw new AppError('reauthentication_required');
 }
 
@@ -25,9 +25,9 @@ export function requireFresh(unit: Unit, principal: SessionPrincipal): void {
  *
  * @throws {AppError} reauthentication_required
  */
-export function requireOwnProof(unit: Unit, principal: SessionPrincipal): void {
-  requireFresh(unit, principal);
-  requireProofOutside(unit, principal, FRESH_MS);
+export async function requireOwnProof(unit: Unit, principal: SessionPrincipal): Promise<void> {
+  await requireFresh(unit, principal);
+  await requireProofOutside(unit, principal, FRESH_MS);
 }
 
 /**
@@ -38,37 +38,23 @@ export function requireOwnProof(unit: Unit, principal: SessionPrincipal): void {
  * @param maxAgeMs how old the proof may be.
  * @throws {AppError} reauthentication_required
  */
-export function requireProofOutside(unit: Unit, principal: SessionPrincipal, maxAgeMs: number): void {
+export async function requireProofOutside(unit: Unit, principal: SessionPrincipal, maxAgeMs: number): Promise<void> {
   const { workspaceId, userId } = principal;
-  if (workspaceId === null || !isKnownOutside(unit, userId, workspaceId)) return;
-  const { provedAt } = proofsOf(unit, principal);
+  if (workspaceId === null || !(await isKnownOutside(unit, userId, workspaceId))) return;
+  const { provedAt } = await proofsOf(unit, principal);
   if (provedAt === null || provedAt + maxAgeMs <= unit.now)
     throw new AppError('reauthentication_required', {
       message: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
     });
 }
 
-function proofsOf({ tx }: Unit, { sessionId }: SessionPrincipal) {
-  const { createdAt, provedAt } = sessions;
-  return tx.select({ createdAt, provedAt }).from(sessions).where(eq(sessions.id, sessionId)).get()!;
+async function proofsOf(reader: Reader, { sessionId }: SessionPrincipal) {
+  return (await findSession(reader, sessionId))!;
 }
 
 /** As a member, or on an allowlist: an address counts there as well. */
-function isKnownOutside({ tx }: Unit, userId: string, workspaceId: string): boolean {
-  const isElsewhere = or(isNull(applications.workspaceId), ne(applications.workspaceId, workspaceId));
-  const { id } = applications;
-  const asMember = tx
-    .select({ id })
-    .from(applicationUsers)
-    .innerJoin(applications, eq(id, applicationUsers.applicationId))
-    .where(and(eq(applicationUsers.userId, userId), isElsewhere))
-    .limit(1);
-  const onList = tx
-    .select({ id })
-    .from(users)
-    .innerJoin(betaInterests, eq(betaInterests.email, users.email))
-    .innerJoin(applications, eq(id, betaInterests.applicationId))
-    .where(and(eq(users.id, userId), isElsewhere))
-    .limit(1);
-  return asMember.all().length > 0 || onList.all().length > 0;
+async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
+  if (await isMemberOutside(reader, userId, workspaceId)) return true;
+  const { email } = (await findUser(reader, userId))!;
+  return isListedOutside(reader, email, workspaceId);
 }

@@ -1,6 +1,6 @@
 /** Schemas that the parts of the account share. */
 import { type Static, Type } from '@sinclair/typebox';
-import { MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
+import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { Choice, Email, Id, Input, Nullable, OneTimeCode, PageOf, Timestamp } from '../../http/schemas.ts';
 
 export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() });

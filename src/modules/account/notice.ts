@@ -1,10 +1,11 @@
 /** Tells a person by mail of what was done to their account. */
 import { DAY } from '../../core/clock.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Unit } from '../../db/database.ts';
 import type { MailContent } from '../../mail/messages/notice.ts';
+import { queueMail } from '../../store/mails.ts';
 
 const LIFETIME_MS = 3 * DAY;
 
-export function mailNotice(unit: Unit, to: string, content: MailContent): void {
-  unit.mail({ to, ...content, code: null, expiresAt: unit.now + LIFETIME_MS });
+export async function mailNotice(unit: Unit, to: string, content: MailContent): Promise<void> {
+  await queueMail(unit, { to, ...content, code: null, expiresAt: unit.now + LIFETIME_MS });
 }

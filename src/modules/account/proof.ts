@@ -1,9 +1,10 @@
 /** Proves again who holds a session, by a code mailed to the person's address. */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { sessions } from '../../db/schema/credentials.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { findUser } from '../../store/people.ts';
+import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
 import { FRESH_MS } from './freshness.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -16,19 +17,19 @@ export type Proofs = ReturnType<typeof proofService>;
 
 export function proofService(confirmations: Confirmations) {
   return {
-    ask: (actor: Actor, principal: SessionPrincipal): CodeAsked =>
-      confirmations.ask(actor, principal, () => ({
+    ask: (actor: Actor, principal: SessionPrincipal): Promise<CodeAsked> =>
+      confirmations.ask(actor, principal, async (unit) => ({
         action: 'proof',
-        email: principal.envelope.email,
+        email: (await findUser(unit, principal.userId))!.email,
         explanation: [EXPLANATION],
       })),
 
     /** Makes the session fresh again. */
-    confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): { freshUntil: string } {
-      return confirmations.give(actor, principal, { action: 'proof', ...given }, (unit) => {
+    confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ freshUntil: string }> {
+      return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit) => {
         const { sessionId, applicationId, userId } = principal;
-        unit.tx.update(sessions).set({ provedAt: unit.now }).where(eq(sessions.id, sessionId)).run();
-        unit.audit({ kind: 'signin.proved_again', applicationId, userId, targetId: sessionId });
+        await noteSessionProved(unit, sessionId);
+        await recordAudit(unit, { kind: 'signin.proved_again', applicationId, userId, targetId: sessionId });
         return { freshUntil: isoTime(unit.now + FRESH_MS) };
       });
     },

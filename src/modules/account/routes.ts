@@ -159,13 +159,13 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       limit: 'export',
       data: AccountExport,
       errors: ['reauthentication_required'],
-      handle({ actor, principal, context }) {
+      async handle({ actor, principal, context }) {
         const headers = {
           ...context.headers,
           'Content-Type': 'application/json; charset=utf-8',
           'Content-Disposition': 'attachment; filename="account.json"',
         };
-        return new Response(exports.everything(actor, principal), { headers });
+        return new Response(await exports.everything(actor, principal), { headers });
       },
     }),
     operation({

@@ -1,43 +1,29 @@
 /** A person's own sessions, as far as the asking one reaches: seen, and ended. */
-import { and, desc, eq, gt, inArray, isNull, lt, ne } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
-import { AppError } from '../../core/error.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
-import type { SessionPrincipal } from '../../core/principal.ts';
-import { applications } from '../../db/schema/applications.ts';
-import { sessions as sessionTable } from '../../db/schema/credentials.ts';
-import { applicationUsers } from '../../db/schema/users.ts';
+import { AppError } from '../../core/error.ts';
+import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import type { Database, Orm, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import type { Sessions } from '../sessions/service.ts';
+import { findApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { findOpenSession, listOpenSessions } from '../../store/sessions.ts';
+import { endSessions } from '../sessions/end.ts';
 import type { OwnSession } from './model.ts';
 
 export type OwnSessions = ReturnType<typeof ownSessionService>;
 
-export function ownSessionService({ db, clock, sessions }: { db: Database; clock: Clock; sessions: Sessions }) {
-  function end(unit: Unit, { userId, applicationId }: SessionPrincipal, ids: readonly string[]): number {
-    const revoked = sessions.revokeAll(unit, inArray(sessionTable.id, [...ids]), 'revoked_by_user');
-    if (revoked > 0)
-      unit.audit({
-        kind: 'session.revoked',
-        applicationId,
-        userId,
-        targetId: ids.length === 1 ? ids[0]! : null,
-        detail: { revoked },
-      });
-    return revoked;
-  }
-
+export function ownSessionService({ db, clock }: { db: Database; clock: Clock }) {
   return {
     /** What is open now, newest first. */
-    list(principal: SessionPrincipal, { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Page<OwnSession> {
-      const before = cursor === undefined ? undefined : lt(sessionTable.id, decodeCursor(cursor, ['string'])[0]);
-      const rows = openSessions(db.orm, principal, clock.now(), before)
-        .orderBy(desc(sessionTable.id))
-        .limit(limit + 1)
-        .all();
+    async list(
+      principal: SessionPrincipal,
+      { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
+    ): Promise<Page<OwnSession>> {
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+      const rows = await listOpenSessions(db.reader, principal, { now: clock.now(), before, limit: limit + 1 });
       return pageOf(
         rows,
         limit,
@@ -58,44 +44,41 @@ export function ownSessionService({ db, clock, sessions }: { db: Database; clock
     },
 
     /** Ends one. @throws {AppError} not_found for one that is not open, or another person's. */
-    revoke(actor: Actor, principal: SessionPrincipal, sessionId: string): { revoked: number } {
-      return db.write(actor, (unit) => {
-        const isOwn = openSessions(unit.tx, principal, unit.now, eq(sessionTable.id, sessionId)).get();
-        if (!isOwn) throw new AppError('not_found');
-        return { revoked: end(unit, principal, [sessionId]) };
+    revoke(actor: Actor, principal: SessionPrincipal, sessionId: string): Promise<{ revoked: number }> {
+      return db.write(actor, async (unit) => {
+        await requireOwn(unit, principal, sessionId);
+        const revoked = await endSessions(unit, { sessionId }, 'revoked_by_user');
+        await record(unit, principal, { revoked, targetId: sessionId });
+        return { revoked };
       });
     },
 
     /** Ends all but the one that asks. Again changes nothing. */
-    revokeOthers(actor: Actor, principal: SessionPrincipal): { revoked: number } {
-      return db.write(actor, (unit) => {
-        const others = openSessions(unit.tx, principal, unit.now, ne(sessionTable.id, principal.sessionId)).all();
-        const ids = others.map(({ session }) => session.id);
-        return { revoked: ids.length === 0 ? 0 : end(unit, principal, ids) };
+    revokeOthers(actor: Actor, principal: SessionPrincipal): Promise<{ revoked: number }> {
+      const { userId, workspaceId, sessionId: exceptSessionId } = principal;
+      return db.write(actor, async (unit) => {
+        const some = await listOpenSessions(unit, principal, { now: unit.now, before: undefined, limit: 3 });
+        const [other, another] = some.filter(({ session }) => session.id !== exceptSessionId);
+        if (!other) return { revoked: 0 };
+        const revoked = await endSessions(unit, { userId, workspaceId, exceptSessionId }, 'revoked_by_user');
+        await record(unit, principal, { revoked, targetId: another ? null : other.session.id });
+        return { revoked };
       });
     },
   };
 }
 
-/** Only of the workspace that the session was handed to; the console's session sees all. */
-function openSessions(
-  orm: Orm,
-  { userId, workspaceId }: SessionPrincipal,
-  now: number,
-  condition: ReturnType<typeof eq> | undefined,
-) {
-  return orm
-    .select({ session: sessionTable, application: { id: applications.id, name: applications.name } })
-    .from(sessionTable)
-    .innerJoin(applicationUsers, eq(applicationUsers.id, sessionTable.applicationUserId))
-    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(
-      and(
-        eq(applicationUsers.userId, userId),
-        workspaceId === null ? undefined : eq(applications.workspaceId, workspaceId),
-        isNull(sessionTable.revokedAt),
-        gt(sessionTable.expiresAt, now),
-        condition,
-      ),
-    );
+/** Only of the workspace that the session was handed to; the console's session ends all. @throws {AppError} not_found */
+async function requireOwn(unit: Unit, principal: SessionPrincipal, sessionId: string): Promise<void> {
+  const owner = await findOpenSession(unit, sessionId, unit.now);
+  const application = owner?.userId === principal.userId ? await findApplication(unit, owner.applicationId) : undefined;
+  if (!application || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
+}
+
+async function record(
+  unit: Unit,
+  { userId, applicationId }: SessionPrincipal,
+  { revoked, targetId }: { readonly revoked: number; readonly targetId: string | null },
+): Promise<void> {
+  await recordAudit(unit, { kind: 'session.revoked', applicationId, userId, targetId, detail: { revoked } });
 }

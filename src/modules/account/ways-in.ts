@@ -1,21 +1,23 @@
 /** Guards against locking oneself out: what is removed must not be the last way in to an application of the person. */
-import { and, eq, isNull } from 'drizzle-orm';
 import { AppError } from '../../core/error.ts';
-import { type Application, applications } from '../../db/schema/applications.ts';
-import { passkeys } from '../../db/schema/passkeys.ts';
-import { providerIdentities } from '../../db/schema/providers.ts';
-import { applicationUsers } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Reader, Unit } from '../../db/database.ts';
+import type { Application } from '../../store/applications.ts';
+import { listMembershipsWithApplication } from '../../store/members.ts';
+import { listPasskeysOf } from '../../store/passkeys.ts';
+import { listIdentitiesOf } from '../../store/provider-identities.ts';
 
 /** The id of the one credential that is about to go. */
 type Losing = { readonly passkeyId: string } | { readonly identityId: string };
 
-/** Which issuer an application signs people in through; null where it has none. */
-export type IssuerOf = (application: Pick<Application, 'id'>) => string | null;
+/** Which issuer each of these applications signs people in through; null where it has none. */
+export type IssuersOf = (
+  reader: Reader,
+  applicationIds: readonly string[],
+) => Promise<ReadonlyMap<string, string | null>>;
 
 export type WaysIn = ReturnType<typeof waysInService>;
 
-export function waysInService(issuerOf: IssuerOf) {
+export function waysInService(issuersOf: IssuersOf) {
   return {
     /**
      * Asks, for every application where the person is an active member and the credential is a way in, whether another one
@@ -23,27 +25,25 @@ export function waysInService(issuerOf: IssuerOf) {
      *
      * @throws {AppError} invalid_state, naming the first application they could no longer sign in to.
      */
-    requireAnother(unit: Unit, userId: string, losing: Losing): void {
-      const held = credentialsOf(unit, userId);
+    async requireAnother(unit: Unit, userId: string, losing: Losing): Promise<void> {
+      const held = await credentialsOf(unit, userId);
       const remaining = held.filter(({ id }) => id !== ('passkeyId' in losing ? losing.passkeyId : losing.identityId));
-      const opens = (credentials: readonly Credential[], application: Membership) =>
-        credentials.some((credential) => isWayInto(credential, application));
-      const stranded = membershipsOf(unit, userId).find(
-        (application) =>
-          !application.signinMethods.includes('otp') && opens(held, application) && !opens(remaining, application),
+      const applications = (await activeApplicationsOf(unit, userId)).filter(
+        ({ signinMethods }) => !signinMethods.includes('otp'),
       );
+      const issuers = await issuersOf(
+        unit,
+        applications.map(({ id }) => id),
+      );
+      const opens = (credentials: readonly Credential[], application: Application) =>
+        credentials.some((credential) => isWayInto(credential, application, issuers.get(application.id) ?? null));
+      const stranded = applications.find((application) => opens(held, application) && !opens(remaining, application));
       if (stranded)
         throw new AppError('invalid_state', {
           message: `This is your last way in to ${stranded.name}; add another first, or remove it with force.`,
         });
     },
   };
-
-  function isWayInto({ method, workspaceId, issuer }: Credential, application: Membership): boolean {
-    if (!application.signinMethods.includes(method)) return false;
-    if (workspaceId !== null && workspaceId !== application.workspaceId) return false;
-    return method === 'passkey' || issuer === issuerOf(application);
-  }
 }
 
 interface Credential {
@@ -53,27 +53,30 @@ interface Credential {
   readonly issuer: string | null;
 }
 
-function credentialsOf({ tx }: Unit, userId: string): Credential[] {
-  const ofPerson = tx.select().from(passkeys).where(eq(passkeys.userId, userId)).all();
-  const identities = tx.select().from(providerIdentities).where(eq(providerIdentities.userId, userId)).all();
+/** @param usedIssuer the one that the application signs people in through. */
+function isWayInto(
+  { method, workspaceId, issuer }: Credential,
+  application: Application,
+  usedIssuer: string | null,
+): boolean {
+  if (!application.signinMethods.includes(method)) return false;
+  if (workspaceId !== null && workspaceId !== application.workspaceId) return false;
+  return method === 'passkey' || issuer === usedIssuer;
+}
+
+async function credentialsOf(reader: Reader, userId: string): Promise<Credential[]> {
+  const passkeys = await listPasskeysOf(reader, userId);
+  const identities = await listIdentitiesOf(reader, userId);
   return [
-    ...ofPerson.map(({ id, workspaceId }) => ({ id, workspaceId, method: 'passkey' as const, issuer: null })),
+    ...passkeys.map(({ id, workspaceId }) => ({ id, workspaceId, method: 'passkey' as const, issuer: null })),
     ...identities.map(({ id, workspaceId, issuer }) => ({ id, workspaceId, method: 'provider' as const, issuer })),
   ];
 }
 
-type Membership = ReturnType<typeof membershipsOf>[number];
-
-/** Deleted applications are left out: there is no way in to lose. */
-function membershipsOf({ tx }: Unit, userId: string) {
-  const { id, workspaceId, name, signinMethods } = applications;
-  return tx
-    .select({ id, workspaceId, name, signinMethods })
-    .from(applicationUsers)
-    .innerJoin(applications, eq(id, applicationUsers.applicationId))
-    .where(
-      and(eq(applicationUsers.userId, userId), eq(applicationUsers.status, 'active'), isNull(applications.deletedAt)),
-    )
-    .orderBy(applicationUsers.id)
-    .all();
+/** Where the person is an active member. Deleted applications are left out: there is no way in to lose. */
+async function activeApplicationsOf(reader: Reader, userId: string): Promise<Application[]> {
+  const memberships = await listMembershipsWithApplication(reader, userId);
+  return memberships
+    .filter(({ member, application }) => member.status === 'active' && application.deletedAt === null)
+    .map(({ application }) => application);
 }

@@ -1,7 +1,7 @@
 /** Schemas of API keys. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Choice, Id, Input, Name, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
-import { KEY_ACCESS } from '../../db/schema/credentials.ts';
+import { KEY_ACCESS } from '../../store/api-keys.ts';
 
 export const DEFAULT_RATE_LIMITS = { perMinute: 60, perDay: 10_000 };
 

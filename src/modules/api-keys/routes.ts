@@ -1,9 +1,10 @@
 /** The API keys of an application and of a workspace: the same operations at both. */
-import type { Application } from '../../db/schema/applications.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
+import type { KeyOwner } from '../../store/api-keys.ts';
+import type { Application } from '../../store/applications.ts';
 import { ApiKey, ApiKeyPage, ApiKeyPatch, ApplicationKeyInput, NewApiKey, WorkspaceKeyInput } from './model.ts';
-import type { ApiKeys, KeyOwner } from './service.ts';
+import type { ApiKeys } from './service.ts';
 
 const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 

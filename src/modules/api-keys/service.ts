@@ -1,5 +1,4 @@
 /** API keys: minted with a synthetic principal, listed without their secret. Personal keys are made in personal.ts. */
-import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import type { AuditKind } from '../../core/audit.ts';
 import { type Clock, DAY, isoTime } from '../../core/clock.ts';
@@ -7,15 +6,27 @@ import { AppError, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
+import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { type ApiKey, apiKeys } from '../../db/schema/credentials.ts';
-import { applicationUsers } from '../../db/schema/users.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { heldGrants, resolveGrants } from '../grants/holders.ts';
-import { type Grants, NO_GRANTS } from '../grants/kinds.ts';
-import { insertKeyPrincipal, insertMember } from '../users/members.ts';
+import { beginLongWork } from '../../jobs/long-work.ts';
+import {
+  type ApiKey,
+  findKey,
+  type HeldKey,
+  insertKey,
+  isTokenKnown,
+  type KeyOwner,
+  listKeys,
+  updateKey,
+} from '../../store/api-keys.ts';
+import { type Application, findApplicationsById, findConsole } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type Grants, heldGrants, heldGrantsOf, type HeldGrants, NO_GRANTS } from '../../store/grants.ts';
+import { setMemberStatus } from '../../store/members.ts';
+import { insertKeyPrincipal } from '../../store/people.ts';
+import { resolveGrants } from '../grants/holders.ts';
+import { joinMember } from '../users/members.ts';
 import {
   type ApiKeyPatch,
   type ApiKeyRecord,
@@ -24,88 +35,71 @@ import {
   type NewApiKeyRecord,
   type WorkspaceKeyInput,
 } from './model.ts';
+import { keyEndings } from './trails.ts';
 import { tokenColumns } from './token.ts';
 
 export interface ApiKeyDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
-  readonly findApplication: (id: string) => Application | undefined;
-  /** The console, which the principals of workspace keys are members of. */
-  readonly consoleId: () => string;
 }
 
 /** Everything of a new key but its secret. */
-interface NewKey {
+interface NewKey extends KeyOwner {
   readonly name: string;
   readonly access: 'read' | 'full';
-  readonly workspaceId: string;
-  readonly applicationId: string | null;
   readonly applicationIds: string[] | null;
-  /** The application the synthetic principal joins. */
-  readonly homeId: string;
   readonly grants: Grants;
   readonly rateLimits: { perMinute: number; perDay: number };
   readonly expiresAt: number | null;
   readonly source: string;
 }
 
-/** Whose keys: an application's, or with `applicationId` null the workspace's own. */
-export interface KeyOwner {
-  readonly workspaceId: string;
-  readonly applicationId: string | null;
-}
-
 const ROTATION_GRACE_MS = DAY;
 
 export type ApiKeys = ReturnType<typeof apiKeyService>;
 
-export function apiKeyService({ db, clock, random, findApplication, consoleId }: ApiKeyDependencies) {
+export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
   /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
-  function insert(unit: Unit, token: string, key: NewKey): ApiKey {
+  async function insert(unit: Unit, token: string, key: NewKey): Promise<HeldKey> {
     const id = newId('apiKey', unit.now);
-    const principal = insertKeyPrincipal(unit, id, key.name);
-    const grants = resolveGrants(unit, key.homeId, key.grants);
-    const member = insertMember(unit, key.homeId, principal.id, grants);
-    const [row] = unit.tx
-      .insert(apiKeys)
-      .values({
-        id,
-        ...tokenColumns(token),
-        name: key.name,
-        access: key.access,
-        workspaceId: key.workspaceId,
-        applicationId: key.applicationId,
-        applicationIds: key.applicationIds,
-        applicationUserId: member.id,
-        source: key.source,
-        ...key.rateLimits,
-        expiresAt: key.expiresAt,
-        createdByUserId: unit.actor.userId,
-        createdAt: unit.now,
-        updatedAt: unit.now,
-      })
-      .returning()
-      .all();
-    unit.audit({
-      kind: 'apikey.created',
-      applicationId: key.applicationId,
-      workspaceId: key.workspaceId,
-      targetId: id,
-      detail: { name: key.name, access: key.access },
+    const { id: userId } = await insertKeyPrincipal(unit, id, key.name);
+    // The principals of workspace keys are members of the console.
+    const homeId = key.applicationId ?? (await findConsole(unit))!.id;
+    const grants = await resolveGrants(unit, homeId, key.grants);
+    const { id: applicationUserId, status } = await joinMember(unit, homeId, userId, grants);
+    const { name, access, workspaceId, applicationId, applicationIds, expiresAt, source } = key;
+    const row = await insertKey(unit, {
+      id,
+      ...tokenColumns(token),
+      name,
+      access,
+      workspaceId,
+      applicationId,
+      applicationIds,
+      applicationUserId,
+      source,
+      ...key.rateLimits,
+      expiresAt,
+      createdByUserId: unit.actor.userId,
+      createdAt: unit.now,
+      updatedAt: unit.now,
     });
-    return row!;
+    await recordAudit(unit, {
+      kind: 'apikey.created',
+      applicationId,
+      workspaceId,
+      targetId: id,
+      detail: { name, access },
+    });
+    return { key: row, userId, status };
   }
 
-  function create(actor: Actor, key: Omit<NewKey, 'source'>): NewApiKeyRecord {
-    const token = mintSecret('apiKey', random);
-    return db.write(actor, (unit) => {
-      const row = insert(unit, token, {
-        ...key,
-        source: actor.type === 'user' && actor.apiKeyId === null ? 'console' : 'api',
-      });
-      return { ...present(row), token };
-    });
+  /** Called in the caller's transaction, after what refuses the key. */
+  async function create(unit: Unit, token: string, key: Omit<NewKey, 'source'>): Promise<NewApiKeyRecord> {
+    const { type, apiKeyId } = unit.actor;
+    const source = type === 'user' && apiKeyId === null ? 'console' : 'api';
+    return { ...(await presented(unit, await insert(unit, token, { ...key, source }))), token };
   }
 
   function expiry(text: string | null | undefined): number | null {
@@ -116,118 +110,37 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
     return at;
   }
 
-  function present(row: ApiKey): ApiKeyRecord {
-    const member = db.orm
-      .select({ userId: applicationUsers.userId })
-      .from(applicationUsers)
-      .where(eq(applicationUsers.id, row.applicationUserId))
-      .get();
-    return {
-      id: row.id,
-      name: row.name,
-      prefix: row.prefix,
-      access: row.access,
-      applicationId: row.applicationId,
-      applicationIds: row.applicationIds,
-      userId: member!.userId,
-      source: row.source,
-      ...heldGrants(db.orm, row.applicationUserId),
-      rateLimits: { perMinute: row.perMinute, perDay: row.perDay },
-      expiresAt: isoTime(row.expiresAt),
-      revokedAt: isoTime(row.revokedAt),
-      rotatedToId: row.rotatedToId,
-      gracePeriodEndsAt: isoTime(row.gracePeriodEndsAt),
-      lastUsedAt: isoTime(row.lastUsedAt),
-      createdAt: isoTime(row.createdAt),
-      updatedAt: isoTime(row.updatedAt),
-    };
-  }
-
   /** Newest first. */
-  function list(owner: KeyOwner, query: PageQuery): Page<ApiKeyRecord> {
+  async function list(owner: KeyOwner, query: PageQuery): Promise<Page<ApiKeyRecord>> {
     const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
-    const { workspaceId, applicationId } = owner;
-    const rows = db.orm
-      .select()
-      .from(apiKeys)
-      .where(
-        and(
-          eq(apiKeys.workspaceId, workspaceId),
-          applicationId === null ? isNull(apiKeys.applicationId) : eq(apiKeys.applicationId, applicationId),
-          cursor === undefined ? undefined : lt(apiKeys.id, decodeCursor(cursor, ['string'])[0]),
-        ),
-      )
-      .orderBy(desc(apiKeys.id))
-      .limit(limit + 1)
-      .all();
-    return pageOf(rows, limit, (row) => [row.id], present);
-  }
-
-  function find({ tx }: Unit, { workspaceId, applicationId }: KeyOwner, keyId: string): ApiKey {
-    const row = tx
-      .select()
-      .from(apiKeys)
-      .where(
-        and(
-          eq(apiKeys.id, keyId),
-          eq(apiKeys.workspaceId, workspaceId),
-          applicationId === null ? isNull(apiKeys.applicationId) : eq(apiKeys.applicationId, applicationId),
-        ),
-      )
-      .get();
-    if (!row) throw new AppError('not_found');
-    return row;
-  }
-
-  function change(unit: Unit, id: string, columns: Partial<ApiKey>): ApiKey {
-    const [row] = unit.tx
-      .update(apiKeys)
-      .set({ ...columns, updatedAt: unit.now })
-      .where(eq(apiKeys.id, id))
-      .returning()
-      .all();
-    return row!;
-  }
-
-  function statusOf({ tx }: Unit, key: ApiKey): string {
-    return tx
-      .select({ status: applicationUsers.status })
-      .from(applicationUsers)
-      .where(eq(applicationUsers.id, key.applicationUserId))
-      .get()!.status;
-  }
-
-  /** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key. */
-  function refuseRotation(unit: Unit, key: ApiKey): void {
-    // Whoever got the new token could act as the person.
-    if (key.source === 'device')
-      throw new AppError('invalid_state', {
-        message: 'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
-      });
-    if (key.revokedAt !== null) throw new AppError('key_revoked');
-    if (statusOf(unit, key) !== 'active') throw new AppError('membership_locked');
-    if (key.rotatedToId !== null) throw new AppError('already_in_grace');
-  }
-
-  function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<string, unknown> = {}): void {
-    const { workspaceId, applicationId, id: targetId, name } = key;
-    unit.audit({ kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
+    const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+    const keys = await listKeys(db.reader, owner, { before, limit: limit + 1 });
+    const grants = await heldGrantsOf(
+      db.reader,
+      keys.map(({ key }) => key.applicationUserId),
+    );
+    return pageOf(
+      keys,
+      limit,
+      ({ key }) => [key.id],
+      (held) => present(held, grants.get(held.key.applicationUserId)!),
+    );
   }
 
   return {
     /** @throws {AppError} not_found, invalid_request */
-    update(actor: Actor, owner: KeyOwner, keyId: string, patch: ApiKeyPatch): ApiKeyRecord {
+    async update(actor: Actor, owner: KeyOwner, keyId: string, patch: ApiKeyPatch): Promise<ApiKeyRecord> {
       const { name, expiresAt, rateLimits } = patch;
       const expires = expiry(expiresAt);
-      return db.write(actor, (unit) => {
-        const key = find(unit, owner, keyId);
-        const changed = change(unit, key.id, {
+      return db.write(actor, async (unit) => {
+        const held = await find(unit, owner, keyId);
+        const key = await updateKey(unit, keyId, {
           ...(name !== undefined && { name: name.trim() }),
           ...(expiresAt !== undefined && { expiresAt: expires }),
           ...rateLimits,
         });
-        record(unit, 'apikey.updated', changed, { fields: Object.keys(patch) });
-        return present(changed);
+        await record(unit, 'apikey.updated', key, { fields: Object.keys(patch) });
+        return presented(unit, { ...held, key });
       });
     },
 
@@ -235,26 +148,19 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
      * Revokes a key: the row stays, its principal's membership is banned, so that every later use fails there. Again
      * changes nothing. A predecessor in its grace shares the principal: it ends with its successor, but not the reverse.
      */
-    revoke(actor: Actor, owner: KeyOwner, keyId: string): ApiKeyRecord {
-      return db.write(actor, (unit) => {
-        const key = find(unit, owner, keyId);
-        if (key.revokedAt !== null) return present(key);
-        const revoked = change(unit, key.id, { revokedAt: unit.now });
+    revoke(actor: Actor, owner: KeyOwner, keyId: string): Promise<ApiKeyRecord> {
+      return db.write(actor, async (unit) => {
+        const held = await find(unit, owner, keyId);
+        if (held.key.revokedAt !== null) return presented(unit, held);
+        const key = await updateKey(unit, keyId, { revokedAt: unit.now });
+        const { source, rotatedToId, applicationUserId: memberId, applicationId } = key;
         // A person's own key must not ban the person, nor a predecessor its successor.
-        if (key.source !== 'device' && key.rotatedToId === null) {
-          unit.tx
-            .update(apiKeys)
-            .set({ revokedAt: unit.now, updatedAt: unit.now })
-            .where(and(eq(apiKeys.applicationUserId, key.applicationUserId), isNull(apiKeys.revokedAt)))
-            .run();
-          unit.tx
-            .update(applicationUsers)
-            .set({ status: 'banned', updatedAt: unit.now })
-            .where(eq(applicationUsers.id, key.applicationUserId))
-            .run();
+        if (source !== 'device' && rotatedToId === null) {
+          await setMemberStatus(unit, memberId, 'banned');
+          await beginLongWork(unit, keyEndings, { applicationId, data: { memberId } });
         }
-        record(unit, 'apikey.revoked', revoked);
-        return present(revoked);
+        await record(unit, 'apikey.revoked', key);
+        return presented(unit, { ...held, key });
       });
     },
 
@@ -264,21 +170,19 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
      * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key and for the
      * environment's.
      */
-    rotate(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
+    rotate(actor: Actor, owner: KeyOwner, keyId: string): Promise<NewApiKeyRecord> {
       const token = mintSecret('apiKey', random);
-      return db.write(actor, (unit) => {
-        const key = find(unit, owner, keyId);
-        refuseRotation(unit, key);
+      return db.write(actor, async (unit) => {
+        const held = await find(unit, owner, keyId);
+        refuseRotation(held);
         // At the next start the environment would bring the old token back.
-        if (key.source === 'environment')
+        if (held.key.source === 'environment')
           throw new AppError('invalid_state', {
             message: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
           });
-        const rotated = change(unit, key.id, {
-          ...tokenColumns(token),
-        });
-        record(unit, 'apikey.rotated', rotated);
-        return { ...present(rotated), token };
+        const key = await updateKey(unit, keyId, tokenColumns(token));
+        await record(unit, 'apikey.rotated', key);
+        return { ...(await presented(unit, { ...held, key })), token };
       });
     },
 
@@ -287,84 +191,79 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
      *
      * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key.
      */
-    rotateWithGrace(actor: Actor, owner: KeyOwner, keyId: string): NewApiKeyRecord {
+    rotateWithGrace(actor: Actor, owner: KeyOwner, keyId: string): Promise<NewApiKeyRecord> {
       const token = mintSecret('apiKey', random);
-      return db.write(actor, (unit) => {
-        const key = find(unit, owner, keyId);
-        refuseRotation(unit, key);
-        const [successor] = unit.tx
-          .insert(apiKeys)
-          .values({
-            ...key,
-            id: newId('apiKey', unit.now),
-            ...tokenColumns(token),
-            lastUsedAt: null,
-            createdByUserId: unit.actor.userId,
-            createdAt: unit.now,
-            updatedAt: unit.now,
-          })
-          .returning()
-          .all();
-        change(unit, key.id, { rotatedToId: successor!.id, gracePeriodEndsAt: unit.now + ROTATION_GRACE_MS });
-        record(unit, 'apikey.rotated_with_grace', key, { successorId: successor!.id });
-        return { ...present(successor!), token };
+      return db.write(actor, async (unit) => {
+        const held = await find(unit, owner, keyId);
+        refuseRotation(held);
+        const successor = await insertKey(unit, {
+          ...held.key,
+          id: newId('apiKey', unit.now),
+          ...tokenColumns(token),
+          lastUsedAt: null,
+          createdByUserId: unit.actor.userId,
+          createdAt: unit.now,
+          updatedAt: unit.now,
+        });
+        await updateKey(unit, keyId, { rotatedToId: successor.id, gracePeriodEndsAt: unit.now + ROTATION_GRACE_MS });
+        await record(unit, 'apikey.rotated_with_grace', held.key, { successorId: successor.id });
+        return { ...(await presented(unit, { ...held, key: successor })), token };
       });
     },
 
-    createForApplication(actor: Actor, application: Application, input: ApplicationKeyInput): NewApiKeyRecord {
+    /** @throws {AppError} invalid_request */
+    async createForApplication(
+      actor: Actor,
+      { id: applicationId, workspaceId }: Application,
+      input: ApplicationKeyInput,
+    ): Promise<NewApiKeyRecord> {
       const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
-      return create(actor, {
+      const token = mintSecret('apiKey', random);
+      const key = {
         name: name.trim(),
         access,
-        workspaceId: application.workspaceId!,
-        applicationId: application.id,
+        workspaceId: workspaceId!,
+        applicationId,
         applicationIds: null,
-        homeId: application.id,
         grants: { roles, scopes, memberships },
         rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
         expiresAt: expiry(expiresAt),
-      });
+      };
+      return db.write(actor, (unit) => create(unit, token, key));
     },
 
-    /** @throws {AppError} invalid_request where a listed application is not of this workspace. */
-    createForWorkspace(
+    /** @throws {AppError} invalid_request, also where a listed application is not of this workspace. */
+    async createForWorkspace(
       actor: Actor,
       workspaceId: string,
       { name, access, applicationIds = null, rateLimits, expiresAt }: WorkspaceKeyInput,
-    ): NewApiKeyRecord {
-      applicationIds?.forEach((id, index) => {
-        const application = findApplication(id);
-        if (application?.workspaceId !== workspaceId)
-          throw invalidField(`applicationIds.${index}`, 'There is no such application in this workspace.');
-      });
-      return create(actor, {
-        name: name.trim(),
-        access,
-        workspaceId,
-        applicationId: null,
-        applicationIds: applicationIds && [...new Set(applicationIds)],
-        homeId: consoleId(),
-        grants: NO_GRANTS,
-        rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
-        expiresAt: expiry(expiresAt),
+    ): Promise<NewApiKeyRecord> {
+      const token = mintSecret('apiKey', random);
+      const expires = expiry(expiresAt);
+      return db.write(actor, async (unit) => {
+        await refuseForeign(unit, workspaceId, applicationIds ?? []);
+        return create(unit, token, {
+          name: name.trim(),
+          access,
+          workspaceId,
+          applicationId: null,
+          applicationIds: applicationIds && [...new Set(applicationIds)],
+          grants: NO_GRANTS,
+          rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
+          expiresAt: expires,
+        });
       });
     },
 
     /** Takes a key made outside (`gatehouse key`) as a full workspace key. Idempotent: a known one is left alone. */
-    adopt(unit: Unit, workspaceId: string, token: string): void {
-      const known = unit.tx
-        .select({ id: apiKeys.id })
-        .from(apiKeys)
-        .where(eq(apiKeys.tokenHash, Buffer.from(hashSecret(token))))
-        .get();
-      if (known) return;
-      insert(unit, token, {
+    async adopt(unit: Unit, workspaceId: string, token: string): Promise<void> {
+      if (await isTokenKnown(unit, Buffer.from(hashSecret(token)))) return;
+      await insert(unit, token, {
         name: 'GATEHOUSE_WORKSPACE_KEY',
         access: 'full',
         workspaceId,
         applicationId: null,
         applicationIds: null,
-        homeId: consoleId(),
         grants: NO_GRANTS,
         rateLimits: { perMinute: 6000, perDay: 10_000_000 },
         expiresAt: null,
@@ -373,5 +272,63 @@ export function apiKeyService({ db, clock, random, findApplication, consoleId }:
     },
 
     list,
+  };
+}
+
+async function find(unit: Unit, owner: KeyOwner, keyId: string): Promise<HeldKey> {
+  const held = await findKey(unit, owner, keyId);
+  if (!held) throw new AppError('not_found');
+  return held;
+}
+
+/** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key. */
+function refuseRotation({ key, status }: HeldKey): void {
+  // Whoever got the new token could act as the person.
+  if (key.source === 'device')
+    throw new AppError('invalid_state', {
+      message: 'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
+    });
+  if (key.revokedAt !== null) throw new AppError('key_revoked');
+  if (status !== 'active') throw new AppError('membership_locked');
+  if (key.rotatedToId !== null) throw new AppError('already_in_grace');
+}
+
+/** @throws {AppError} invalid_request for the first that is not an application of this workspace. */
+async function refuseForeign(reader: Reader, workspaceId: string, applicationIds: readonly string[]): Promise<void> {
+  const known = await findApplicationsById(reader, applicationIds);
+  const foreign = applicationIds.findIndex((id) => known.get(id)?.workspaceId !== workspaceId);
+  if (foreign >= 0) throw invalidField(`applicationIds.${foreign}`, 'There is no such application in this workspace.');
+}
+
+async function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<string, unknown> = {}): Promise<void> {
+  const { workspaceId, applicationId, id: targetId, name } = key;
+  await recordAudit(unit, { kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
+}
+
+async function presented(reader: Reader, held: HeldKey): Promise<ApiKeyRecord> {
+  return present(held, await heldGrants(reader, held.key.applicationUserId));
+}
+
+function present({ key, userId }: HeldKey, { roles, scopes, memberships }: HeldGrants): ApiKeyRecord {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    access: key.access,
+    applicationId: key.applicationId,
+    applicationIds: key.applicationIds,
+    userId,
+    source: key.source,
+    roles,
+    scopes,
+    memberships,
+    rateLimits: { perMinute: key.perMinute, perDay: key.perDay },
+    expiresAt: isoTime(key.expiresAt),
+    revokedAt: isoTime(key.revokedAt),
+    rotatedToId: key.rotatedToId,
+    gracePeriodEndsAt: isoTime(key.gracePeriodEndsAt),
+    lastUsedAt: isoTime(key.lastUsedAt),
+    createdAt: isoTime(key.createdAt),
+    updatedAt: isoTime(key.updatedAt),
   };
 }

@@ -1,14 +1,18 @@
 /** Probes of an application's legal URLs: done through the guarded outbound client, remembered with their result. */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
-import { type Application, LEGAL_URL_KINDS, urlChecks } from '../../db/schema/applications.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
 import { type GuardedFetch, OutboundError } from '../../outbound/guarded-fetch.ts';
+import type { Application } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import {
+  findLegalUrlChecks,
+  LEGAL_URL_KINDS,
+  type LegalUrlCheck,
+  type LegalUrlKind,
+  saveLegalUrlCheck,
+} from '../../store/legal-url-checks.ts';
 import type { UrlChecks } from './model.ts';
-
-type UrlCheck = typeof urlChecks.$inferSelect;
-type Kind = (typeof LEGAL_URL_KINDS)[number];
 
 const TIMEOUT_MS = 5 * SECOND;
 const MAX_REDIRECTS = 5;
@@ -18,7 +22,7 @@ export type LegalUrls = ReturnType<typeof legalUrlService>;
 
 export function legalUrlService({ db, clock, outbound }: { db: Database; clock: Clock; outbound: GuardedFetch }) {
   /** Follows redirects itself, so that every hop passes the guard; one deadline for all of them. */
-  async function probe(url: string): Promise<Pick<UrlCheck, 'status' | 'finalCode'>> {
+  async function probe(url: string): Promise<Pick<LegalUrlCheck, 'status' | 'finalCode'>> {
     const deadline = performance.now() + TIMEOUT_MS;
     let target = url;
     let lastStatus: number | null = null;
@@ -46,13 +50,8 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
     }
   }
 
-  function stored(applicationId: string): Map<Kind, UrlCheck> {
-    const rows = db.orm.select().from(urlChecks).where(eq(urlChecks.applicationId, applicationId)).all();
-    return new Map(rows.map((row) => [row.kind, row]));
-  }
-
-  /** Probes in parallel, then stores what was found in one transaction. */
-  async function probeAll(actor: Actor, application: Application, kinds: readonly Kind[]): Promise<void> {
+  /** Probes in parallel, then keeps what was found in one change. */
+  async function probeAll(actor: Actor, application: Application, kinds: readonly LegalUrlKind[]): Promise<void> {
     const urls = urlsOf(application);
     const found = await Promise.all(
       kinds.flatMap((kind) => {
@@ -61,14 +60,9 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
       }),
     );
     if (found.length === 0) return;
-    db.write(actor, (unit) => {
-      for (const check of found)
-        unit.tx
-          .insert(urlChecks)
-          .values({ applicationId: application.id, ...check })
-          .onConflictDoUpdate({ target: [urlChecks.applicationId, urlChecks.kind], set: check })
-          .run();
-      unit.audit({
+    await db.write(actor, async (unit) => {
+      for (const check of found) await saveLegalUrlCheck(unit, { applicationId: application.id, ...check });
+      await recordAudit(unit, {
         kind: 'application.urls_checked',
         applicationId: application.id,
         workspaceId: application.workspaceId,
@@ -78,8 +72,8 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
     });
   }
 
-  function report(application: Application): UrlChecks {
-    const checks = stored(application.id);
+  async function report(application: Application): Promise<UrlChecks> {
+    const checks = await findLegalUrlChecks(db.reader, application.id);
     const urls = urlsOf(application);
     return {
       urls: LEGAL_URL_KINDS.map((kind) => {
@@ -99,7 +93,7 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
   return {
     /** What is known; a URL that has not been probed since it was set is probed now. */
     async check(actor: Actor, application: Application): Promise<UrlChecks> {
-      const checks = stored(application.id);
+      const checks = await findLegalUrlChecks(db.reader, application.id);
       const urls = urlsOf(application);
       await probeAll(
         actor,
@@ -117,6 +111,6 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
   };
 }
 
-function urlsOf({ termsUrl, privacyUrl, imprintUrl }: Application): Record<Kind, string | null> {
+function urlsOf({ termsUrl, privacyUrl, imprintUrl }: Application): Record<LegalUrlKind, string | null> {
   return { terms: termsUrl, privacy: privacyUrl, imprint: imprintUrl };
 }

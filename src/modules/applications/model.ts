@@ -1,7 +1,8 @@
 /** Schemas of applications. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { BETA_POLICIES, LEGAL_URL_KINDS, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from '../../db/schema/applications.ts';
 import { Choice, Id, Input, Name, Nullable, PageQuery, Timestamp } from '../../http/schemas.ts';
+import { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from '../../store/applications.ts';
+import { LEGAL_URL_KINDS } from '../../store/legal-url-checks.ts';
 
 const ApplicationSlug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
@@ -80,6 +81,19 @@ export const Application = Type.Object(
     legalUrls: Type.Object(legalUrls),
     branding: Type.Object(branding),
     clientSecretPrefix: Nullable(Type.String({ description: 'Null until a client secret has been made.' })),
+    pendingWork: Nullable(
+      Type.Object(
+        {
+          kind: Type.String({ examples: ['end_sessions'] }),
+          done: Type.Integer({ description: 'Rows written.' }),
+          total: Nullable(Type.Integer({ description: 'Null until it has been counted.' })),
+        },
+        {
+          description:
+            'A change that has taken effect and whose traces (events, mails, lists) are still being written; null when there is none.',
+        },
+      ),
+    ),
     archivedAt: Nullable(Timestamp()),
     deletedAt: Nullable(Timestamp()),
     purgeAfter: Nullable(Timestamp()),

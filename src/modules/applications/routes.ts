@@ -55,7 +55,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       summary: 'Read an application',
       access: 'read',
       data: Application,
-      handle: ({ application }) => applications.present(application),
+      handle: ({ application }) => applications.get(application),
     }),
     operation({
       ...onOne,

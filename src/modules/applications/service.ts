@@ -1,19 +1,28 @@
 /** Applications: created, read, changed and brought from draft to test to live. */
-import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
+import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Principal } from '../../core/principal.ts';
-import { parseReturnUrl } from '../../core/return-url.ts';
-import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import { type Application, applications } from '../../db/schema/applications.ts';
-import { roles } from '../../db/schema/users.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
-import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
-import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
 import type { Random } from '../../core/random.ts';
+import { parseReturnUrl } from '../../core/return-url.ts';
+import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
+import type { Database, Unit } from '../../db/database.ts';
+import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import {
+  type Application,
+  findApplication,
+  findApplicationBySlug,
+  insertApplication,
+  listApplications,
+  updateApplication,
+} from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { insertGrant, listGrants, updateGrant } from '../../store/grants.ts';
 import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
+import { presentApplication, presentApplications } from './present.ts';
 
 /** 30 days. */
 const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
@@ -34,40 +43,14 @@ export interface ApplicationDependencies {
 }
 
 export function applicationService({ db, clock, random, isLoopbackAllowed }: ApplicationDependencies) {
-  const byId = db.orm
-    .select()
-    .from(applications)
-    .where(eq(applications.id, sql.placeholder('id')))
-    .prepare();
-  const byClientId = db.orm
-    .select()
-    .from(applications)
-    .where(eq(applications.clientId, sql.placeholder('clientId')))
-    .prepare();
-
-  const defaultRoleSlugs = db.orm
-    .select({ slug: roles.slug })
-    .from(roles)
-    .where(and(eq(roles.applicationId, sql.placeholder('id')), eq(roles.isDefault, true)))
-    .orderBy(asc(roles.slug))
-    .prepare();
-
-  function present(row: Application): ApplicationRecord {
-    return presentWith(
-      row,
-      defaultRoleSlugs.all({ id: row.id }).map(({ slug }) => slug),
-    );
-  }
-
   /** @throws {AppError} invalid_request for a slug that is no role of the application. */
-  function setDefaultRoles(unit: Unit, applicationId: string, slugs: readonly string[]): void {
-    const known = unit.tx.select().from(roles).where(eq(roles.applicationId, applicationId)).all();
+  async function setDefaultRoles(unit: Unit, applicationId: string, slugs: readonly string[]): Promise<void> {
+    const known = await listGrants(unit, 'roles', applicationId);
     const unknown = slugs.findIndex((slug) => !known.some((role) => role.slug === slug));
     if (unknown >= 0) throw invalidField(`defaultRoles.${unknown}`, 'This role does not exist in the application.');
     for (const role of known) {
       const isDefault = slugs.includes(role.slug);
-      if (isDefault !== role.isDefault)
-        unit.tx.update(roles).set({ isDefault, updatedAt: unit.now }).where(eq(roles.id, role.id)).run();
+      if (isDefault !== role.isDefault) await updateGrant(unit, 'roles', role.id, { isDefault });
     }
   }
 
@@ -87,13 +70,13 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
     };
   }
 
-  function isSlugTaken(unit: Unit, slug: string, exceptId?: string): boolean {
-    const holder = unit.tx.select({ id: applications.id }).from(applications).where(eq(applications.slug, slug)).get();
+  async function isSlugTaken(unit: Unit, slug: string, exceptId?: string): Promise<boolean> {
+    const holder = await findApplicationBySlug(unit, slug);
     return holder !== undefined && holder.id !== exceptId;
   }
 
   /** A slug nobody chose is made from the name and numbered until it is free. */
-  function freeSlug(unit: Unit, name: string): string {
+  async function freeSlug(unit: Unit, name: string): Promise<string> {
     const base =
       name
         .normalize('NFKD')
@@ -102,165 +85,134 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
         .slice(0, 50)
         .replace(/^-+|-+$/g, '') || 'application';
     let slug = base;
-    for (let number = 2; isSlugTaken(unit, slug); number += 1) slug = `${base}-${number}`;
+    for (let number = 2; await isSlugTaken(unit, slug); number += 1) slug = `${base}-${number}`;
     return slug;
   }
 
-  function refuseTakenSlug(unit: Unit, slug: string | undefined, exceptId?: string): void {
-    if (slug !== undefined && isSlugTaken(unit, slug, exceptId))
+  async function refuseTakenSlug(unit: Unit, slug: string | undefined, exceptId?: string): Promise<void> {
+    if (slug !== undefined && (await isSlugTaken(unit, slug, exceptId)))
       throw new AppError('conflict', { message: 'Another application has this slug; choose another.' });
   }
 
-  /** Inserts an application with its default roles, inside the caller's transaction. */
-  function insert(
+  /** Inserts an application with its default roles, in the caller's change. */
+  async function insert(
     unit: Unit,
     row: Pick<Application, 'workspaceId' | 'clientId'>,
     input: ApplicationInput,
-  ): Application {
+  ): Promise<Application> {
     const columns = toColumns(input);
-    refuseTakenSlug(unit, columns.slug);
+    await refuseTakenSlug(unit, columns.slug);
     const name = columns.name ?? 'Untitled application';
-    const [application] = unit.tx
-      .insert(applications)
-      .values({
-        id: newId('application', unit.now),
-        stage: 'draft',
-        signinGate: 'public',
-        betaRequestPolicy: 'manual',
-        sessionTtlSeconds: DEFAULT_SESSION_TTL_SECONDS,
-        returnUrls: [],
-        createdAt: unit.now,
-        updatedAt: unit.now,
-        ...columns,
-        ...row,
-        name,
-        slug: columns.slug ?? freeSlug(unit, name),
-      })
-      .returning()
-      .all();
-    for (const role of DEFAULT_ROLES)
-      unit.tx
-        .insert(roles)
-        .values({
-          id: newId('role', unit.now),
-          applicationId: application!.id,
-          ...role,
-          createdAt: unit.now,
-          updatedAt: unit.now,
-        })
-        .run();
-    unit.audit({
-      kind: 'application.created',
-      applicationId: application!.id,
-      workspaceId: row.workspaceId,
-      targetId: application!.id,
+    const application = await insertApplication(unit, {
+      id: newId('application', unit.now),
+      stage: 'draft',
+      signinGate: 'public',
+      betaRequestPolicy: 'manual',
+      sessionTtlSeconds: DEFAULT_SESSION_TTL_SECONDS,
+      returnUrls: [],
+      createdAt: unit.now,
+      updatedAt: unit.now,
+      ...columns,
+      ...row,
+      name,
+      slug: columns.slug ?? (await freeSlug(unit, name)),
     });
-    return application!;
+    const { id } = application;
+    for (const role of DEFAULT_ROLES)
+      await insertGrant(unit, 'roles', { applicationId: id, description: null, ...role });
+    await recordAudit(unit, {
+      kind: 'application.created',
+      applicationId: id,
+      workspaceId: row.workspaceId,
+      targetId: id,
+    });
+    return application;
   }
 
-  /** Moves to the next stage in one statement; any other state is refused. */
+  /** Moves to the next stage; any other state is refused. */
   function changeStage(
     actor: Actor,
-    application: Application,
+    { id }: Application,
     from: 'draft' | 'test',
     to: 'test' | 'live',
-  ): StageChange {
-    return db.write(actor, (unit) => {
-      const [changed] = unit.tx
-        .update(applications)
-        .set({ stage: to, updatedAt: unit.now })
-        .where(
-          and(
-            eq(applications.id, application.id),
-            eq(applications.stage, from),
-            isNull(applications.archivedAt),
-            isNull(applications.deletedAt),
-          ),
-        )
-        .returning()
-        .all();
-      if (!changed)
+  ): Promise<StageChange> {
+    return db.write(actor, async (unit) => {
+      const application = await findApplication(unit, id);
+      if (application?.stage !== from || isClosed(application))
         throw new AppError('invalid_state', {
           message: `Only an application in stage "${from}", neither archived nor deleted, can do this.`,
         });
-      unit.audit({
+      const changed = await updateApplication(unit, id, { stage: to });
+      await recordAudit(unit, {
         kind: to === 'test' ? 'application.published' : 'application.went_live',
-        applicationId: changed.id,
+        applicationId: id,
         workspaceId: changed.workspaceId,
-        targetId: changed.id,
+        targetId: id,
       });
-      return { ...present(changed), warnings: readinessWarnings(changed) };
+      return { ...(await presentApplication(unit, changed)), warnings: readinessWarnings(changed) };
     });
   }
 
   return {
     insert,
-    present,
 
-    find: (id: string): Application | undefined => byId.get({ id }),
+    get: (application: Application): Promise<ApplicationRecord> => presentApplication(db.reader, application),
 
-    findByClientId: (clientId: string): Application | undefined => byClientId.get({ clientId }),
-
-    create(actor: Actor, workspaceId: string, input: ApplicationInput): ApplicationRecord {
-      return db.write(actor, (unit) =>
-        present(insert(unit, { workspaceId, clientId: newId('client', unit.now) }, input)),
-      );
+    create(actor: Actor, workspaceId: string, input: ApplicationInput): Promise<ApplicationRecord> {
+      return db.write(actor, async (unit) => {
+        const clientId = newId('client', unit.now);
+        return presentApplication(unit, await insert(unit, { workspaceId, clientId }, input));
+      });
     },
 
     /** What the principal can reach, oldest first; hidden ones are left out. */
-    list(principal: Principal, query: ApplicationsQuery): Page<ApplicationRecord> {
+    async list(principal: Principal, query: ApplicationsQuery): Promise<Page<ApplicationRecord>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor, include } = query;
-      // An application whose grace is over, or was skipped, is hidden.
-      const isShown = or(isNull(applications.deletedAt), gt(applications.purgeAfter, clock.now()));
-      const after = cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0];
-      const rows = db.orm
-        .select()
-        .from(applications)
-        .where(and(...reachOf(principal), gt(applications.id, after), include === 'hidden' ? undefined : isShown))
-        .orderBy(asc(applications.id))
-        .limit(limit + 1)
-        .all();
-      return pageOf(rows, limit, (row) => [row.id], present);
+      const rows = await listApplications(db.reader, {
+        ...reachOf(principal),
+        // An application whose grace is over, or was skipped, is hidden.
+        hiddenSince: include === 'hidden' ? null : clock.now(),
+        after: cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0],
+        limit: limit + 1,
+      });
+      const records = await presentApplications(db.reader, rows);
+      return pageOf(
+        records,
+        limit,
+        ({ id }) => [id],
+        (record) => record,
+      );
     },
 
-    update(actor: Actor, { id, workspaceId }: Application, patch: ApplicationPatch): ApplicationRecord {
+    update(actor: Actor, { id, workspaceId }: Application, patch: ApplicationPatch): Promise<ApplicationRecord> {
       const { defaultRoles, ...input } = patch;
-      return db.write(actor, (unit) => {
-        refuseTakenSlug(unit, input.slug, id);
-        if (defaultRoles) setDefaultRoles(unit, id, defaultRoles);
-        const [changed] = unit.tx
-          .update(applications)
-          .set({ ...toColumns(input), updatedAt: unit.now })
-          .where(eq(applications.id, id))
-          .returning()
-          .all();
-        unit.audit({
+      return db.write(actor, async (unit) => {
+        await refuseTakenSlug(unit, input.slug, id);
+        if (defaultRoles) await setDefaultRoles(unit, id, defaultRoles);
+        const changed = await updateApplication(unit, id, toColumns(input));
+        await recordAudit(unit, {
           kind: 'application.updated',
           applicationId: id,
           workspaceId,
           targetId: id,
           detail: { fields: Object.keys(patch) },
         });
-        return present(changed!);
+        return presentApplication(unit, changed);
       });
     },
 
     /** Makes a new client secret; the one before stops working. In plain text this once. */
     rotateSecret(actor: Actor, { id, workspaceId }: Application) {
       const clientSecret = mintSecret('clientSecret', random);
-      return db.write(actor, (unit) => {
-        const prefix = secretPrefix(clientSecret);
-        unit.tx
-          .update(applications)
-          .set({
-            clientSecretHash: Buffer.from(hashSecret(clientSecret)),
-            clientSecretPrefix: prefix,
-            clientSecretRotatedAt: unit.now,
-            updatedAt: unit.now,
-          })
-          .where(eq(applications.id, id))
-          .run();
-        unit.audit({ kind: 'application.secret_rotated', applicationId: id, workspaceId, targetId: id });
+      const prefix = secretPrefix(clientSecret);
+      const clientSecretHash = Buffer.from(hashSecret(clientSecret));
+      return db.write(actor, async (unit) => {
+        await updateApplication(unit, id, {
+          clientSecretHash,
+          clientSecretPrefix: prefix,
+          clientSecretRotatedAt: unit.now,
+        });
+        await recordAudit(unit, { kind: 'application.secret_rotated', applicationId: id, workspaceId, targetId: id });
         return { clientSecret, prefix, rotatedAt: isoTime(unit.now) };
       });
     },
@@ -271,20 +223,12 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
   };
 }
 
-function reachOf(principal: Principal) {
+/** Which applications a principal's lists are made of. */
+function reachOf(principal: Principal): { workspaceIds: readonly string[]; ids: readonly string[] | null } {
   if (principal.kind !== 'key')
-    return [
-      inArray(
-        applications.workspaceId,
-        principal.workspaces.map(({ workspaceId }) => workspaceId),
-      ),
-    ];
+    return { workspaceIds: principal.workspaces.map(({ workspaceId }) => workspaceId), ids: null };
   const { workspaceId, applicationId, applicationIds } = principal;
-  return [
-    eq(applications.workspaceId, workspaceId),
-    ...(applicationId === null ? [] : [eq(applications.id, applicationId)]),
-    ...(applicationIds === null ? [] : [inArray(applications.id, [...applicationIds])]),
-  ];
+  return { workspaceIds: [workspaceId], ids: applicationId === null ? applicationIds : [applicationId] };
 }
 
 function readinessWarnings({ termsUrl, privacyUrl, returnUrls }: Application): FieldProblem[] {
@@ -298,29 +242,4 @@ function readinessWarnings({ termsUrl, privacyUrl, returnUrls }: Application): F
       message: 'Without a return URL the hosted sign-in page cannot send people back.',
     });
   return warnings;
-}
-
-function presentWith(row: Application, defaultRoles: string[]): ApplicationRecord {
-  return {
-    id: row.id,
-    workspaceId: row.workspaceId ?? '',
-    clientId: row.clientId,
-    slug: row.slug,
-    name: row.name,
-    stage: row.stage,
-    signinGate: row.signinGate,
-    betaRequestPolicy: row.betaRequestPolicy,
-    signinMethods: row.signinMethods,
-    defaultRoles,
-    sessionTtlSeconds: row.sessionTtlSeconds,
-    returnUrls: row.returnUrls,
-    legalUrls: { terms: row.termsUrl, privacy: row.privacyUrl, imprint: row.imprintUrl },
-    branding: { logoUrl: row.logoUrl, accentColor: row.accentColor },
-    clientSecretPrefix: row.clientSecretPrefix,
-    archivedAt: isoTime(row.archivedAt),
-    deletedAt: isoTime(row.deletedAt),
-    purgeAfter: isoTime(row.purgeAfter),
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
-  };
 }

@@ -1,7 +1,8 @@
 /** Schemas of the beta allowlist and the sign-in gate. */
 import { type Static, Type } from '@sinclair/typebox';
-import { BETA_POLICIES, BETA_STATUSES, SIGNIN_GATES, STAGES } from '../../db/schema/applications.ts';
 import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
+import { BETA_STATUSES } from '../../store/beta-interests.ts';
 
 const MAX_EMAILS = 500;
 

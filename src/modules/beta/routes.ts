@@ -129,8 +129,8 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       limit: 'none',
       data: PublicState,
       errors: ['not_found'],
-      handle({ params, context }) {
-        const state = beta.publicState(params['id']!);
+      async handle({ params, context }) {
+        const state = await beta.publicState(params['id']!);
         const etag = `"${Bun.hash(JSON.stringify(state)).toString(36)}"`;
         context.headers['ETag'] = etag;
         context.headers['Cache-Control'] = 'no-cache';

@@ -2,14 +2,27 @@
  * One-time codes by e-mail: issued, judged and used up. A purpose and an application are part of every look-up, so a code
  * for one never serves for another. Works inside the caller's transaction: nothing can slip between check and act.
  */
-import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { HOUR, MINUTE, SECOND } from '../../core/clock.ts';
 import { newId } from '../../core/id.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
-import { codeChallenges, codeFailures, codePauses } from '../../db/schema/credentials.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Unit } from '../../db/database.ts';
 import { CODE_WINDOW_MS } from '../../http/limits.ts';
+import {
+  type Challenge,
+  type ChallengeState,
+  consumeChallenge,
+  countWrongTry,
+  dropChallenge,
+  findChallenge,
+  findCodePause,
+  insertChallenge,
+  insertCodeFailure,
+  listChallengesOf,
+  listChallengesOfPerson,
+  listChallengesTo,
+  pauseCodes,
+} from '../../store/codes.ts';
 
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
 
@@ -66,8 +79,6 @@ export type ActionIssueOutcome =
   | ({ readonly ok: true } & NewChallenge)
   | { readonly ok: false; readonly reason: 'paused' | 'too_many'; readonly retryAt: number };
 
-type Challenge = typeof codeChallenges.$inferSelect;
-
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
 
 export function codeChallengeService({ random, instanceKey }: { random: Random; instanceKey: InstanceKey }) {
@@ -77,22 +88,22 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
      *
      * @param perEmail how many may be sent to one e-mail in 15 minutes, whatever the application.
      */
-    issue(unit: Unit, subject: CodeSubject, perEmail: number): IssueOutcome {
-      const pausedUntil = pauseOf(unit, subject);
+    async issue(unit: Unit, subject: CodeSubject, perEmail: number): Promise<IssueOutcome> {
+      const pausedUntil = await findCodePause(unit, subject, unit.now);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
-      const recent = sentTo(unit, subject);
-      const last = recent.find(({ applicationId }) => applicationId === subject.applicationId);
+      const recent = await sentTo(unit, subject);
+      const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
+      const [last] = own;
       if (last && last.createdAt + RESEND_COOLDOWN_MS > unit.now)
         return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + RESEND_COOLDOWN_MS };
       if (recent.length >= perEmail)
         return { ok: false, reason: 'too_many', retryAt: recent[perEmail - 1]!.createdAt + CODE_WINDOW_MS };
-      for (const surplus of alive(unit, subject).slice(0, -(MAX_ALIVE - 1)))
-        unit.tx.update(codeChallenges).set({ droppedAt: unit.now }).where(eq(codeChallenges.id, surplus.id)).run();
-      const resendAfter = unit.now + RESEND_COOLDOWN_MS;
+      const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
+      for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
         ok: true,
-        ...insert(unit, subject, { data: null, sessionId: null }),
-        resendAfter,
+        ...(await insert(unit, subject, { data: null, sessionId: null })),
+        resendAfter: unit.now + RESEND_COOLDOWN_MS,
         remaining: perEmail - recent.length - 1,
       };
     },
@@ -103,21 +114,18 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
      *
      * @param sessionId the only session that may give it; null where anyone who may act at all may.
      */
-    issueFor(
+    async issueFor(
       unit: Unit,
       subject: CodeSubject,
       data: Record<string, unknown>,
       sessionId: string | null = null,
-    ): ActionIssueOutcome {
-      const pausedUntil = pauseOf(unit, subject);
+    ): Promise<ActionIssueOutcome> {
+      const pausedUntil = await findCodePause(unit, subject, unit.now);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
-      const recent =
-        sessionId === null
-          ? sentTo(unit, subject).filter(({ applicationId }) => applicationId === subject.applicationId)
-          : sentFor(unit, subject, sessionId);
+      const recent = sessionId === null ? await sentFrom(unit, subject) : await sentFor(unit, subject, sessionId);
       const oldest = recent[(sessionId === null ? MAX_ACTIONS : MAX_OWN_ACTIONS) - 1];
       if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + CODE_WINDOW_MS };
-      return { ok: true, ...insert(unit, subject, { data, sessionId }) };
+      return { ok: true, ...(await insert(unit, subject, { data, sessionId })) };
     },
 
     /**
@@ -125,26 +133,24 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
      *
      * @returns what the action was issued with.
      */
-    redeemFor(
+    async redeemFor(
       unit: Unit,
       { purpose, applicationId }: Pick<CodeSubject, 'purpose' | 'applicationId'>,
       challengeId: string,
       code: string,
       sessionId: string | null = null,
-    ): ActionOutcome {
-      const challenge = find(unit, purpose, challengeId);
+    ): Promise<ActionOutcome> {
+      const challenge = await findChallenge(unit, purpose, challengeId);
       if (challenge?.applicationId !== applicationId || challenge.sessionId !== sessionId)
         return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId, email: challenge.email };
-      const pausedUntil = pauseOf(unit, subject);
-      if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
-      const refusal = refusalOf(challenge, unit.now);
-      if (refusal !== null) return { ok: false, error: refusal };
+      const refusal = await refusalOfTry(unit, challenge, subject);
+      if (refusal !== null) return refusal;
       if (!isRight(challenge, code)) {
-        recordFailure(unit, challenge, subject);
+        await recordFailure(unit, challenge.id, subject);
         return { ok: false, error: 'code_invalid' };
       }
-      consume(unit, challenge.id);
+      await consumeChallenge(unit, challenge.id);
       return { ok: true, data: challenge.data };
     },
 
@@ -152,42 +158,35 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
      * Judges a code and, when it is right, uses it up. Any code still alive for the same subject is right, since people
      * type the one that arrived; a wrong one counts against the challenge it was sent with.
      */
-    redeem(unit: Unit, purpose: CodePurpose, challengeId: string, code: string): RedeemOutcome {
-      const presented = find(unit, purpose, challengeId);
+    async redeem(unit: Unit, purpose: CodePurpose, challengeId: string, code: string): Promise<RedeemOutcome> {
+      const presented = await findChallenge(unit, purpose, challengeId);
       if (!presented) return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId: presented.applicationId, email: presented.email };
-      const pausedUntil = pauseOf(unit, subject);
-      if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
-      const refusal = refusalOf(presented, unit.now);
-      if (refusal !== null) return { ok: false, error: refusal };
-
-      const matching = alive(unit, subject).filter((challenge) => isRight(challenge, code));
-      const [right] = matching;
+      const refusal = await refusalOfTry(unit, presented, subject);
+      if (refusal !== null) return refusal;
+      const sent = await listChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS);
+      const right = sent.find(
+        (challenge) => refusalOf(challenge, purpose, unit.now) === null && isRight(challenge, code),
+      );
       if (!right) {
-        recordFailure(unit, presented, subject);
+        await recordFailure(unit, presented.id, subject);
         return { ok: false, error: 'code_invalid' };
       }
-      for (const id of new Set([right.id, presented.id])) consume(unit, id);
+      for (const id of new Set([right.id, presented.id])) await consumeChallenge(unit, id);
       return { ok: true, subject };
     },
   };
 
-  function insert(unit: Unit, subject: CodeSubject, bound: Pick<Challenge, 'data' | 'sessionId'>): NewChallenge {
+  async function insert(
+    unit: Unit,
+    subject: CodeSubject,
+    bound: Pick<Challenge, 'data' | 'sessionId'>,
+  ): Promise<NewChallenge> {
     const challengeId = newId('challenge', unit.now);
     const code = random.digits(CODE_DIGITS);
     const expiresAt = unit.now + CODE_LIFETIME_MS;
-    unit.tx
-      .insert(codeChallenges)
-      .values({
-        id: challengeId,
-        ...subject,
-        codeDigest: Buffer.from(instanceKey.codeDigest(challengeId, code)),
-        wrongTries: 0,
-        createdAt: unit.now,
-        expiresAt,
-        ...bound,
-      })
-      .run();
+    const codeDigest = instanceKey.codeDigest(challengeId, code);
+    await insertChallenge(unit, { id: challengeId, ...subject, codeDigest, expiresAt, ...bound });
     return { challengeId, code, expiresAt };
   }
 
@@ -197,87 +196,35 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
   }
 }
 
-function find({ tx }: Unit, purpose: CodePurpose, challengeId: string): Challenge | undefined {
-  return tx
-    .select()
-    .from(codeChallenges)
-    .where(and(eq(codeChallenges.id, challengeId), eq(codeChallenges.purpose, purpose)))
-    .get();
-}
-
 /** Why no code can serve for this challenge any more, or null. */
-function refusalOf({ consumedAt, wrongTries, droppedAt, expiresAt }: Challenge, now: number): CodeRefusal | null {
+function refusalOf(challenge: ChallengeState, purpose: CodePurpose, now: number): CodeRefusal | null {
+  const { consumedAt, wrongTries, droppedAt, expiresAt, isOutdated } = challenge;
   if (consumedAt !== null) return 'code_consumed';
   if (wrongTries >= MAX_WRONG_TRIES) return 'code_exhausted';
+  // Nobody signs in with a code that was sent before the application was closed.
+  if (purpose === 'sign_in' && isOutdated === 1) return 'code_expired';
   return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
 }
 
-function consume({ tx, now }: Unit, challengeId: string): void {
-  tx.update(codeChallenges).set({ consumedAt: now }).where(eq(codeChallenges.id, challengeId)).run();
-}
-
-function countWrongTry({ tx }: Unit, { id, wrongTries }: Challenge): void {
-  tx.update(codeChallenges)
-    .set({ wrongTries: wrongTries + 1 })
-    .where(eq(codeChallenges.id, id))
-    .run();
-}
-
-/** Nobody signs in with a code that was sent before the application was closed. */
-export function dropOpenCodes({ tx, now }: Unit, applicationId: string, purpose: CodePurpose): void {
-  tx.update(codeChallenges)
-    .set({ droppedAt: now })
-    .where(
-      and(
-        eq(codeChallenges.applicationId, applicationId),
-        eq(codeChallenges.purpose, purpose),
-        isNull(codeChallenges.consumedAt),
-        isNull(codeChallenges.droppedAt),
-      ),
-    )
-    .run();
-}
-
-/** Nothing that was mailed to an address serves any more, as when its holder gives it up. */
-export function dropCodesTo({ tx, now }: Unit, email: string): void {
-  tx.update(codeChallenges)
-    .set({ droppedAt: now })
-    .where(and(eq(codeChallenges.email, email), isNull(codeChallenges.consumedAt), isNull(codeChallenges.droppedAt)))
-    .run();
-}
-
-/** Oldest first. */
-function alive({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubject): Challenge[] {
-  return tx
-    .select()
-    .from(codeChallenges)
-    .where(
-      and(
-        eq(codeChallenges.email, email),
-        eq(codeChallenges.purpose, purpose),
-        eq(codeChallenges.applicationId, applicationId),
-        gt(codeChallenges.createdAt, now - CODE_LIFETIME_MS),
-        gt(codeChallenges.expiresAt, now),
-        isNull(codeChallenges.consumedAt),
-        isNull(codeChallenges.droppedAt),
-        sql`${codeChallenges.wrongTries} < ${MAX_WRONG_TRIES}`,
-      ),
-    )
-    .orderBy(asc(codeChallenges.createdAt), asc(codeChallenges.id))
-    .all();
+async function refusalOfTry(
+  unit: Unit,
+  challenge: ChallengeState,
+  subject: CodeSubject,
+): Promise<RedeemRefusal | null> {
+  const pausedUntil = await findCodePause(unit, subject, unit.now);
+  if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
+  const error = refusalOf(challenge, subject.purpose, unit.now);
+  return error && { ok: false, error };
 }
 
 /** What was sent to this address for this purpose in the window, of all applications, newest first. */
-function sentTo({ tx, now }: Unit, { email, purpose }: CodeSubject) {
-  const { applicationId, createdAt } = codeChallenges;
-  return tx
-    .select({ applicationId, createdAt })
-    .from(codeChallenges)
-    .where(
-      and(eq(codeChallenges.email, email), eq(codeChallenges.purpose, purpose), gt(createdAt, now - CODE_WINDOW_MS)),
-    )
-    .orderBy(desc(createdAt), desc(codeChallenges.id))
-    .all();
+function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
+  return listChallengesTo(unit, subject, unit.now - CODE_WINDOW_MS);
+}
+
+/** The same of this application alone. */
+async function sentFrom(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
+  return (await sentTo(unit, subject)).filter(({ applicationId }) => applicationId === subject.applicationId);
 }
 
 /**
@@ -285,70 +232,22 @@ function sentTo({ tx, now }: Unit, { email, purpose }: CodeSubject) {
  * oneself, that is all that the person's sessions have asked for and all that the address was sent; else what the person
  * was sent from this application, so that one application cannot use up another's.
  */
-function sentFor(unit: Unit, subject: CodeSubject, sessionId: string): { createdAt: number }[] {
-  const toAddress = sentTo(unit, subject);
-  if (subject.purpose !== 'email_change')
-    return toAddress.filter(({ applicationId }) => applicationId === subject.applicationId);
-  const { createdAt, purpose } = codeChallenges;
-  const ofPerson = unit.tx
-    .select({ createdAt })
-    .from(codeChallenges)
-    .where(
-      and(
-        sql`${codeChallenges.sessionId} IN (SELECT s.id FROM sessions s JOIN application_users m ON m.id = s.application_user_id
-              WHERE m.user_id = (SELECT o.user_id FROM sessions t JOIN application_users o ON o.id = t.application_user_id
-                                 WHERE t.id = ${sessionId}))`,
-        eq(purpose, subject.purpose),
-        gt(createdAt, unit.now - CODE_WINDOW_MS),
-      ),
-    )
-    .orderBy(desc(createdAt))
-    .all();
+async function sentFor(
+  unit: Unit,
+  subject: CodeSubject,
+  sessionId: string,
+): Promise<readonly { readonly createdAt: number }[]> {
+  const { purpose } = subject;
+  if (purpose !== 'email_change') return sentFrom(unit, subject);
+  const toAddress = await sentTo(unit, subject);
+  const ofPerson = await listChallengesOfPerson(unit, { sessionId, purpose }, unit.now - CODE_WINDOW_MS);
   return ofPerson.length > toAddress.length ? ofPerson : toAddress;
 }
 
-function pauseOf({ tx, now }: Unit, { purpose, applicationId, email }: CodeSubject): number | null {
-  const pause = tx
-    .select({ until: codePauses.pausedUntil })
-    .from(codePauses)
-    .where(
-      and(
-        eq(codePauses.applicationId, applicationId),
-        eq(codePauses.email, email),
-        eq(codePauses.purpose, purpose),
-        gt(codePauses.pausedUntil, now),
-      ),
-    )
-    .get();
-  return pause?.until ?? null;
-}
-
 /** Counts a wrong code against its challenge and against the address, wherever it came from. */
-function recordFailure(unit: Unit, presented: Challenge, subject: CodeSubject): void {
-  const { tx, now } = unit;
-  countWrongTry(unit, presented);
-  tx.insert(codeFailures)
-    .values({ ...subject, failedAt: now })
-    .run();
-  const ofSubject = and(
-    eq(codeFailures.applicationId, subject.applicationId),
-    eq(codeFailures.email, subject.email),
-    eq(codeFailures.purpose, subject.purpose),
-  );
-  const recent = tx
-    .select({ id: codeFailures.id })
-    .from(codeFailures)
-    .where(and(ofSubject, gt(codeFailures.failedAt, now - FAILURE_WINDOW_MS)))
-    .all();
-  if (recent.length < FAILURES_UNTIL_PAUSE) return;
-  const pausedUntil = now + PAUSE_MS;
-  tx.insert(codePauses)
-    .values({ ...subject, pausedUntil })
-    .onConflictDoUpdate({
-      target: [codePauses.applicationId, codePauses.email, codePauses.purpose],
-      set: { pausedUntil },
-    })
-    .run();
+async function recordFailure(unit: Unit, challengeId: string, subject: CodeSubject): Promise<void> {
+  await countWrongTry(unit, challengeId);
+  const failures = await insertCodeFailure(unit, subject, unit.now - FAILURE_WINDOW_MS);
   // After the pause the count starts anew.
-  tx.delete(codeFailures).where(ofSubject).run();
+  if (failures >= FAILURES_UNTIL_PAUSE) await pauseCodes(unit, subject, unit.now + PAUSE_MS);
 }

@@ -1,6 +1,8 @@
 /** The machine-readable descriptions of the API, made once from the operations themselves. */
 import { Type } from '@sinclair/typebox';
+import { nextTurn } from '../../core/turn.ts';
 import { openApiDocument, roleManifest } from '../../http/openapi.ts';
+import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 
 export interface DescriptionDependencies {
@@ -11,11 +13,26 @@ export interface DescriptionDependencies {
 
 /** The OpenAPI description as YAML. */
 export async function openApiYaml(operations: readonly Operation[], baseUrl: string): Promise<string> {
-  return Bun.YAML.stringify(await openApiDocument(operations, baseUrl), null, 2);
+  const document = await openApiDocument(operations, baseUrl);
+  // Each half takes tens of milliseconds.
+  await nextTurn();
+  return Bun.YAML.stringify(document, null, 2);
 }
 
-export function descriptionRoutes({ operations, baseUrl }: DescriptionDependencies): Operation[] {
-  let yaml: Promise<string> | undefined;
+/** The description as it is sent. */
+interface Description {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
+
+async function describe({ operations, baseUrl }: DescriptionDependencies): Promise<Description> {
+  const bytes = new TextEncoder().encode(await openApiYaml(operations(), baseUrl()));
+  return { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
+}
+
+export function descriptionRoutes(dependencies: DescriptionDependencies): Operation[] {
+  /** Made at the first call, for good: it takes a while, and cannot change while the process runs. */
+  let description: Promise<Description> | undefined;
   return [
     operation({
       id: 'getOpenApi',
@@ -29,10 +46,11 @@ export function descriptionRoutes({ operations, baseUrl }: DescriptionDependenci
       style: 'flat',
       mediaType: 'application/yaml',
       async handle({ context }) {
-        yaml ??= openApiYaml(operations(), baseUrl());
-        return new Response(await yaml, {
-          headers: { ...context.headers, 'Content-Type': 'application/yaml; charset=utf-8' },
-        });
+        const { bytes, etag } = await (description ??= describe(dependencies));
+        const headers = { ...context.headers, ETag: etag };
+        if (matchesEtag(context.request.headers.get('if-none-match'), etag))
+          return new Response(null, { status: 304, headers });
+        return new Response(bytes, { headers: { ...headers, 'Content-Type': 'application/yaml; charset=utf-8' } });
       },
     }),
     operation({
@@ -58,7 +76,7 @@ export function descriptionRoutes({ operations, baseUrl }: DescriptionDependenci
           }),
         ),
       }),
-      handle: () => roleManifest(operations()),
+      handle: () => roleManifest(dependencies.operations()),
     }),
   ];
 }

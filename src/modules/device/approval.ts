@@ -1,29 +1,28 @@
 /** The person's side of the device grant: looking a user code up claims it, and only who holds the claim decides. */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
 import { AppError } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { sessions } from '../../db/schema/credentials.ts';
-import { type DeviceGrant, deviceGrants } from '../../db/schema/devices.ts';
-import type { Database, Orm, Unit } from '../../db/unit-of-work.ts';
+import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
+import type { Database, Reader, Unit } from '../../db/database.ts';
+import { type Application, findApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type DeviceGrant, findDeviceGrantByUserCode, updateDeviceGrant } from '../../store/device-grants.ts';
+import { findMemberById } from '../../store/members.ts';
+import { findSession, type Session } from '../../store/sessions.ts';
+import { listWorkspaces } from '../../store/workspaces.ts';
 import { requireFresh } from '../account/freshness.ts';
 import type { PersonalKeys } from '../api-keys/personal.ts';
-import type { Workspaces } from '../workspace/service.ts';
-import { changeGrant, memberOf, refusalToMember } from './grants.ts';
+import { asItStands, refusalToMember } from './grants.ts';
 import type { DeviceDecision, DeviceRequest } from './model.ts';
-import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
 
 export interface DeviceApprovalDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly instanceKey: InstanceKey;
-  readonly workspaces: Workspaces;
   readonly personalKeys: PersonalKeys;
-  readonly findApplication: (id: string) => Application | undefined;
 }
 
 const DECISIONS = { approved: 'device.approved', denied: 'device.denied' } as const;
@@ -39,83 +38,46 @@ export type DeviceApproval = ReturnType<typeof deviceApprovalService>;
 
 /** A code that is nobody's, or not this person's to see, gives null: both must look the same, and count the same. */
 export function deviceApprovalService(dependencies: DeviceApprovalDependencies) {
-  const { db, clock, instanceKey, workspaces, personalKeys, findApplication } = dependencies;
+  const { db, clock, instanceKey, personalKeys } = dependencies;
 
-  /** The grant behind a code that has not expired. */
-  function findAlive(orm: Orm, code: string, now: number): DeviceGrant | null {
-    const userCodeDigest = Buffer.from(instanceKey.derive('user code', code));
-    const grant = orm.select().from(deviceGrants).where(eq(deviceGrants.userCodeDigest, userCodeDigest)).get();
-    return grant && grant.expiresAt > now ? grant : null;
+  /** The grant behind a code that has not expired, with its application. */
+  async function findAlive(reader: Reader, code: string, now: number): Promise<AliveGrant | null> {
+    const grant = await findDeviceGrantByUserCode(reader, Buffer.from(instanceKey.derive('user code', code)));
+    if (!grant || grant.expiresAt <= now) return null;
+    const application = (await findApplication(reader, grant.applicationId))!;
+    return { grant: asItStands(grant, application), application };
   }
 
-  /** The claim of a session, unless it ended before anything was decided: then whoever has the code may decide. */
-  function claimOf({ tx, now }: Unit, { claimedSessionId, status }: DeviceGrant) {
-    if (claimedSessionId === null) return null;
-    const claim = tx.select().from(sessions).where(eq(sessions.id, claimedSessionId)).get();
-    if (!claim) return null;
-    const isOver = claim.revokedAt !== null || claim.expiresAt <= now;
-    return isOver && status === 'pending' ? null : claim;
-  }
-
-  /** The grant behind a code as this session may see it, with the session that holds the claim. */
-  function find(unit: Unit, principal: SessionPrincipal, code: string) {
-    const grant = findAlive(unit.tx, code, unit.now);
-    if (grant?.applicationId !== principal.applicationId) return null;
-    const claim = claimOf(unit, grant);
+  /** The grant behind a code as this session may see it, with whether another session holds the claim. */
+  async function find(unit: Unit, principal: SessionPrincipal, code: string): Promise<SeenGrant | null> {
+    const alive = await findAlive(unit, code, unit.now);
+    if (alive?.application.id !== principal.applicationId) return null;
+    const claim = await claimOf(unit, alive.grant);
     if (claim && claim.applicationUserId !== principal.applicationUserId) return null;
-    return { grant, isHeldElsewhere: claim !== null && claim.id !== principal.sessionId };
-  }
-
-  function grantsOf({ envelope, workspaces: seats }: SessionPrincipal): DeviceRequest['grants'] {
-    const { userId, email, name, roles, scopes, memberships } = envelope;
-    return {
-      actsAs: { userId, email, name },
-      roles,
-      scopes,
-      memberships,
-      workspaces: seats.map(({ workspaceId, role }) => ({
-        workspaceId,
-        name: workspaces.get(workspaceId).name,
-        role,
-      })),
-    };
-  }
-
-  function present(grant: DeviceGrant, code: string, principal: SessionPrincipal): DeviceRequest {
-    const { id, clientId, name, logoUrl } = findApplication(grant.applicationId)!;
-    const { status, deviceName, ip, ipCountry, userAgent, createdAt, expiresAt } = grant;
-    return {
-      userCode: formatUserCode(code),
-      status,
-      application: { id, clientId, name, logoUrl },
-      device: { name: deviceName ?? deviceNameOf(userAgent), ip, ipCountry, userAgent },
-      grants: grantsOf(principal),
-      requestedAt: isoTime(createdAt),
-      expiresAt: isoTime(expiresAt),
-    };
+    return { ...alive, isHeldElsewhere: claim !== null && claim.id !== principal.sessionId };
   }
 
   return {
     /** Where the person has to sign in first. Whoever asks on behalf of strangers limits their guesses. */
-    applicationOf(typed: string): Application | null {
+    async applicationOf(typed: string): Promise<Application | null> {
       const code = normalizeUserCode(typed);
-      const grant = code === null ? null : findAlive(db.orm, code, clock.now());
-      return (grant && findApplication(grant.applicationId)) ?? null;
+      const alive = code === null ? null : await findAlive(db.reader, code, clock.now());
+      return alive?.application ?? null;
     },
 
     /**
      * What a device asks for. The session that looked last holds the claim, among those of one person: a page may be
      * opened again after signing in again.
      */
-    look(actor: Actor, principal: SessionPrincipal, typed: string): DeviceRequest | null {
+    async look(actor: Actor, principal: SessionPrincipal, typed: string): Promise<DeviceRequest | null> {
       const code = normalizeUserCode(typed);
       if (code === null) return null;
-      return db.write(actor, (unit) => {
-        const found = find(unit, principal, code);
-        if (!found) return null;
-        if (found.grant.claimedSessionId !== principal.sessionId)
-          changeGrant(unit, found.grant.id, { claimedSessionId: principal.sessionId });
-        return present(found.grant, code, principal);
+      return db.write(actor, async (unit) => {
+        const seen = await find(unit, principal, code);
+        if (!seen) return null;
+        if (seen.grant.claimedSessionId !== principal.sessionId)
+          await updateDeviceGrant(unit, seen.grant.id, { claimedSessionId: principal.sessionId });
+        return present(seen, code, await grantsOf(unit, principal));
       });
     },
 
@@ -126,35 +88,40 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
      * @throws {AppError} invalid_state; approving also reauthentication_required, and why the person may not come in any
      * more.
      */
-    decide(actor: Actor, principal: SessionPrincipal, typed: string, decision: Decision): DeviceDecision | null {
+    async decide(
+      actor: Actor,
+      principal: SessionPrincipal,
+      typed: string,
+      decision: Decision,
+    ): Promise<DeviceDecision | null> {
       const code = normalizeUserCode(typed);
       if (code === null) return null;
-      return db.write(actor, (unit) => {
-        const found = find(unit, principal, code);
-        if (!found) return null;
-        const { grant, isHeldElsewhere } = found;
+      return db.write(actor, async (unit) => {
+        const seen = await find(unit, principal, code);
+        if (!seen) return null;
+        const { grant, application, isHeldElsewhere } = seen;
         if (isHeldElsewhere)
           throw new AppError('invalid_state', {
             message: 'Another of your sessions has this request open; enter the code here first.',
           });
         if (grant.status === decision) return { status: decision };
         // Rights of management that outlive the session are not for one that lies around.
-        if (decision === 'approved' && principal.isConsole) requireFresh(unit, principal);
+        if (decision === 'approved' && principal.isConsole) await requireFresh(unit, principal);
         if (grant.status !== 'pending') throw new AppError('invalid_state', { message: DECIDED[grant.status] });
-        const application = findApplication(grant.applicationId)!;
         const { applicationUserId, sessionId, userId } = principal;
         if (decision === 'approved') {
-          const refusal = refusalToMember(unit, application, memberOf(unit, applicationUserId));
+          const member = (await findMemberById(unit, applicationUserId))!;
+          const refusal = await refusalToMember(unit, application, member);
           if (refusal !== null) throw new AppError(refusal);
-          personalKeys.refuseFurther(unit, userId);
+          await personalKeys.refuseFurther(unit, userId);
         }
-        changeGrant(unit, grant.id, {
+        await updateDeviceGrant(unit, grant.id, {
           status: decision,
           claimedSessionId: sessionId,
           applicationUserId,
           decidedAt: unit.now,
         });
-        unit.audit({
+        await recordAudit(unit, {
           kind: DECISIONS[decision],
           applicationId: application.id,
           workspaceId: application.workspaceId,
@@ -165,5 +132,56 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         return { status: decision };
       });
     },
+  };
+}
+
+interface AliveGrant {
+  readonly grant: DeviceGrant;
+  readonly application: Application;
+}
+
+interface SeenGrant extends AliveGrant {
+  /** Another session of the person holds the claim. */
+  readonly isHeldElsewhere: boolean;
+}
+
+/** The claim of a session, unless it ended before anything was decided: then whoever has the code may decide. */
+async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): Promise<Session | null> {
+  const claim = claimedSessionId === null ? undefined : await findSession(unit, claimedSessionId);
+  if (!claim) return null;
+  const isOver = claim.isRevoked || claim.expiresAt <= unit.now;
+  return isOver && status === 'pending' ? null : claim;
+}
+
+async function grantsOf(
+  reader: Reader,
+  { envelope, workspaces: seats }: SessionPrincipal,
+): Promise<DeviceRequest['grants']> {
+  const { userId, email, name, roles, scopes, memberships } = envelope;
+  const ids = seats.map(({ workspaceId }) => workspaceId);
+  const names = new Map((await listWorkspaces(reader, ids)).map((workspace) => [workspace.id, workspace.name]));
+  return {
+    actsAs: { userId, email, name },
+    roles,
+    scopes,
+    memberships,
+    workspaces: seats.map(({ workspaceId, role }) => ({ workspaceId, name: names.get(workspaceId)!, role })),
+  };
+}
+
+function present(
+  { grant, application: { id, clientId, name, logoUrl } }: AliveGrant,
+  code: string,
+  grants: DeviceRequest['grants'],
+): DeviceRequest {
+  const { status, deviceName, ip, ipCountry, userAgent, createdAt, expiresAt } = grant;
+  return {
+    userCode: formatUserCode(code),
+    status,
+    application: { id, clientId, name, logoUrl },
+    device: { name: deviceName ?? deviceNameOf(userAgent), ip, ipCountry, userAgent },
+    grants,
+    requestedAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
   };
 }

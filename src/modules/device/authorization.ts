@@ -2,23 +2,30 @@
  * The device's side of the device authorization grant (RFC 8628): codes are issued, polled for, and exchanged once for a
  * personal key. What the person decides stands in approval.ts.
  */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { MINUTE, SECOND } from '../../core/clock.ts';
-import { AppError, type ErrorCode } from '../../core/error.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
+import { AppError, type ErrorCode } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { type DeviceGrant, deviceGrants } from '../../db/schema/devices.ts';
-import type { Database, Orm, Unit } from '../../db/unit-of-work.ts';
-import type { PersonalKeys } from '../api-keys/personal.ts';
-import { changeGrant, memberOf, refusalToMember } from './grants.ts';
-import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 import { formatUserCode, mintUserCode } from '../../core/user-code.ts';
+import type { Database, Unit } from '../../db/database.ts';
+import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import {
+  type DeviceGrant,
+  findDeviceGrantByDeviceCode,
+  insertDeviceGrant,
+  noteDevicePoll,
+  updateDeviceGrant,
+} from '../../store/device-grants.ts';
+import { findMemberById } from '../../store/members.ts';
+import { listSeatsOf } from '../../store/workspace-members.ts';
+import type { PersonalKeys } from '../api-keys/personal.ts';
+import { asItStands, refusalToMember } from './grants.ts';
+import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 
 const LIFETIME_MS = 15 * MINUTE;
 const INTERVAL_SECONDS = 5;
@@ -32,8 +39,6 @@ export interface DeviceAuthorizationDependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly personalKeys: PersonalKeys;
-  readonly findApplication: (id: string) => Application | undefined;
-  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
   readonly baseUrl: () => string;
 }
 
@@ -45,64 +50,56 @@ const refused = (error: ErrorCode): Outcome => ({ ok: false, error });
 export type DeviceAuthorization = ReturnType<typeof deviceAuthorizationService>;
 
 export function deviceAuthorizationService(dependencies: DeviceAuthorizationDependencies) {
-  const { db, random, instanceKey, personalKeys, findApplication, findApplicationByClientId, baseUrl } = dependencies;
+  const { db, random, instanceKey, personalKeys, baseUrl } = dependencies;
 
   /** @throws {AppError} invalid_client */
-  function clientOf(clientId: string): Application {
-    const application = findApplicationByClientId(clientId);
+  async function clientOf(clientId: string): Promise<Application> {
+    const application = await findApplicationByClientId(db.reader, clientId);
     if (!application) throw new AppError('invalid_client');
     return application;
   }
 
   /** Inserts the grant under a user code that no other has; drawing one twice is as likely as 1 in 25,600,000,000. */
-  function insert(unit: Unit, grant: Omit<DeviceGrant, 'userCodeDigest'>): string {
+  async function insert(unit: Unit, grant: Omit<DeviceGrant, 'userCodeDigest'>): Promise<string> {
     for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
       const userCode = mintUserCode(random);
       const userCodeDigest = Buffer.from(instanceKey.derive('user code', userCode));
-      const inserted = unit.tx
-        .insert(deviceGrants)
-        .values({ ...grant, userCodeDigest })
-        .onConflictDoNothing({ target: deviceGrants.userCodeDigest })
-        .returning({ id: deviceGrants.id })
-        .all();
-      if (inserted.length > 0) return userCode;
+      if (await insertDeviceGrant(unit, { ...grant, userCodeDigest })) return userCode;
     }
     throw new Error('no free user code was drawn');
   }
 
   /** Exchanges an approved grant for its key, if the person may still come in. */
-  function exchange(unit: Unit, grant: DeviceGrant, application: Application): Outcome {
-    const member = memberOf(unit, grant.applicationUserId!);
-    const workspaceId = application.workspaceId ?? personalKeys.firstWorkspaceOf(unit, member.userId);
-    if (refusalToMember(unit, application, member) !== null || workspaceId === null) {
-      changeGrant(unit, grant.id, { status: 'denied' });
+  async function exchange(unit: Unit, grant: DeviceGrant, application: Application): Promise<Outcome> {
+    const member = (await findMemberById(unit, grant.applicationUserId!))!;
+    // A console key is counted in the person's first workspace; its rights are read live.
+    const workspaceId = application.workspaceId ?? (await listSeatsOf(unit, member.userId))[0]?.workspaceId;
+    if ((await refusalToMember(unit, application, member)) !== null || workspaceId === undefined) {
+      await updateDeviceGrant(unit, grant.id, { status: 'denied' });
       return refused('access_denied');
     }
     const name = grant.deviceName ?? deviceNameOf(grant.userAgent) ?? UNNAMED;
-    const { id, token } = personalKeys.mint(unit, { member, application, workspaceId, name });
-    changeGrant(unit, grant.id, { status: 'redeemed', apiKeyId: id });
+    const { id, token } = await personalKeys.mint(unit, { member, application, workspaceId, name });
+    await updateDeviceGrant(unit, grant.id, { status: 'redeemed', apiKeyId: id });
     return { ok: true, token };
   }
 
   /** Notes a poll, and answers one that came too early by a longer interval for good (RFC 8628 §3.5). */
-  function poll(unit: Unit, { id, lastPolledAt, intervalSeconds }: DeviceGrant): Outcome {
+  async function poll(unit: Unit, { id, lastPolledAt, intervalSeconds }: DeviceGrant): Promise<Outcome> {
     const isEarly = lastPolledAt !== null && unit.now < lastPolledAt + intervalSeconds * SECOND;
     // By now every poll is too early until the end; whoever goes on asking does not make us write.
     if (isEarly && intervalSeconds * SECOND >= LIFETIME_MS) return refused('slow_down');
-    changeGrant(unit, id, {
-      lastPolledAt: unit.now,
-      ...(isEarly && { intervalSeconds: intervalSeconds + SLOW_DOWN_SECONDS }),
-    });
+    await noteDevicePoll(unit, id, intervalSeconds + (isEarly ? SLOW_DOWN_SECONDS : 0));
     return refused(isEarly ? 'slow_down' : 'authorization_pending');
   }
 
   return {
     /** @throws {AppError} invalid_client, unauthorized_client */
-    issue(actor: Actor, input: DeviceCodeInput, userAgent: string | null): DeviceCode {
-      const application = clientOf(input.client_id);
+    async issue(actor: Actor, input: DeviceCodeInput, userAgent: string | null): Promise<DeviceCode> {
+      const application = await clientOf(input.client_id);
       if (isClosed(application)) throw new AppError('unauthorized_client');
       const deviceCode = mintSecret('deviceCode', random);
-      const userCode = db.write(actor, (unit) =>
+      const userCode = await db.write(actor, (unit) =>
         insert(unit, {
           id: newId('deviceGrant', unit.now),
           applicationId: application.id,
@@ -120,6 +117,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
           createdAt: unit.now,
           expiresAt: unit.now + LIFETIME_MS,
           decidedAt: null,
+          applicationEpoch: application.sessionEpoch,
         }),
       );
       const verificationUri = `${baseUrl()}/device`;
@@ -141,31 +139,33 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
      * @throws {AppError} unsupported_grant_type, invalid_client, invalid_grant, expired_token, access_denied,
      * authorization_pending, slow_down
      */
-    redeem(actor: Actor, { device_code: deviceCode, client_id: clientId, grant_type: grantType }: DeviceTokenInput) {
+    async redeem(actor: Actor, input: DeviceTokenInput): Promise<string> {
+      const { device_code: deviceCode, client_id: clientId, grant_type: grantType } = input;
       // A parameter without a value counts as left out (RFC 6749 §3.1).
       if (grantType && grantType !== DEVICE_GRANT_TYPE) throw new AppError('unsupported_grant_type');
-      const { id: applicationId } = clientOf(clientId);
-      const seen = isSecret('deviceCode', deviceCode) ? findByDeviceCode(db.orm, deviceCode) : undefined;
+      const { id: applicationId } = await clientOf(clientId);
+      const codeHash = Buffer.from(hashSecret(deviceCode));
+      const seen = isSecret('deviceCode', deviceCode)
+        ? await findDeviceGrantByDeviceCode(db.reader, codeHash)
+        : undefined;
       if (seen?.applicationId !== applicationId) throw new AppError('invalid_grant');
-      const approver = seen.applicationUserId === null ? null : memberOf({ tx: db.orm }, seen.applicationUserId);
+      const { applicationUserId: approverId } = seen;
+      const approver = approverId === null ? undefined : await findMemberById(db.reader, approverId);
       const device: Actor = approver ? { ...actor, type: 'user', userId: approver.userId } : actor;
-      const outcome = db.write(device, (unit) => {
-        const grant = findByDeviceCode(unit.tx, deviceCode)!;
+      const outcome = await db.write(device, async (unit) => {
+        const application = (await findApplication(unit, applicationId))!;
+        const row = await findDeviceGrantByDeviceCode(unit, codeHash);
+        // Forgotten with its approver since it was seen.
+        if (!row) return refused('invalid_grant');
+        const grant = asItStands(row, application);
         if (grant.status === 'redeemed' || grant.expiresAt <= unit.now) return refused('expired_token');
         if (grant.status === 'denied') return refused('access_denied');
-        if (grant.status === 'pending') return poll(unit, grant);
-        return exchange(unit, grant, findApplication(applicationId)!);
+        // Approved since it was seen: the next poll makes the key, as the approver's doing.
+        if (grant.status === 'pending' || grant.applicationUserId !== approverId) return poll(unit, grant);
+        return exchange(unit, grant, application);
       });
       if (!outcome.ok) throw new AppError(outcome.error);
       return outcome.token;
     },
   };
-}
-
-function findByDeviceCode(orm: Orm, deviceCode: string): DeviceGrant | undefined {
-  return orm
-    .select()
-    .from(deviceGrants)
-    .where(eq(deviceGrants.deviceCodeHash, Buffer.from(hashSecret(deviceCode))))
-    .get();
 }

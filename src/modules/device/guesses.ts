@@ -17,21 +17,38 @@ interface Asking {
 export type GuessLimit = ReturnType<typeof guessLimit>;
 
 export function guessLimit(limiter: RateLimiter) {
+  /** The last try under way of each person. */
+  const tries = new Map<string, Promise<unknown>>();
+
+  /** A try is judged by the count of those before it, so those of one person come one after the other. */
+  async function inTurn<Result>(userId: string, attempt: () => Promise<Result>): Promise<Result> {
+    const before = tries.get(userId) ?? Promise.resolve();
+    const own = before.then(attempt, attempt);
+    tries.set(userId, own);
+    try {
+      return await own;
+    } finally {
+      if (tries.get(userId) === own) tries.delete(userId);
+    }
+  }
+
   /**
    * Answers what was found, and a wrong guess by the same refusal whatever was wrong about it.
    *
    * @throws {AppError} rate_limited after five wrong ones, for right ones too; not_found
    */
-  return <Result>({ principal, context }: Asking, look: () => Result | null): Result => {
+  return <Result>({ principal, context }: Asking, look: () => Promise<Result | null>): Promise<Result> => {
     const { sessionId, userId } = principal;
-    applyLimit(context.headers, limiter.peek(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON));
-    applyLimit(context.headers, limiter.peek(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
-    const found = look();
-    if (found !== null) return found;
-    limiter.consume(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON);
-    announceLimit(context.headers, limiter.consume(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
-    throw new AppError('not_found', {
-      message: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
+    return inTurn(userId, async () => {
+      applyLimit(context.headers, limiter.peek(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON));
+      applyLimit(context.headers, limiter.peek(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+      const found = await look();
+      if (found !== null) return found;
+      limiter.consume(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON);
+      announceLimit(context.headers, limiter.consume(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+      throw new AppError('not_found', {
+        message: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
+      });
     });
   };
 }

@@ -1,7 +1,7 @@
 /** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { DEVICE_GRANT_STATUSES } from '../../db/schema/devices.ts';
 import { Choice, Email, Id, Input, LINE_PATTERN, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
+import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 

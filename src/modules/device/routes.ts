@@ -63,8 +63,8 @@ export function deviceRoutes({ deviceAuthorization, baseUrl }: DeviceRouteDepend
         'invalid_grant',
         'unsupported_grant_type',
       ],
-      handle({ actor, body, context }) {
-        const answer = { access_token: deviceAuthorization.redeem(actor, body), token_type: 'Bearer' };
+      async handle({ actor, body, context }) {
+        const answer = { access_token: await deviceAuthorization.redeem(actor, body), token_type: 'Bearer' };
         return isJson(context.request) ? { ...answer, scope: null } : answer;
       },
     }),

@@ -1,7 +1,8 @@
 /** Roles, scopes and membership groups: the same four operations for each. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
-import { GRANT_KINDS, type GrantKind } from './kinds.ts';
+import type { GrantKind } from '../../store/grants.ts';
+import { GRANT_NAMES } from './kinds.ts';
 import { ForceQuery, Grant, GrantInput, GrantPage, GrantPatch, GrantRemoved } from './model.ts';
 import type { GrantService } from './service.ts';
 
@@ -14,7 +15,7 @@ const NAMES: Record<GrantKind, { tag: string; singular: string; parameter: strin
 
 export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] {
   const { tag, singular, parameter } = NAMES[kind];
-  const { noun } = GRANT_KINDS[kind];
+  const { noun } = GRANT_NAMES[kind];
   const path = `/api/applications/:id/${kind}`;
   const common = { tag, scope: 'application', limit: 'key' } as const;
   return [
@@ -63,7 +64,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       method: 'DELETE',
       path: `${path}/:${parameter}`,
       summary: `Delete a ${noun}`,
-      description: 'One that somebody holds is deleted only with `force`, and taken away from everyone first.',
+      description: 'One that somebody holds is deleted only with `force`, which takes it away from everyone.',
       access: 'full',
       query: ForceQuery,
       data: GrantRemoved,

@@ -1,8 +1,8 @@
 /** Liveness and readiness, for supervisors and load balancers. */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../core/error.ts';
-import { SCHEMA_VERSION, schemaVersion } from '../../db/migrate.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
+import { isSchemaCurrent } from '../../db/migrate.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 
 const Status = Type.Object({ status: Type.String({ examples: ['ok'] }) });
@@ -35,18 +35,21 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       style: 'flat',
       data: Status,
       errors: ['unavailable'],
-      handle() {
+      async handle() {
         if (isStopping()) throw new AppError('unavailable', { message: 'The server is stopping.' });
-        try {
-          db.sqlite.run('BEGIN IMMEDIATE');
-          db.sqlite.run('ROLLBACK');
-        } catch (cause) {
-          throw new AppError('unavailable', { message: 'The database cannot be written.', cause });
-        }
-        if (schemaVersion(db.sqlite) !== SCHEMA_VERSION)
-          throw new AppError('unavailable', { message: 'The database has another schema than this binary.' });
+        await requireDatabase(db);
         return { status: 'ok' };
       },
     }),
   ];
+}
+
+/** @throws {AppError} unavailable, saying no more than what is the matter. */
+async function requireDatabase(db: Database): Promise<void> {
+  const refuse = (message: string, cause?: unknown) => new AppError('unavailable', { message, cause });
+  if (!db.status().isWritable) throw refuse('The database cannot be written.');
+  const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
+    throw refuse('The database cannot be read.', cause);
+  });
+  if (!isCurrent) throw refuse('The database has another schema than this binary.');
 }

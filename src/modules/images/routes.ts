@@ -3,10 +3,11 @@ import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
+import type { ImageKind, StoredVariant } from '../../store/images.ts';
 import { PICTURE_TYPES } from './formats/inspect.ts';
 import { Image, NoImage } from './model.ts';
-import type { Images, StoredVariant } from './service.ts';
-import { type ImageKind, SHAPES } from './variants.ts';
+import type { Images } from './service.ts';
+import { SHAPES } from './variants.ts';
 
 const UPLOAD = { maxBytes: 10 * 1024 * 1024, mediaTypes: PICTURE_TYPES };
 
@@ -33,9 +34,9 @@ export function imageRoutes(images: Images): Operation[] {
       limit: 'none',
       mediaType: 'image/webp',
       errors: ['not_found'],
-      handle({ params, context }) {
+      async handle({ params, context }) {
         const { appSlug, userId, file } = params as { appSlug: string; userId: string; file: string };
-        return answer(images.find(appSlug, userId, file), file, context);
+        return answer(await images.find(appSlug, userId, file), file, context);
       },
     }),
   ];

@@ -1,7 +1,5 @@
 /** Which variants there are of which kind of picture, and how their addresses name them. */
-import { IMAGE_KINDS } from '../../db/schema/account.ts';
-
-export type ImageKind = (typeof IMAGE_KINDS)[number];
+import { IMAGE_KINDS, type ImageKind } from '../../store/images.ts';
 
 export interface Shape {
   /** Widths of the variants in pixels, ascending. */

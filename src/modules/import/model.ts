@@ -1,7 +1,7 @@
 /** Schemas of bulk import and of the username check. */
 import { type Static, Type } from '@sinclair/typebox';
-import { LANGUAGE_LEVELS } from '../../db/schema/users.ts';
 import { Choice, Input, Nullable } from '../../http/schemas.ts';
+import { LANGUAGE_LEVELS } from '../../store/languages.ts';
 
 const MAX_ROWS = 500;
 

@@ -1,22 +1,20 @@
 /** Archiving, deleting and hiding an application, each behind a code sent by mail; and the way back. */
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime, MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
-import { type Application, applications } from '../../db/schema/applications.ts';
-import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
-import { revokePersonalKeys } from '../api-keys/personal.ts';
-import type { Applications } from '../applications/service.ts';
+import { type Application, findApplication, updateApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { queueMail } from '../../store/mails.ts';
+import { findUser } from '../../store/people.ts';
+import { ownerEmails } from '../../store/workspace-members.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
-import { CODE_LIFETIME_MS, type CodeChallenges, dropOpenCodes } from '../codes/code-challenge.ts';
+import { presentApplication } from '../applications/present.ts';
+import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
-import { dropDeviceGrants } from '../device/grants.ts';
-import type { Sessions } from '../sessions/service.ts';
-import { findUser } from '../users/members.ts';
-import type { Workspaces } from '../workspace/service.ts';
+import { endSessions } from '../sessions/end.ts';
 import type { LifecycleConfirmInput, LifecycleKind, LifecycleSendInput, LifecycleSent } from './model.ts';
 
 const GRACE_MS = 90 * DAY;
@@ -29,49 +27,20 @@ interface Request {
 
 export interface LifecycleDependencies {
   readonly db: Database;
-  readonly applications: Applications;
   readonly challenges: CodeChallenges;
-  readonly sessions: Sessions;
-  readonly workspaces: Workspaces;
 }
 
 export type Lifecycle = ReturnType<typeof lifecycleService>;
 
-export function lifecycleService({
-  db,
-  applications: records,
-  challenges,
-  sessions,
-  workspaces,
-}: LifecycleDependencies) {
-  /** New sign-ins are refused by state; what is open already ends here. */
-  function cutOff(unit: Unit, applicationId: string, reason: string): void {
-    sessions.revokeAll(
-      unit,
-      sql`${sessionTable.applicationUserId} IN (SELECT id FROM application_users WHERE application_id = ${applicationId})`,
-      reason,
-    );
-    dropOpenCodes(unit, applicationId, 'sign_in');
-    revokePersonalKeys(unit, eq(apiKeys.applicationId, applicationId));
-    dropDeviceGrants(unit, applicationId);
-  }
-
-  function carryOut(unit: Unit, application: Application, request: Request): ApplicationRecord {
+export function lifecycleService({ db, challenges }: LifecycleDependencies) {
+  /** New sign-ins are refused by state; sessions, personal keys, codes and device grants that are open end by the epoch. */
+  async function carryOut(unit: Unit, application: Application, request: Request): Promise<ApplicationRecord> {
+    const { id: applicationId, workspaceId } = application;
     const change = changeOf(application, request, unit.now);
-    const [changed] = unit.tx
-      .update(applications)
-      .set({ ...change.columns, updatedAt: unit.now })
-      .where(eq(applications.id, application.id))
-      .returning()
-      .all();
-    cutOff(unit, application.id, change.audit);
-    unit.audit({
-      kind: change.audit,
-      applicationId: application.id,
-      workspaceId: application.workspaceId,
-      targetId: application.id,
-    });
-    return records.present(changed!);
+    const changed = await updateApplication(unit, applicationId, change.columns);
+    await endSessions(unit, { applicationId }, change.audit);
+    await recordAudit(unit, { kind: change.audit, applicationId, workspaceId, targetId: applicationId });
+    return presentApplication(unit, changed);
   }
 
   return {
@@ -80,19 +49,21 @@ export function lifecycleService({
      *
      * @throws {AppError} invalid_state where the kind does not fit the application's state; rate_limited.
      */
-    send(actor: Actor, principal: Principal, application: Application, input: LifecycleSendInput): LifecycleSent {
+    async send(
+      actor: Actor,
+      principal: Principal,
+      application: Application,
+      input: LifecycleSendInput,
+    ): Promise<LifecycleSent> {
       const request: Request = { kind: input.kind, skipGrace: input.skipGrace ?? false };
-      const outcome = db.write(actor, (unit) => {
+      const outcome = await db.write(actor, async (unit) => {
         changeOf(application, request, unit.now);
-        const recipients =
-          principal.kind !== 'key'
-            ? [findUser(unit, principal.userId)!.email]
-            : workspaces.ownerEmails(unit, application.workspaceId!);
+        const recipients = await recipientsOf(unit, principal, application);
         const [first] = recipients;
         if (first === undefined)
           throw new AppError('invalid_state', { message: 'The workspace has no owner to send the code to.' });
         const subject = { purpose: 'lifecycle', applicationId: application.id, email: first } as const;
-        const issued = challenges.issueFor(unit, subject, { ...request });
+        const issued = await challenges.issueFor(unit, subject, { ...request });
         if (!issued.ok) return { ...issued, waitMs: issued.retryAt - unit.now };
         const { challengeId, code, expiresAt } = issued;
         const mail = lifecycleCodeMail({
@@ -101,8 +72,8 @@ export function lifecycleService({
           code,
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
         });
-        for (const to of recipients) unit.mail({ to, ...mail, code, expiresAt });
-        unit.audit({
+        for (const to of recipients) await queueMail(unit, { to, ...mail, code, expiresAt });
+        await recordAudit(unit, {
           kind: 'application.lifecycle_requested',
           applicationId: application.id,
           workspaceId: application.workspaceId,
@@ -116,64 +87,69 @@ export function lifecycleService({
     },
 
     /**
-     * Uses the code up and carries the change out in one transaction, so that it cannot happen twice.
+     * Uses the code up and carries the change out in one change, so that it cannot happen twice.
      *
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, invalid_state
      */
-    confirm(actor: Actor, { id }: Application, { challengeId, code }: LifecycleConfirmInput): ApplicationRecord {
-      const outcome = db.write(actor, (unit) => {
+    async confirm(
+      actor: Actor,
+      { id }: Application,
+      { challengeId, code }: LifecycleConfirmInput,
+    ): Promise<ApplicationRecord> {
+      const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'lifecycle', applicationId: id } as const;
-        const redeemed = challenges.redeemFor(unit, subject, challengeId, code);
+        const redeemed = await challenges.redeemFor(unit, subject, challengeId, code);
         // A wrong try must be counted, so it is no exception here.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
-        return { ok: true as const, record: carryOut(unit, records.find(id)!, redeemed.data as Request) };
+        const application = (await findApplication(unit, id))!;
+        return { ok: true as const, record: await carryOut(unit, application, redeemed.data as Request) };
       });
       if (!outcome.ok) throw codeRefusal(outcome, outcome.now);
       return outcome.record;
     },
 
-    /** @throws {AppError} invalid_state unless archived. */
+    /** What is both archived and deleted is restored first. @throws {AppError} invalid_state unless archived. */
     unarchive: (actor: Actor, application: Application) =>
-      bringBack(actor, application, isNotNull(applications.archivedAt), { archivedAt: null }, 'application.unarchived'),
+      bringBack(actor, application, {
+        isAway: ({ archivedAt, deletedAt }) => archivedAt !== null && deletedAt === null,
+        columns: { archivedAt: null },
+        audit: 'application.unarchived',
+        refusal: 'Only an archived application that is not deleted can be unarchived.',
+      }),
 
     /** @throws {AppError} invalid_state unless deleted. */
     restore: (actor: Actor, application: Application) =>
-      bringBack(
-        actor,
-        application,
-        isNotNull(applications.deletedAt),
-        { deletedAt: null, purgeAfter: null },
-        'application.restored',
-      ),
+      bringBack(actor, application, {
+        isAway: ({ deletedAt }) => deletedAt !== null,
+        columns: { deletedAt: null, purgeAfter: null },
+        audit: 'application.restored',
+        refusal: 'Only a deleted application can be restored.',
+      }),
   };
 
-  function bringBack(
-    actor: Actor,
-    { id, workspaceId }: Application,
-    isAway: ReturnType<typeof isNotNull>,
-    columns: Partial<Application>,
-    audit: 'application.unarchived' | 'application.restored',
-  ): ApplicationRecord {
-    return db.write(actor, (unit) => {
-      // What is both archived and deleted is restored first.
-      const isNotDeleted = audit === 'application.unarchived' ? isNull(applications.deletedAt) : undefined;
-      const [changed] = unit.tx
-        .update(applications)
-        .set({ ...columns, updatedAt: unit.now })
-        .where(and(eq(applications.id, id), isAway, isNotDeleted))
-        .returning()
-        .all();
-      if (!changed)
-        throw new AppError('invalid_state', {
-          message:
-            audit === 'application.unarchived'
-              ? 'Only an archived application that is not deleted can be unarchived.'
-              : 'Only a deleted application can be restored.',
-        });
-      unit.audit({ kind: audit, applicationId: id, workspaceId, targetId: id });
-      return records.present(changed);
+  function bringBack(actor: Actor, { id, workspaceId }: Application, way: WayBack): Promise<ApplicationRecord> {
+    return db.write(actor, async (unit) => {
+      const application = await findApplication(unit, id);
+      if (!application || !way.isAway(application)) throw new AppError('invalid_state', { message: way.refusal });
+      const changed = await updateApplication(unit, id, way.columns);
+      await recordAudit(unit, { kind: way.audit, applicationId: id, workspaceId, targetId: id });
+      return presentApplication(unit, changed);
     });
   }
+}
+
+interface WayBack {
+  readonly isAway: (application: Application) => boolean;
+  readonly columns: Partial<Pick<Application, 'archivedAt' | 'deletedAt' | 'purgeAfter'>>;
+  readonly audit: 'application.unarchived' | 'application.restored';
+  readonly refusal: string;
+}
+
+/** The acting member, or for a key the owners of the workspace. */
+async function recipientsOf(unit: Unit, principal: Principal, { workspaceId }: Application): Promise<string[]> {
+  if (principal.kind === 'key') return ownerEmails(unit, workspaceId!);
+  const user = await findUser(unit, principal.userId);
+  return [user!.email];
 }
 
 /** The contract's table of transitions. @throws {AppError} invalid_state */

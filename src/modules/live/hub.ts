@@ -2,145 +2,163 @@
  * Open event streams: who listens for which session, and what of the events after a commit concerns them. Holds nothing
  * that is not also in the database: a listener that comes back is told the whole state first.
  */
-import { AppError } from '../../core/error.ts';
 import type { Envelope } from '../../core/envelope.ts';
+import { AppError } from '../../core/error.ts';
 import type { DomainEvent } from '../../core/event.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import { yieldIfLong } from '../../core/turn.ts';
+import type { SessionsEnded } from '../../store/sessions.ts';
+import { type Listener, listeners } from './listeners.ts';
 
-/** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
-const MAX_WAITING_BYTES = 64 * 1024;
 const MAX_PER_SESSION = 20;
 const MAX_IN_ALL = 50_000;
+/** Changes of one listener that may wait to be looked up before it is let go; it can come back and be told all. */
+const MAX_WAITING_CHANGES = 100;
 
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(': heartbeat\n\n');
 
-interface Listener {
-  readonly sessionId: string;
-  readonly person: string;
-  readonly controller: ReadableStreamDefaultController<Uint8Array>;
-}
-
 export interface Hub {
   /** A stream of one session's changes, beginning with a `session` snapshot. @throws {AppError} revoked, rate_limited, unavailable */
-  open(principal: SessionPrincipal): ReadableStream<Uint8Array>;
+  open(principal: SessionPrincipal): Promise<ReadableStream<Uint8Array>>;
+  /** Tells what concerns listeners; what takes a look at the database comes a moment later, in the same order. */
   publish(events: readonly DomainEvent[]): void;
-  heartbeat(): void;
+  /** Ends the streams whose sessions are over, before the trail of their ends has come to them. */
+  recheck(ended: readonly SessionsEnded[]): void;
+  heartbeat(): Promise<void>;
   closeAll(): void;
   count(): number;
 }
 
+/** Something to be told to a listener that takes its session's identity of now; null when that is over. */
+interface Change {
+  readonly listener: Listener;
+  tell(identity: Envelope | null): void;
+}
+
 /** @param envelopeOf the live identity behind a session; null when it is over. */
-export function hub(envelopeOf: (sessionId: string) => Envelope | null): Hub {
-  const byPerson = new Map<string, Set<Listener>>();
-  let total = 0;
+export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>): Hub {
+  const open = listeners();
+  let changes: Change[] = [];
+  let isCatchingUp = false;
 
-  function add(listener: Listener): void {
-    let listeners = byPerson.get(listener.person);
-    if (!listeners) byPerson.set(listener.person, (listeners = new Set()));
-    listeners.add(listener);
-    total += 1;
+  /** Behind all that waits already: a listener is told its changes in order. */
+  function tellLater(change: Change): void {
+    const { listener } = change;
+    if (listener.waiting >= MAX_WAITING_CHANGES) return open.close(listener);
+    listener.waiting += 1;
+    changes.push(change);
+    if (isCatchingUp) return;
+    isCatchingUp = true;
+    setImmediate(() => void catchUp());
   }
 
-  function remove(listener: Listener): void {
-    const listeners = byPerson.get(listener.person);
-    if (!listeners?.delete(listener)) return;
-    total -= 1;
-    if (listeners.size === 0) byPerson.delete(listener.person);
-  }
-
-  function close(listener: Listener): void {
-    remove(listener);
-    try {
-      listener.controller.close();
-    } catch {
-      // The reader has gone already.
+  async function catchUp(): Promise<void> {
+    while (changes.length > 0) {
+      const waiting = changes;
+      changes = [];
+      for (const { listener, tell } of waiting) {
+        listener.waiting -= 1;
+        if (!open.has(listener)) continue;
+        try {
+          tell(await envelopeOf(listener.sessionId));
+        } catch {
+          // It comes back, and is told the whole state.
+          open.close(listener);
+        }
+        await yieldIfLong();
+      }
     }
+    isCatchingUp = false;
   }
 
-  function send(listener: Listener, bytes: Uint8Array): void {
-    try {
-      if ((listener.controller.desiredSize ?? 0) < -MAX_WAITING_BYTES) close(listener);
-      else listener.controller.enqueue(bytes);
-    } catch {
-      remove(listener);
-    }
+  /** At once, unless something for the same listener waits already. */
+  function tellInOrder(listener: Listener, tell: () => void): void {
+    if (listener.waiting === 0) tell();
+    else tellLater({ listener, tell });
+  }
+
+  function end(listener: Listener, reason: string): void {
+    open.send(listener, message('revoked', { reason }));
+    open.close(listener);
   }
 
   function tell(listener: Listener, event: DomainEvent): void {
+    const send = (name: string, data: object) => tellInOrder(listener, () => open.send(listener, message(name, data)));
     switch (event.type) {
       case 'user.role_added':
       case 'user.role_removed':
-        return send(listener, message('roles', { roles: event.data.current }));
+        return send('roles', { roles: event.data.current });
       case 'user.scope_added':
       case 'user.scope_removed':
-        return send(listener, message('scopes', { scopes: event.data.current }));
+        return send('scopes', { scopes: event.data.current });
       case 'user.membership_changed':
-        return send(listener, message('memberships', { memberships: event.data.memberships }));
+        return send('memberships', { memberships: event.data.memberships });
       case 'user.profile_updated':
       case 'user.username_changed':
       case 'user.avatar_changed':
       case 'user.banner_changed':
-      case 'user.identity_changed': {
-        const envelope = envelopeOf(listener.sessionId);
-        return envelope === null ? undefined : send(listener, message('profile', envelope));
-      }
+      case 'user.identity_changed':
+        return tellLater({
+          listener,
+          tell: (identity) => void (identity && open.send(listener, message('profile', identity))),
+        });
       case 'user.signed_out':
       case 'user.session_revoked':
-      case 'user.session_expired': {
-        if (event.data.sessionId !== listener.sessionId) return;
-        send(listener, message('revoked', { reason: endingOf(event) }));
-        return close(listener);
-      }
+      case 'user.session_expired':
+        if (event.data.sessionId === listener.sessionId) tellInOrder(listener, () => end(listener, endingOf(event)));
     }
   }
 
   return {
-    open(principal) {
-      const person = `${principal.applicationId} ${principal.userId}`;
-      const ofSession = [...(byPerson.get(person) ?? [])].filter(({ sessionId }) => sessionId === principal.sessionId);
-      if (ofSession.length >= MAX_PER_SESSION)
+    async open({ applicationId, userId, sessionId }) {
+      if (open.ofSession(applicationId, userId, sessionId) >= MAX_PER_SESSION)
         throw new AppError('rate_limited', {
           message: 'This session has too many open streams.',
           retryAfterSeconds: 15,
         });
-      if (total >= MAX_IN_ALL)
+      if (open.count() >= MAX_IN_ALL)
         throw new AppError('unavailable', { message: 'Too many open streams; try again later.' });
-      // The session may have ended since it was looked at: from here to the listener nothing can come between.
-      const snapshot = envelopeOf(principal.sessionId);
-      if (snapshot === null) throw new AppError('revoked');
-      let listener: Listener;
-      return new ReadableStream<Uint8Array>(
-        {
-          start(controller) {
-            listener = { sessionId: principal.sessionId, person, controller };
-            add(listener);
-            send(listener, message('session', snapshot));
-          },
-          cancel() {
-            remove(listener);
-          },
-        },
-        { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
-      );
+      // It listens before it looks: whatever changes from here on is told behind the snapshot.
+      const listener = open.add({ applicationId, userId, sessionId });
+      const snapshot = await envelopeOf(sessionId).catch((error: unknown) => {
+        open.close(listener);
+        throw error;
+      });
+      // The session may have ended since the caller was looked at.
+      if (snapshot === null) {
+        open.close(listener);
+        throw new AppError('revoked');
+      }
+      return open.stream(listener, message('session', snapshot));
     },
 
     publish(events) {
-      if (total === 0) return;
+      if (open.count() === 0) return;
       for (const event of events)
-        for (const listener of [...(byPerson.get(`${event.applicationId} ${event.data.userId}`) ?? [])])
-          tell(listener, event);
+        for (const listener of open.of(event.applicationId, event.data.userId)) tell(listener, event);
     },
 
-    heartbeat() {
-      for (const listeners of byPerson.values()) for (const listener of [...listeners]) send(listener, HEARTBEAT);
+    recheck(ended) {
+      if (open.count() === 0) return;
+      for (const { applicationId, userId, reason } of ended)
+        for (const listener of open.of(applicationId, userId))
+          tellLater({ listener, tell: (identity) => void (identity === null && end(listener, reason)) });
+    },
+
+    async heartbeat() {
+      for (const listener of open.all()) {
+        open.send(listener, HEARTBEAT);
+        const pause = yieldIfLong();
+        if (pause) await pause;
+      }
     },
 
     closeAll() {
-      for (const listeners of [...byPerson.values()]) for (const listener of [...listeners]) close(listener);
+      for (const listener of open.all()) open.close(listener);
     },
 
-    count: () => total,
+    count: () => open.count(),
   };
 }
 

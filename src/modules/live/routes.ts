@@ -24,8 +24,8 @@ export function liveRoutes({ hub, keepOpen }: LiveRouteDependencies): Operation[
       style: 'session',
       mediaType: 'text/event-stream',
       errors: ['unavailable'],
-      handle({ principal, context }) {
-        const stream = hub.open(principal);
+      async handle({ principal, context }) {
+        const stream = await hub.open(principal);
         keepOpen(context.request);
         return new Response(stream, {
           headers: {

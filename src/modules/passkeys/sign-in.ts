@@ -1,20 +1,18 @@
 /** Sign-in with a passkey: a discoverable one, so nobody says who they are first. Ends at the one door. */
-import { and, eq, lt, or } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { type Passkey, passkeys } from '../../db/schema/passkeys.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { RelyingParty } from '../../core/relying-party.ts';
+import type { Database } from '../../db/database.ts';
+import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { countPasskeyUse, findPasskey, type Passkey } from '../../store/passkeys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, recordRefusal } from '../sign-in/complete.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
 import type { PasskeySignInInput, RequestOptions } from './model.ts';
-import type { RelyingParty } from '../../core/relying-party.ts';
-import { findPasskey } from './service.ts';
 import { requestOptions, type VerifiedAssertion, verifyAssertion } from './webauthn.ts';
 
 export interface PasskeySignInDependencies {
@@ -22,18 +20,21 @@ export interface PasskeySignInDependencies {
   readonly random: Random;
   readonly sessions: Sessions;
   readonly relyingParty: () => RelyingParty;
-  readonly findApplication: (id: string) => Application | undefined;
-  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
 }
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
 export function passkeySignIn(dependencies: PasskeySignInDependencies) {
-  const { db, random, sessions, relyingParty, findApplication, findApplicationByClientId } = dependencies;
+  const { db, random, sessions, relyingParty } = dependencies;
 
   /** Puts a refusal on record. @returns the error to throw. */
-  function refused(actor: Actor, application: Application, passkey: Passkey | undefined, error: AppError): AppError {
-    db.write(actor, (unit) =>
+  async function refused(
+    actor: Actor,
+    application: Application,
+    passkey: Passkey | undefined,
+    error: AppError,
+  ): Promise<AppError> {
+    await db.write(actor, (unit) =>
       recordRefusal(unit, application, { email: null, userId: passkey?.userId, method: 'passkey', reason: error.code }),
     );
     return error;
@@ -43,8 +44,8 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
     /** @throws {AppError} not_found, application_archived, forbidden, invalid_state */
     async options(actor: Actor, clientId: string): Promise<RequestOptions> {
       const rp = relyingParty();
-      const { id: applicationId } = openApplication(findApplicationByClientId(clientId), 'passkey');
-      const { challengeId, challenge, expiresAt } = db.write(actor, (unit) =>
+      const { id: applicationId } = openApplication(await findApplicationByClientId(db.reader, clientId), 'passkey');
+      const { challengeId, challenge, expiresAt } = await db.write(actor, (unit) =>
         issueChallenge(unit, random, { purpose: 'sign_in', applicationId, sessionId: null }),
       );
       return { challengeId, expiresAt: isoTime(expiresAt), options: await requestOptions(rp, challenge) };
@@ -58,26 +59,28 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
      */
     async verify(actor: Actor, input: PasskeySignInInput, userAgent: string | null): Promise<SignedIn> {
       const rp = relyingParty();
-      const used = db.write(actor, (unit) =>
+      const used = await db.write(actor, (unit) =>
         useChallenge(unit, input.challengeId, { purpose: 'sign_in', sessionId: null }),
       );
-      const application = findApplication(used.applicationId)!;
-      const passkey = findPasskey(db.orm, Buffer.from(input.credential.id, 'base64url'));
-      if (!passkey) throw refused(actor, application, undefined, new AppError('passkey_unknown'));
+      const application = (await findApplication(db.reader, used.applicationId))!;
+      const passkey = await findPasskey(db.reader, Buffer.from(input.credential.id, 'base64url'));
+      if (!passkey) throw await refused(actor, application, undefined, new AppError('passkey_unknown'));
       if (passkey.workspaceId !== null && passkey.workspaceId !== application.workspaceId) {
         const message = 'This passkey is for other applications than this one; sign in another way.';
-        throw refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
+        throw await refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
       }
       let assertion: VerifiedAssertion;
       try {
         assertion = await verifyAssertion(rp, used.challenge, input.credential, passkey);
       } catch (error) {
-        throw error instanceof AppError ? refused(actor, application, passkey, error) : error;
+        throw error instanceof AppError ? await refused(actor, application, passkey, error) : error;
       }
-      const outcome = db.write(actor, (unit) => {
-        if (!countUse(unit, passkey.id, assertion)) return null;
+      const outcome = await db.write(actor, async (unit) => {
+        // An authenticator that counts must count up: a number that does not grow is a copy at work (WebAuthn §7.2, step
+        // 22). Those that do not count always say zero.
+        if (!(await countPasskeyUse(unit, passkey.id, assertion))) return null;
         // As of now, not of before the signature was checked.
-        const current = findApplication(application.id)!;
+        const current = (await findApplication(unit, application.id))!;
         return completeSignIn(unit, sessions, current, {
           person: { userId: passkey.userId },
           method: 'passkey',
@@ -86,29 +89,11 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
       });
       if (!outcome) {
         const message = 'This passkey may have been copied and is not accepted; sign in another way and replace it.';
-        throw refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
+        throw await refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
       }
       if (!outcome.ok) throw new AppError(outcome.refusal);
       const { token, expiresAt, userId, applicationId } = outcome;
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
     },
   };
-}
-
-/**
- * An authenticator that counts must count up: a number that does not grow is a copy at work (WebAuthn §7.2, step 22).
- * Those that do not count always say zero.
- *
- * @returns false where the passkey is gone, or its counter did not grow.
- */
-function countUse({ tx, now }: Unit, passkeyId: string, { counter, isBackedUp }: VerifiedAssertion): boolean {
-  const grows = lt(passkeys.counter, counter);
-  const isAccepted = counter === 0 ? or(grows, eq(passkeys.counter, 0)) : grows;
-  const updated = tx
-    .update(passkeys)
-    .set({ counter, isBackedUp, lastUsedAt: now })
-    .where(and(eq(passkeys.id, passkeyId), isAccepted))
-    .returning({ id: passkeys.id })
-    .all();
-  return updated.length > 0;
 }

@@ -10,10 +10,10 @@ import {
 } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { AppError } from '../../core/error.ts';
-import type { Passkey } from '../../db/schema/passkeys.ts';
+import type { RelyingParty } from '../../core/relying-party.ts';
+import type { Passkey } from '../../store/passkeys.ts';
 import { CHALLENGE_LIFETIME_MS } from './challenges.ts';
 import type { AssertionCredential, AttestationCredential } from './model.ts';
-import type { RelyingParty } from '../../core/relying-party.ts';
 
 /** COSE: Ed25519, ES256, RS256; what every authenticator has one of. */
 const ALGORITHMS = [-8, -7, -257];

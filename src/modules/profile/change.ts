@@ -1,6 +1,7 @@
 /** What every change of a profile leaves behind: a record for the auditor, word to the person's applications. */
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Unit } from '../../db/database.ts';
+import { recordAudit } from '../../store/audit.ts';
 import { announceProfile, type ProfileCategory } from '../users/announce.ts';
 
 export interface ProfileChange {
@@ -12,18 +13,18 @@ export interface ProfileChange {
 }
 
 /** One audit record, and one event for each application. Fields are named; what stands in them is on record nowhere. */
-export function recordChange(
+export async function recordChange(
   unit: Unit,
   { userId, applicationId }: SessionPrincipal,
   { categories, change, fields, targetId }: ProfileChange,
-): void {
+): Promise<void> {
   const [category] = categories;
-  unit.audit({
+  await recordAudit(unit, {
     kind: 'account.profile_changed',
     applicationId,
     userId,
     targetId,
     detail: { category, change, fields },
   });
-  announceProfile(unit, userId, categories, categories.includes('identity') ? fields : []);
+  await announceProfile(unit, userId, categories, categories.includes('identity') ? fields : []);
 }

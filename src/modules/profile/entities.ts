@@ -1,51 +1,51 @@
 /** The companies and other legal entities that a person acts for, as invoices name them. */
-import { and, asc, eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { legalEntities, userAddresses } from '../../db/schema/account.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import { findAddress } from '../../store/addresses.ts';
+import {
+  deleteLegalEntity,
+  findLegalEntity,
+  insertLegalEntity,
+  type LegalEntity,
+  listLegalEntities,
+  updateLegalEntity,
+} from '../../store/legal-entities.ts';
 import { recordChange } from './change.ts';
 import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
 
-type EntityRow = typeof legalEntities.$inferSelect;
-
 export type Entities = ReturnType<typeof entityService>;
 
 export function entityService(db: Database) {
-  /** Oldest first: ids sort by creation. */
-  function rowsOf(userId: string): EntityRow[] {
-    return db.orm
-      .select()
-      .from(legalEntities)
-      .where(eq(legalEntities.userId, userId))
-      .orderBy(asc(legalEntities.id))
-      .all();
-  }
-
   return {
     /** There are few enough for one page. */
-    list: ({ userId }: SessionPrincipal): Page<Entity> => ({ items: rowsOf(userId).map(present), nextCursor: null }),
+    async list({ userId }: SessionPrincipal): Promise<Page<Entity>> {
+      const rows = await listLegalEntities(db.reader, userId);
+      return { items: rows.map(present), nextCursor: null };
+    },
 
     /** @throws {AppError} invalid_request, invalid_state */
-    add(actor: Actor, principal: SessionPrincipal, input: EntityInput): Entity {
+    async add(actor: Actor, principal: SessionPrincipal, input: EntityInput): Promise<Entity> {
       const { userId } = principal;
       const cleaned = { ...completeFields(ENTITY_RULES, input), addressId: input.addressId ?? null };
-      return db.write(actor, (unit) => {
-        if (rowsOf(userId).length >= MAX_ENTRIES)
+      return db.write(actor, async (unit) => {
+        if ((await listLegalEntities(unit, userId)).length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
             message: `You can have at most ${MAX_ENTRIES} legal entities; delete one first.`,
           });
-        requireOwnAddress(unit, userId, cleaned.addressId);
-        const times = { createdAt: unit.now, updatedAt: unit.now };
-        const row = { id: newId('legalEntity', unit.now), userId, ...cleaned, ...times };
-        unit.tx.insert(legalEntities).values(row).run();
+        await requireOwnAddress(unit, userId, cleaned.addressId);
+        const row = await insertLegalEntity(unit, { userId, ...cleaned });
         const fields = namesOfSet(cleaned);
-        recordChange(unit, principal, { categories: ['legal_entities'], change: 'added', fields, targetId: row.id });
+        await recordChange(unit, principal, {
+          categories: ['legal_entities'],
+          change: 'added',
+          fields,
+          targetId: row.id,
+        });
         return present(row);
       });
     },
@@ -55,31 +55,36 @@ export function entityService(db: Database) {
      *
      * @throws {AppError} invalid_request, not_found
      */
-    update(actor: Actor, principal: SessionPrincipal, { id, addressId, ...patch }: EntityPatch): Entity {
+    async update(actor: Actor, principal: SessionPrincipal, { id, addressId, ...patch }: EntityPatch): Promise<Entity> {
       const cleaned = { ...cleanFields(ENTITY_RULES, patch), addressId };
-      return db.write(actor, (unit) => {
-        const row = find(unit, principal, id);
-        requireOwnAddress(unit, principal.userId, addressId);
+      return db.write(actor, async (unit) => {
+        const row = await find(unit, principal, id);
+        await requireOwnAddress(unit, principal.userId, addressId);
         const changes = differences(row, cleaned);
         const fields = Object.keys(changes);
         if (fields.length === 0) return present(row);
-        const changed = { ...row, ...changes, updatedAt: unit.now };
-        unit.tx
-          .update(legalEntities)
-          .set({ ...changes, updatedAt: unit.now })
-          .where(eq(legalEntities.id, id))
-          .run();
-        recordChange(unit, principal, { categories: ['legal_entities'], change: 'changed', fields, targetId: id });
+        const changed = await updateLegalEntity(unit, row, changes);
+        await recordChange(unit, principal, {
+          categories: ['legal_entities'],
+          change: 'changed',
+          fields,
+          targetId: id,
+        });
         return present(changed);
       });
     },
 
     /** @throws {AppError} not_found */
-    remove(actor: Actor, principal: SessionPrincipal, id: string): { id: string } {
-      return db.write(actor, (unit) => {
-        find(unit, principal, id);
-        unit.tx.delete(legalEntities).where(eq(legalEntities.id, id)).run();
-        recordChange(unit, principal, { categories: ['legal_entities'], change: 'removed', fields: [], targetId: id });
+    remove(actor: Actor, principal: SessionPrincipal, id: string): Promise<{ id: string }> {
+      return db.write(actor, async (unit) => {
+        await find(unit, principal, id);
+        await deleteLegalEntity(unit, id);
+        await recordChange(unit, principal, {
+          categories: ['legal_entities'],
+          change: 'removed',
+          fields: [],
+          targetId: id,
+        });
         return { id };
       });
     },
@@ -87,27 +92,19 @@ export function entityService(db: Database) {
 }
 
 /** @throws {AppError} not_found for an entity of somebody else, as for none at all. */
-function find({ tx }: Unit, { userId }: SessionPrincipal, id: string): EntityRow {
-  const row = tx
-    .select()
-    .from(legalEntities)
-    .where(and(eq(legalEntities.userId, userId), eq(legalEntities.id, id)))
-    .get();
-  if (!row) throw new AppError('not_found');
-  return row;
+async function find(unit: Unit, { userId }: SessionPrincipal, id: string): Promise<LegalEntity> {
+  const entity = await findLegalEntity(unit, userId, id);
+  if (!entity) throw new AppError('not_found');
+  return entity;
 }
 
 /** @throws {AppError} invalid_request, alike for an address of somebody else and for none at all. */
-function requireOwnAddress({ tx }: Unit, userId: string, addressId: string | null | undefined): void {
+async function requireOwnAddress(unit: Unit, userId: string, addressId: string | null | undefined): Promise<void> {
   if (addressId === null || addressId === undefined) return;
-  const own = tx
-    .select({ id: userAddresses.id })
-    .from(userAddresses)
-    .where(and(eq(userAddresses.userId, userId), eq(userAddresses.id, addressId)))
-    .get();
-  if (!own) throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');
+  if (!(await findAddress(unit, userId, addressId)))
+    throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');
 }
 
-function present({ userId: _, createdAt, updatedAt, ...entity }: EntityRow): Entity {
+function present({ userId: _, createdAt, updatedAt, ...entity }: LegalEntity): Entity {
   return { ...entity, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }

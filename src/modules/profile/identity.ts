@@ -1,11 +1,9 @@
 /** A person's names, language and time zone. They belong to the person, whatever the application. */
-import { eq } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { users } from '../../db/schema/users.ts';
-import type { Database } from '../../db/unit-of-work.ts';
-import type { User } from '../users/members.ts';
+import type { Database } from '../../db/database.ts';
+import { findUser, updateUser, type User } from '../../store/people.ts';
 import { recordChange } from './change.ts';
 import { cleanFields, differences } from './fields.ts';
 import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
@@ -13,30 +11,24 @@ import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
 export type Identities = ReturnType<typeof identityService>;
 
 export function identityService(db: Database) {
-  const find = (userId: string): User => db.orm.select().from(users).where(eq(users.id, userId)).get()!;
-
   return {
-    get: ({ userId }: SessionPrincipal): Identity => identityOf(find(userId)),
+    get: async ({ userId }: SessionPrincipal): Promise<Identity> => identityOf((await findUser(db.reader, userId))!),
 
     /**
      * Changes what is named and leaves the rest, whoever else is changing it.
      *
      * @throws {AppError} invalid_request
      */
-    update(actor: Actor, principal: SessionPrincipal, patch: IdentityPatch): Identity {
+    async update(actor: Actor, principal: SessionPrincipal, patch: IdentityPatch): Promise<Identity> {
       const cleaned = cleanFields(IDENTITY_RULES, patch);
-      return db.write(actor, (unit) => {
-        const user = find(principal.userId);
+      return db.write(actor, async (unit) => {
+        const user = (await findUser(unit, principal.userId))!;
         const changes = differences(user, cleaned);
         const fields = Object.keys(changes);
         if (fields.length === 0) return identityOf(user);
-        unit.tx
-          .update(users)
-          .set({ ...changes, updatedAt: unit.now })
-          .where(eq(users.id, user.id))
-          .run();
-        recordChange(unit, principal, { categories: ['identity'], change: 'changed', fields });
-        return identityOf(find(user.id));
+        const changed = await updateUser(unit, user.id, changes);
+        await recordChange(unit, principal, { categories: ['identity'], change: 'changed', fields });
+        return identityOf(changed);
       });
     },
   };

@@ -1,8 +1,9 @@
 /** Schemas of a person's own profile, and the rules that its fields are cleaned by. */
 import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
-import { ADDRESS_KINDS } from '../../db/schema/account.ts';
-import { LANGUAGE_LEVELS, MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
 import { Choice, Email, Id, Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import { ADDRESS_KINDS } from '../../store/addresses.ts';
+import { LANGUAGE_LEVELS } from '../../store/languages.ts';
+import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import * as fields from './fields.ts';
 
 /** How many addresses, legal entities and languages, each, a person can have. */

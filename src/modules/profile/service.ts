@@ -1,6 +1,6 @@
 /** The parts of a person's own profile, put together. Each keeps the rules of its part. */
 import type { Clock } from '../../core/clock.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
 import { addressService } from './addresses.ts';
 import { entityService } from './entities.ts';
 import { identityService } from './identity.ts';

@@ -1,14 +1,19 @@
 /** Which client at which provider an application signs people in with: its own, else the instance's. */
-import { eq } from 'drizzle-orm';
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import { type Principal, workspaceAccess } from '../../core/principal.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { providerClients } from '../../db/schema/providers.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
+import type { Application } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import {
+  deleteProviderClient,
+  findProviderClient,
+  issuersOfOwnClients,
+  putProviderClient,
+} from '../../store/provider-clients.ts';
 import { GOOGLE_ISSUER, isIssuer, issuerName, isOperators, type IssuerTrust, trustIn } from './issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
 
@@ -42,8 +47,8 @@ export type ProviderClients = ReturnType<typeof providerClientService>;
 export function providerClientService(dependencies: ProviderClientDependencies) {
   const { db, instanceKey, instanceProvider, isLoopbackAllowed, allowedCidrs, redirectUri } = dependencies;
 
-  function effectiveOf({ id }: Pick<Application, 'id'>): EffectiveProvider | null {
-    const own = db.orm.select().from(providerClients).where(eq(providerClients.applicationId, id)).get();
+  async function effectiveOf(reader: Reader, { id }: Pick<Application, 'id'>): Promise<EffectiveProvider | null> {
+    const own = await findProviderClient(reader, id);
     if (own) {
       const { issuer, clientId, sealedSecret } = own;
       const secret = () => instanceKey.unseal('provider', sealedSecret);
@@ -57,16 +62,22 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
 
   const instanceIssuer = instanceProvider?.issuer ?? null;
 
-  const trustOf = (unit: Pick<Unit, 'tx'>, issuer: string): IssuerTrust => trustIn(unit, issuer, instanceIssuer);
+  const trustOf = (reader: Reader, issuer: string): Promise<IssuerTrust> => trustIn(reader, issuer, instanceIssuer);
 
-  function describe(application: Application): ProviderRecord {
-    const { source = null, issuer = null, clientId = null, name = null } = effectiveOf(application) ?? {};
+  async function describe(application: Application): Promise<ProviderRecord> {
+    const { reader } = db;
+    const {
+      source = null,
+      issuer = null,
+      clientId = null,
+      name = null,
+    } = (await effectiveOf(reader, application)) ?? {};
     return {
       source,
       issuer,
       clientId,
       name,
-      isTrusted: issuer !== null && trustOf({ tx: db.orm }, issuer) !== 'nowhere',
+      isTrusted: issuer !== null && (await trustOf(reader, issuer)) !== 'nowhere',
       redirectUri: redirectUri(),
     };
   }
@@ -82,6 +93,12 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
   return {
     /** Null where neither the application nor the instance has one. */
     effectiveOf,
+
+    /** Which issuer signs people in to each of these applications; null where there is none. */
+    async issuersOf(reader: Reader, applicationIds: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+      const own = await issuersOfOwnClients(reader, applicationIds);
+      return new Map(applicationIds.map((id) => [id, own.get(id) ?? instanceIssuer]));
+    },
     trustOf,
     describe,
 
@@ -104,38 +121,40 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
             'Another issuer than Google or the instance’s own needs a key of the whole workspace, or an admin of it.',
         });
       const sealedSecret = await instanceKey.seal('provider', clientSecret);
-      const row = { issuer, clientId, sealedSecret, name: name?.trim() ?? null };
-      db.write(actor, (unit) => {
-        if (trustOf(unit, issuer) === 'nowhere')
+      const client = { issuer, clientId, sealedSecret, name: name?.trim() ?? null };
+      await db.write(actor, async (unit) => {
+        if ((await trustOf(unit, issuer)) === 'nowhere')
           throw invalidField(
             'issuer',
             'Several workspaces share the people of this instance, so only Google or the instance’s own issuer can sign ' +
               'them in here; ask its operator to set GATEHOUSE_GOOGLE_ISSUER with a client of its own.',
           );
-        const { now } = unit;
-        unit.tx
-          .insert(providerClients)
-          .values({ applicationId: application.id, ...row, createdAt: now, updatedAt: now })
-          .onConflictDoUpdate({ target: providerClients.applicationId, set: { ...row, updatedAt: now } })
-          .run();
         const { id: applicationId, workspaceId } = application;
-        unit.audit({ kind: 'provider.configured', applicationId, workspaceId, detail: { issuer, clientId } });
+        await putProviderClient(unit, applicationId, client);
+        await recordAudit(unit, {
+          kind: 'provider.configured',
+          applicationId,
+          workspaceId,
+          detail: { issuer, clientId },
+        });
       });
       return describe(application);
     },
 
     /** Back to the instance's own, where it has one. @throws {AppError} not_found */
-    unconfigure(actor: Actor, application: Application): ProviderRecord {
-      db.write(actor, (unit) => {
+    async unconfigure(actor: Actor, application: Application): Promise<ProviderRecord> {
+      await db.write(actor, async (unit) => {
         const { id: applicationId, workspaceId } = application;
-        const [removed] = unit.tx
-          .delete(providerClients)
-          .where(eq(providerClients.applicationId, applicationId))
-          .returning({ issuer: providerClients.issuer, clientId: providerClients.clientId })
-          .all();
+        const removed = await deleteProviderClient(unit, applicationId);
         if (!removed)
           throw new AppError('not_found', { message: 'This application has no identity provider of its own.' });
-        unit.audit({ kind: 'provider.unconfigured', applicationId, workspaceId, detail: removed });
+        const { issuer, clientId } = removed;
+        await recordAudit(unit, {
+          kind: 'provider.unconfigured',
+          applicationId,
+          workspaceId,
+          detail: { issuer, clientId },
+        });
       });
       return describe(application);
     },

@@ -1,14 +1,14 @@
 /** How a flow through a provider ends once the provider has said who it is: with a session, or with an identity linked. */
-import { eq } from 'drizzle-orm';
 import { AppError } from '../../core/error.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { users } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Unit } from '../../db/database.ts';
+import type { Application } from '../../store/applications.ts';
+import { findUser, findUserByEmail, updateUser } from '../../store/people.ts';
+import { findIdentity, insertIdentity, touchIdentity } from '../../store/provider-identities.ts';
+import { findOpenSession, isSessionLive } from '../../store/sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
-import { findUserByEmail } from '../users/members.ts';
 import type { ProviderProfile } from './id-token.ts';
-import { findIdentity, insertIdentity, tellOwner, touchIdentity } from './identities.ts';
+import { tellOwner } from './identities.ts';
 import type { IssuerTrust } from './issuer.ts';
 
 export interface Finishing {
@@ -25,30 +25,31 @@ const METHOD = 'provider';
  * Signs in whom the subject belongs to, or else whose address the provider vouches for. What is stored beside the session
  * is stored only when the one door has let them in.
  */
-export function finishSignIn(
+export async function finishSignIn(
   unit: Unit,
   sessions: Sessions,
   { application, profile, trust, userAgent }: Finishing & { userAgent: string | null },
-): Outcome {
-  const identity = findIdentity(unit, profile, application.workspaceId);
-  const person = identity ? { userId: identity.userId } : vouchedFor(unit, profile, trust);
+): Promise<Outcome> {
+  const { issuer, subject, email } = profile;
+  const identity = await findIdentity(unit, profile, application.workspaceId);
+  const person = identity ? { userId: identity.userId } : await vouchedFor(unit, profile, trust);
   if (person === null) {
-    const { email } = profile;
-    recordRefusal(unit, application, { email, userId: undefined, method: METHOD, reason: 'email_unverified' });
-    return { ok: false, refusal: 'email_unverified' };
+    const reason = 'email_unverified';
+    await recordRefusal(unit, application, { email, userId: undefined, method: METHOD, reason });
+    return { ok: false, refusal: reason };
   }
-  const isNew = 'email' in person && findUserByEmail(unit, person.email) === undefined;
-  const outcome = completeSignIn(unit, sessions, application, { person, method: METHOD, userAgent });
+  const isNew = 'email' in person && (await findUserByEmail(unit, person.email)) === undefined;
+  const outcome = await completeSignIn(unit, sessions, application, { person, method: METHOD, userAgent });
   if (!outcome.ok) return outcome;
   const { userId } = outcome;
-  if (identity) touchIdentity(unit, identity, profile);
+  if (identity) await touchIdentity(unit, identity.id, email ?? identity.email);
   else {
     const workspaceId = trust === 'everywhere' ? null : application.workspaceId;
-    const linked = insertIdentity(unit, { userId, workspaceId }, profile);
-    if (!isNew) tellOwner(unit, 'provider_linked', linked, application);
+    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, subject, email });
+    if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
-  keepPicture(unit, userId, profile);
-  if (isNew) fillNames(unit, userId, profile);
+  await keepPicture(unit, userId, profile);
+  if (isNew) await fillNames(unit, userId, profile);
   return outcome;
 }
 
@@ -56,13 +57,13 @@ export function finishSignIn(
  * Both sides must have proved the address: else whoever registers first, here or there, gets into the other's account. What
  * an application's own issuer says proves nothing to other applications, so the address does not count as proved by it.
  */
-function vouchedFor(
+async function vouchedFor(
   unit: Unit,
   { email, isEmailVerified }: ProviderProfile,
   trust: IssuerTrust,
-): ProvenIdentity['person'] | null {
+): Promise<ProvenIdentity['person'] | null> {
   if (trust === 'nowhere' || email === null || !isEmailVerified) return null;
-  const user = findUserByEmail(unit, email);
+  const user = await findUserByEmail(unit, email);
   if (user && user.emailVerifiedAt === null) return null;
   return { email, isEmailProven: trust === 'everywhere' };
 }
@@ -73,32 +74,38 @@ function vouchedFor(
  *
  * @throws {AppError} unauthenticated where the session is over; conflict where the subject is somebody else's.
  */
-export function finishLink(
+export async function finishLink(
   unit: Unit,
-  sessions: Sessions,
   { application, profile, sessionId }: Omit<Finishing, 'trust'> & { sessionId: string },
-): void {
-  const envelope = sessions.envelopeOf(sessionId);
-  if (!envelope) throw new AppError('unauthenticated');
-  const { userId } = envelope;
+): Promise<void> {
+  const userId = await personOf(unit, sessionId);
+  if (userId === undefined) throw new AppError('unauthenticated');
   const { workspaceId } = application;
-  const identity = findIdentity(unit, profile, workspaceId);
+  const { issuer, subject, email } = profile;
+  const identity = await findIdentity(unit, profile, workspaceId);
   if (identity && identity.userId !== userId) throw new AppError('conflict');
-  if (identity) touchIdentity(unit, identity, profile);
-  else tellOwner(unit, 'provider_linked', insertIdentity(unit, { userId, workspaceId }, profile), application);
-  keepPicture(unit, userId, profile);
+  if (identity) await touchIdentity(unit, identity.id, email ?? identity.email);
+  else {
+    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, subject, email });
+    await tellOwner(unit, 'provider_linked', linked, application);
+  }
+  await keepPicture(unit, userId, profile);
+}
+
+/** Whose session this is; undefined where a verification would not take it. */
+async function personOf(unit: Unit, sessionId: string): Promise<string | undefined> {
+  if (!(await isSessionLive(unit, sessionId, unit.now))) return undefined;
+  return (await findOpenSession(unit, sessionId, unit.now))?.userId;
 }
 
 /** The picture at the provider, shown until the person has one of their own here. */
-function keepPicture({ tx, now }: Unit, userId: string, { picture }: ProviderProfile): void {
-  if (picture === null) return;
-  const { providerAvatarUrl } = users;
-  const row = tx.select({ providerAvatarUrl }).from(users).where(eq(users.id, userId)).get()!;
-  if (row.providerAvatarUrl === picture) return;
-  tx.update(users).set({ providerAvatarUrl: picture, updatedAt: now }).where(eq(users.id, userId)).run();
+async function keepPicture(unit: Unit, userId: string, { picture }: ProviderProfile): Promise<void> {
+  if (picture === null || (await findUser(unit, userId))!.providerAvatarUrl === picture) return;
+  await updateUser(unit, userId, { providerAvatarUrl: picture });
 }
 
 /** Names of somebody who has just been made; those that people or backends gave are never overwritten. */
-function fillNames({ tx, now }: Unit, userId: string, { givenName, familyName, fullName }: ProviderProfile): void {
-  tx.update(users).set({ givenName, familyName, fullName, updatedAt: now }).where(eq(users.id, userId)).run();
+async function fillNames(unit: Unit, userId: string, profile: ProviderProfile): Promise<void> {
+  const { givenName, familyName, fullName } = profile;
+  await updateUser(unit, userId, { givenName, familyName, fullName });
 }

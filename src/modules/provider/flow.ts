@@ -11,9 +11,10 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { withFragment } from '../../core/return-url.ts';
-import { isSecret } from '../../core/secret.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import { isSecret, mintSecret } from '../../core/secret.ts';
+import type { Database } from '../../db/database.ts';
+import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import type { ProviderState } from '../../store/provider-states.ts';
 import { requireFresh } from '../account/freshness.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignedIn } from '../sign-in/model.ts';
@@ -26,7 +27,7 @@ import { finishLink, finishSignIn } from './finish.ts';
 import type { ProviderProfile } from './id-token.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
 import { isReturnAllowed, ownPage, type ReturnRules } from './return-to.ts';
-import { beginState, consumeState, proofsOf, type ProviderState } from './states.ts';
+import { beginState, consumeState, proofsOf } from './states.ts';
 
 export interface ProviderFlowDependencies {
   readonly db: Database;
@@ -36,8 +37,6 @@ export interface ProviderFlowDependencies {
   readonly clients: ProviderClients;
   readonly directory: Directory;
   readonly exchange: Exchange;
-  readonly findApplication: (id: string) => Application | undefined;
-  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
   readonly returnRules: ReturnRules;
   readonly redirectUri: () => string;
   readonly log: Logger;
@@ -69,10 +68,18 @@ const SCOPE = 'openid email profile';
 
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
-export function providerFlow(dependencies: ProviderFlowDependencies) {
-  const { db, random, instanceKey, sessions, clients, directory, exchange, returnRules, redirectUri, log } =
-    dependencies;
-
+export function providerFlow({
+  db,
+  random,
+  instanceKey,
+  sessions,
+  clients,
+  directory,
+  exchange,
+  returnRules,
+  redirectUri,
+  log,
+}: ProviderFlowDependencies) {
   /** What the provider did wrong goes into the log; the person reads that it failed and what to do. */
   async function heard<Result>(actor: Actor, issuer: string, work: () => Promise<Result>): Promise<Result> {
     try {
@@ -93,7 +100,7 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
 
   /** @returns the address at the provider to send the browser to. */
   async function begin(actor: Actor, { application, returnTo, browser, principal }: Beginning): Promise<string> {
-    const provider = clients.effectiveOf(application);
+    const provider = await clients.effectiveOf(db.reader, application);
     if (!provider)
       throw new AppError('invalid_state', {
         message: 'No identity provider is set up for this application; sign in another way.',
@@ -101,17 +108,12 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
     checkReturn(returnTo, application);
     const { issuer, clientId } = provider;
     const { authorizationEndpoint, hasAccountChoice } = await heard(actor, issuer, () => directory.metadata(issuer));
-    const state = db.write(actor, (unit) => {
-      if (principal) requireFresh(unit, principal);
-      const sessionId = principal?.sessionId ?? null;
-      return beginState(unit, random, {
-        applicationId: application.id,
-        issuer,
-        clientId,
-        returnTo,
-        browser,
-        sessionId,
-      });
+    const state = mintSecret('providerState', random);
+    const sessionId = principal?.sessionId ?? null;
+    await db.write(actor, async (unit) => {
+      if (principal) await requireFresh(unit, principal);
+      const applicationId = application.id;
+      await beginState(unit, { state, applicationId, issuer, clientId, returnTo, browser, sessionId });
     });
     const { nonce, codeVerifier } = proofsOf(state, instanceKey);
     const url = new URL(authorizationEndpoint);
@@ -136,8 +138,8 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
       throw new ProviderFault('callback: iss is not the issuer that was asked');
   }
 
-  function providerOf(application: Application, { issuer, clientId }: ProviderState): EffectiveProvider {
-    const provider = clients.effectiveOf(application);
+  async function providerOf(application: Application, { issuer, clientId }: ProviderState): Promise<EffectiveProvider> {
+    const provider = await clients.effectiveOf(db.reader, application);
     if (provider?.issuer !== issuer || provider.clientId !== clientId)
       throw new AppError('invalid_state', {
         message: 'The identity provider of this application has changed meanwhile. Go back and start again.',
@@ -145,29 +147,32 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
     return provider;
   }
 
-  function finish(
+  async function finish(
     actor: Actor,
     { purpose, sessionId, returnTo, applicationId }: ProviderState,
     profile: ProviderProfile,
     userAgent: string | null,
-  ): Landing {
+  ): Promise<Landing> {
     const land = (values: Record<string, string>, session: SignedIn | null = null) => ({
       location: withFragment(returnTo, values),
       session,
     });
-    // Read anew: it may have been archived while the provider was asked.
-    const application = dependencies.findApplication(applicationId)!;
     if (purpose === 'link') {
       try {
-        db.write(actor, (unit) => finishLink(unit, sessions, { application, profile, sessionId: sessionId! }));
+        await db.write(actor, async (unit) => {
+          const application = (await findApplication(unit, applicationId))!;
+          await finishLink(unit, { application, profile, sessionId: sessionId! });
+        });
         return land({ linked: 'provider' });
       } catch (error) {
         if (error instanceof AppError) return land({ error: error.code });
         throw error;
       }
     }
-    const outcome = db.write(actor, (unit) => {
-      const trust = clients.trustOf(unit, profile.issuer);
+    const outcome = await db.write(actor, async (unit) => {
+      // Read anew: it may have been archived while the provider was asked.
+      const application = (await findApplication(unit, applicationId))!;
+      const trust = await clients.trustOf(unit, profile.issuer);
       return finishSignIn(unit, sessions, { application, profile, trust, userAgent });
     });
     if (!outcome.ok) return land({ error: outcome.refusal });
@@ -183,14 +188,14 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
       { clientId = CONSOLE_CLIENT_ID, returnTo }: StartQuery,
       browser: string,
     ): Promise<string> {
-      const application = openApplication(dependencies.findApplicationByClientId(clientId), 'provider');
+      const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'provider');
       const landing = returnTo ?? ownPage(returnRules.baseUrl(), application);
       return begin(actor, { application, returnTo: landing, browser, principal: null });
     },
 
     /** @throws {AppError} as {@link start}, and reauthentication_required */
     async link(actor: Actor, principal: SessionPrincipal, { returnTo }: LinkInput, browser: string): Promise<string> {
-      const application = openApplication(dependencies.findApplication(principal.applicationId), 'provider');
+      const application = openApplication(await findApplication(db.reader, principal.applicationId), 'provider');
       const landing = returnTo ?? `${returnRules.baseUrl()}/account`;
       return begin(actor, { application, returnTo: landing, browser, principal });
     },
@@ -205,16 +210,16 @@ export function providerFlow(dependencies: ProviderFlowDependencies) {
       const { state = '', code = '', iss, error } = query;
       const flow =
         browser !== null && isSecret('providerState', state)
-          ? db.write(actor, (unit) => consumeState(unit, state, browser))
+          ? await db.write(actor, (unit) => consumeState(unit, state, browser))
           : null;
       if (!flow)
         throw new AppError('invalid_request', {
           message:
             'This sign-in is not known in this browser, has expired or was finished already. Go back and start again.',
         });
-      const application = dependencies.findApplication(flow.applicationId)!;
+      const application = (await findApplication(db.reader, flow.applicationId))!;
       checkReturn(flow.returnTo, application);
-      const provider = providerOf(application, flow);
+      const provider = await providerOf(application, flow);
       const { issuer } = provider;
       const metadata = await heard(actor, issuer, async () => {
         const found = await directory.metadata(issuer);

@@ -1,7 +1,7 @@
 /** Issuers of OpenID Connect: what may be one, what people know it as, and whether it may vouch for e-mail addresses. */
 import { isLoopbackHost } from '../../core/return-url.ts';
-import { workspaces } from '../../db/schema/workspaces.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
+import type { Reader } from '../../db/database.ts';
+import { isOnlyWorkspace } from '../../store/workspaces.ts';
 
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
@@ -32,9 +32,9 @@ export type IssuerTrust = 'everywhere' | 'here' | 'nowhere';
  * tenant's people: only the operator's own and Google's speak for everyone. With one tenant alone, who runs the server, its
  * choice is taken in its own applications.
  */
-export function trustIn({ tx }: Pick<Unit, 'tx'>, issuer: string, instanceIssuer: string | null): IssuerTrust {
+export async function trustIn(reader: Reader, issuer: string, instanceIssuer: string | null): Promise<IssuerTrust> {
   if (isOperators(issuer, instanceIssuer)) return 'everywhere';
-  return tx.select({ id: workspaces.id }).from(workspaces).limit(2).all().length === 1 ? 'here' : 'nowhere';
+  return (await isOnlyWorkspace(reader)) ? 'here' : 'nowhere';
 }
 
 export function isOperators(issuer: string, instanceIssuer: string | null): boolean {

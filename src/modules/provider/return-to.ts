@@ -1,7 +1,7 @@
 /** Where a flow through a provider may end: a registered return URL, or one of the pages of this server. */
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
-import type { Application } from '../../db/schema/applications.ts';
+import type { Application } from '../../store/applications.ts';
 
 export interface ReturnRules {
   readonly baseUrl: () => string;

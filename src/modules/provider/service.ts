@@ -28,7 +28,7 @@ export function providerService(dependencies: ProviderDependencies) {
   const directory = providerDirectory(dependencies);
   const exchange = codeExchange({ ...dependencies, directory, redirectUri });
   const returnRules = { baseUrl, isLoopbackAllowed, isLoopbackOpen };
-  const waysIn = waysInService((application) => clients.effectiveOf(application)?.issuer ?? null);
+  const waysIn = waysInService(clients.issuersOf);
   return {
     clients,
     waysIn,

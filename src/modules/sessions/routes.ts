@@ -39,8 +39,8 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       limit: 'session',
       style: 'session',
       data: SignedOut,
-      handle({ principal, actor }) {
-        sessions.signOut(principal, actor);
+      async handle({ principal, actor }) {
+        await sessions.signOut(principal, actor);
         return { ok: true };
       },
     }),
@@ -58,8 +58,8 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       style: 'verify',
       body: VerifyInput,
       data: KeyVerification,
-      handle({ principal, body }) {
-        const verdict = sessions.verify(principal, body.token);
+      async handle({ principal, body }) {
+        const verdict = await sessions.verify(principal, body.token);
         return verdict.ok ? { success: true, data: verdict.data } : { success: false, errorMessage: verdict.error };
       },
     }),
@@ -75,7 +75,10 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       query: MeQuery,
       data: MeRoles,
       errors: ['not_found'],
-      handle: ({ principal, query }) => ({ roles: sessions.liveSlugs(principal, query.applicationId).roles }),
+      async handle({ principal, query }) {
+        const { roles } = await sessions.liveSlugs(principal, query.applicationId);
+        return { roles };
+      },
     }),
     operation({
       id: 'listMyScopes',
@@ -89,7 +92,10 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       query: MeQuery,
       data: MeScopes,
       errors: ['not_found'],
-      handle: ({ principal, query }) => ({ scopes: sessions.liveSlugs(principal, query.applicationId).scopes }),
+      async handle({ principal, query }) {
+        const { scopes } = await sessions.liveSlugs(principal, query.applicationId);
+        return { scopes };
+      },
     }),
     operation({
       id: 'listMyMemberships',
@@ -103,9 +109,10 @@ export function sessionRoutes(sessions: Sessions): Operation[] {
       query: MeQuery,
       data: MeMemberships,
       errors: ['not_found'],
-      handle: ({ principal, query }) => ({
-        memberships: sessions.liveSlugs(principal, query.applicationId).memberships,
-      }),
+      async handle({ principal, query }) {
+        const { memberships } = await sessions.liveSlugs(principal, query.applicationId);
+        return { memberships };
+      },
     }),
   ];
 }

@@ -18,8 +18,8 @@ export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCo
       body: SetupInput,
       data: SetupDone,
       errors: ['not_found', 'user_deleted', 'email_archived', 'membership_blocked'],
-      handle({ actor, body, context }) {
-        const done = setup.complete(actor, body, context.request.headers.get('user-agent'));
+      async handle({ actor, body, context }) {
+        const done = await setup.complete(actor, body, context.request.headers.get('user-agent'));
         context.headers['Set-Cookie'] = cookie.write(done.token, Date.parse(done.expiresAt));
         return done;
       },

@@ -1,14 +1,15 @@
 /** Setup links: single-use, for whoever controls the server, to make the first owner or to let one back in. */
-import { and, eq, gt, isNull } from 'drizzle-orm';
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, HOUR, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { setupLinks } from '../../db/schema/credentials.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
+import { findConsole } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { consumeSetupLink, isSetupLinkOpen, replaceSetupLinks } from '../../store/setup-links.ts';
+import { findFirstWorkspaceId } from '../../store/workspaces.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn } from '../sign-in/complete.ts';
 import type { Workspaces } from '../workspace/service.ts';
@@ -22,26 +23,17 @@ export interface SetupDependencies {
   readonly random: Random;
   readonly workspaces: Workspaces;
   readonly sessions: Sessions;
-  readonly findApplication: (id: string) => Application | undefined;
 }
 
 export type Setup = ReturnType<typeof setupService>;
 
-export function setupService({ db, clock, random, workspaces, sessions, findApplication }: SetupDependencies) {
-  const isOpen = (token: string, now: number) =>
-    and(
-      eq(setupLinks.tokenHash, Buffer.from(hashSecret(token))),
-      isNull(setupLinks.consumedAt),
-      gt(setupLinks.expiresAt, now),
-    );
-
+export function setupService({ db, clock, random, workspaces, sessions }: SetupDependencies) {
   return {
     createLink: () => createSetupToken(db, random),
 
     /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
-    isValid(token: string): boolean {
-      if (!isSecret('setup', token)) return false;
-      return db.orm.select().from(setupLinks).where(isOpen(token, clock.now())).get() !== undefined;
+    async isValid(token: string): Promise<boolean> {
+      return isSecret('setup', token) && isSetupLinkOpen(db.reader, hashSecret(token), clock.now());
     },
 
     /**
@@ -49,25 +41,20 @@ export function setupService({ db, clock, random, workspaces, sessions, findAppl
      *
      * @throws {AppError} not_found for a link that is wrong, used or expired; invalid_request, which leaves it unused.
      */
-    complete(actor: Actor, { token, email: text }: SetupInput, userAgent: string | null): SetupDone {
+    async complete(actor: Actor, { token, email: text }: SetupInput, userAgent: string | null): Promise<SetupDone> {
       const email = normalizeEmail(text);
       if (!isSecret('setup', token)) throw linkGone();
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
-      return db.write(actor, (unit) => {
-        const used = unit.tx
-          .update(setupLinks)
-          .set({ consumedAt: unit.now })
-          .where(isOpen(token, unit.now))
-          .returning()
-          .all();
-        if (used.length === 0) throw linkGone();
-        const workspaceId = workspaces.firstWorkspace(unit)!;
-        const { userId } = workspaces.ensureOwner(unit, workspaceId, email);
-        const application = findApplication(workspaces.consoleId())!;
+      const hash = hashSecret(token);
+      return db.write(actor, async (unit) => {
+        if (!(await consumeSetupLink(unit, hash))) throw linkGone();
+        const workspaceId = (await findFirstWorkspaceId(unit))!;
+        const { userId } = await workspaces.ensureOwner(unit, workspaceId, email);
+        const application = (await findConsole(unit))!;
         const identity = { person: { email, isEmailProven: false }, method: 'setup', userAgent } as const;
-        const outcome = completeSignIn(unit, sessions, application, identity);
+        const outcome = await completeSignIn(unit, sessions, application, identity);
         if (!outcome.ok) throw new AppError(outcome.refusal);
-        unit.audit({ kind: 'setup.completed', workspaceId, userId, email });
+        await recordAudit(unit, { kind: 'setup.completed', workspaceId, userId, email });
         const { token: session, expiresAt, applicationId } = outcome;
         return { token: session, expiresAt: isoTime(expiresAt), userId, applicationId, workspaceId };
       });
@@ -76,21 +63,14 @@ export function setupService({ db, clock, random, workspaces, sessions, findAppl
 }
 
 /** A fresh token, good for 24 hours and one use; earlier unused ones stop working. */
-export function createSetupToken(db: Database, random: Random): string {
+export async function createSetupToken(db: Database, random: Random): Promise<string> {
   const token = mintSecret('setup', random);
-  return db.write(SYSTEM_ACTOR, (unit) => {
-    unit.tx.delete(setupLinks).where(isNull(setupLinks.consumedAt)).run();
-    unit.tx
-      .insert(setupLinks)
-      .values({
-        tokenHash: Buffer.from(hashSecret(token)),
-        createdAt: unit.now,
-        expiresAt: unit.now + LINK_LIFETIME_MS,
-      })
-      .run();
-    unit.audit({ kind: 'setup.link_created' });
-    return token;
+  const hash = hashSecret(token);
+  await db.write(SYSTEM_ACTOR, async (unit) => {
+    await replaceSetupLinks(unit, hash, unit.now + LINK_LIFETIME_MS);
+    await recordAudit(unit, { kind: 'setup.link_created' });
   });
+  return token;
 }
 
 function linkGone(): AppError {

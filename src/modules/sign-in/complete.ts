@@ -1,27 +1,20 @@
 /**
- * The one door to a session: turns "this identity is proven" into a session, in the caller's transaction. Every sign-in
+ * The one door to a session: turns "this identity is proven" into a session, in the caller's change. Every sign-in
  * method ends here, so lifecycle, gate, deleted users and archived addresses are judged in one place.
  */
 import { isClosed } from '../../core/application-state.ts';
-import { and, eq } from 'drizzle-orm';
 import type { SignInMethod } from '../../core/event.ts';
-import { type Application, betaInterests } from '../../db/schema/applications.ts';
-import { users } from '../../db/schema/users.ts';
-import { workspaceMembers } from '../../db/schema/workspace-members.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
-import { defaultGrants } from '../grants/holders.ts';
+import type { Reader, Unit } from '../../db/database.ts';
+import { emit } from '../../events/emit.ts';
+import type { Application } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { isOnAllowlist } from '../../store/beta-interests.ts';
+import { defaultGrants } from '../../store/grants.ts';
+import { findMember, type Member, setMemberStatus } from '../../store/members.ts';
+import { findAliasHolder, findUser, findUserByEmail, insertPerson, updateUser, type User } from '../../store/people.ts';
+import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
-import {
-  type ApplicationUser,
-  findAliasHolder,
-  findMember,
-  findUser,
-  findUserByEmail,
-  insertMember,
-  insertPerson,
-  setStatus,
-  type User,
-} from '../users/members.ts';
+import { joinMember } from '../users/members.ts';
 
 /** A proven identity: whoever calls this has made sure that the caller may act as this person. */
 export interface ProvenIdentity {
@@ -56,39 +49,39 @@ export type SignInOutcome =
   | { readonly ok: false; readonly refusal: SignInRefusal };
 
 /**
- * A refusal is an outcome, not an exception: the transaction goes on, so that the code that proved the identity stays
- * used up and the refusal is on record.
+ * A refusal is an outcome, not an exception: the change goes on, so that the code that proved the identity stays used up
+ * and the refusal is on record.
  */
-export function completeSignIn(
+export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
   { person: proven, method, userAgent }: ProvenIdentity,
-): SignInOutcome {
+): Promise<SignInOutcome> {
   const isKnown = 'userId' in proven;
-  const user = isKnown ? findUser(unit, proven.userId)! : findUserByEmail(unit, proven.email);
+  const user = isKnown ? (await findUser(unit, proven.userId))! : await findUserByEmail(unit, proven.email);
   const { email, isEmailProven } = isKnown ? { email: user!.email, isEmailProven: false } : proven;
-  const member = user && findMember(unit, application.id, user.id);
+  const member = user && (await findMember(unit, application.id, user.id));
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
-    : refusalOf(unit, application, { email, user, member });
+    : await refusalOf(unit, application, { email, user, member });
   if (refusal !== null) {
-    recordRefusal(unit, application, { email, userId: user?.id, method, reason: refusal });
+    await recordRefusal(unit, application, { email, userId: user?.id, method, reason: refusal });
     return { ok: false, refusal };
   }
-  const person = user ?? insertPerson(unit, email, isEmailProven);
-  const joined = member ?? insertMember(unit, application.id, person.id, defaultGrants(unit, application.id));
+  const person = user ?? (await insertPerson(unit, email, isEmailProven));
+  const joined = member ?? (await join(unit, application.id, person.id));
   if (isEmailProven && person.emailVerifiedAt === null)
-    unit.tx.update(users).set({ emailVerifiedAt: unit.now, updatedAt: unit.now }).where(eq(users.id, person.id)).run();
-  welcomeBack(unit, joined);
-  const session = sessions.mint(unit, {
+    await updateUser(unit, person.id, { emailVerifiedAt: unit.now });
+  await welcomeBack(unit, joined);
+  const session = await sessions.mint(unit, {
     application,
     applicationUserId: joined.id,
     userId: person.id,
     method,
     userAgent,
   });
-  unit.audit({
+  await recordAudit(unit, {
     kind: 'signin.succeeded',
     applicationId: application.id,
     workspaceId: application.workspaceId,
@@ -101,13 +94,13 @@ export function completeSignIn(
 }
 
 /** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */
-export function recordRefusal(
+export async function recordRefusal(
   unit: Unit,
   { id: applicationId, workspaceId }: Application,
   refused: { email: string | null; userId: string | undefined; method: SignInMethod; reason: string },
-): void {
+): Promise<void> {
   const { email, userId, method, reason } = refused;
-  unit.audit({
+  await recordAudit(unit, {
     kind: 'signin.refused',
     ok: false,
     applicationId,
@@ -119,30 +112,41 @@ export function recordRefusal(
 }
 
 /** Whether a member who is known already could come in now, by lifecycle, gate and state; null when they could. */
-export function memberRefusal(unit: Unit, application: Application, userId: string): SignInRefusal | null {
-  const user = findUser(unit, userId);
-  const member = user && findMember(unit, application.id, userId);
+export async function memberRefusal(
+  reader: Reader,
+  application: Application,
+  userId: string,
+): Promise<SignInRefusal | null> {
+  const user = await findUser(reader, userId);
+  const member = user && (await findMember(reader, application.id, userId));
   if (!user || !member) return 'membership_blocked';
-  return refusalOf(unit, application, { email: user.email, user, member });
+  return refusalOf(reader, application, { email: user.email, user, member });
 }
 
 /** Who asks to come in, as far as they are known. */
 interface Applicant {
   readonly email: string;
   readonly user: User | undefined;
-  readonly member: ApplicationUser | undefined;
+  readonly member: Member | undefined;
 }
 
-function refusalOf(unit: Unit, application: Application, { email, user, member }: Applicant): SignInRefusal | null {
+async function refusalOf(
+  reader: Reader,
+  application: Application,
+  { email, user, member }: Applicant,
+): Promise<SignInRefusal | null> {
+  const { id, stage, signinGate } = application;
   if (isClosed(application)) return 'application_archived';
   if (user?.kind === 'api_key') return 'gate_closed';
-  if (!user && findAliasHolder(unit, email)) return 'email_archived';
+  if (!user && (await findAliasHolder(reader, email))) return 'email_archived';
   if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';
-  const isInsider = user !== undefined && isWorkspaceMember(unit, application, user.id);
-  if (application.stage === 'draft' && !isInsider) return 'gate_closed';
-  if (application.signinGate === 'closed' && !member) return 'gate_closed';
-  if (application.signinGate === 'private_beta' && !isInsider && !isOnAllowlist(unit, application.id, email))
-    return 'waitlist';
+  const isGuarded = stage === 'draft' || signinGate === 'private_beta';
+  // The console belongs to every workspace alike; its closed gate and its memberships guard it.
+  const isInsider =
+    isGuarded && user !== undefined && (await isWorkspaceMember(reader, user.id, application.workspaceId));
+  if (stage === 'draft' && !isInsider) return 'gate_closed';
+  if (signinGate === 'closed' && !member) return 'gate_closed';
+  if (signinGate === 'private_beta' && !isInsider && !(await isOnAllowlist(reader, id, email))) return 'waitlist';
   if (member?.status === 'banned' || member?.status === 'paused') return 'membership_blocked';
   return null;
 }
@@ -152,38 +156,13 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
   return method !== 'setup' && !signinMethods.includes(method);
 }
 
+async function join(unit: Unit, applicationId: string, userId: string): Promise<Member> {
+  return joinMember(unit, applicationId, userId, await defaultGrants(unit, applicationId));
+}
+
 /** Who inactivated their account or left comes back by signing in. */
-function welcomeBack(unit: Unit, member: ApplicationUser): void {
-  if (member.status !== 'inactivated' && member.status !== 'left') return;
-  const { id, applicationId, userId } = member;
-  setStatus(unit, id, 'active');
-  unit.emit({ type: 'user.reactivated', applicationId, data: { userId } });
-}
-
-function isWorkspaceMember({ tx }: Unit, { workspaceId }: Application, userId: string): boolean {
-  // The console belongs to every workspace alike; its closed gate and its memberships guard it.
-  const inWorkspace = workspaceId === null ? undefined : eq(workspaceMembers.workspaceId, workspaceId);
-  return (
-    tx
-      .select({ id: workspaceMembers.id })
-      .from(workspaceMembers)
-      .where(and(eq(workspaceMembers.userId, userId), inWorkspace))
-      .get() !== undefined
-  );
-}
-
-function isOnAllowlist({ tx }: Unit, applicationId: string, email: string): boolean {
-  return (
-    tx
-      .select({ id: betaInterests.id })
-      .from(betaInterests)
-      .where(
-        and(
-          eq(betaInterests.applicationId, applicationId),
-          eq(betaInterests.email, email),
-          eq(betaInterests.status, 'approved'),
-        ),
-      )
-      .get() !== undefined
-  );
+async function welcomeBack(unit: Unit, { id, applicationId, userId, status }: Member): Promise<void> {
+  if (status !== 'inactivated' && status !== 'left') return;
+  await setMemberStatus(unit, id, 'active');
+  await emit(unit, { type: 'user.reactivated', applicationId, data: { userId } });
 }

@@ -1,7 +1,7 @@
 /** The application that somebody wants to sign in to: whether it is there, in service, and takes the method. */
 import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
-import type { Application, SIGNIN_METHODS } from '../../db/schema/applications.ts';
+import type { Application, SIGNIN_METHODS } from '../../store/applications.ts';
 
 const SWITCHED_OFF: Record<(typeof SIGNIN_METHODS)[number], string> = {
   otp: 'Sign-in by code is switched off for this application.',

@@ -5,11 +5,13 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { negotiateLocale } from '../../core/locale.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
 import { CODE_WINDOW_MS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
+import { findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { queueMail } from '../../store/mails.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
@@ -21,8 +23,6 @@ export interface OtpDependencies {
   readonly db: Database;
   readonly challenges: CodeChallenges;
   readonly sessions: Sessions;
-  readonly findApplication: (id: string) => Application | undefined;
-  readonly findApplicationByClientId: (clientId: string) => Application | undefined;
   readonly limits: LimitSettings;
   readonly baseUrl: () => string;
 }
@@ -35,21 +35,22 @@ export interface SendResult {
 
 export type Otp = ReturnType<typeof otpService>;
 
-export function otpService(dependencies: OtpDependencies) {
-  const { db, challenges, sessions, findApplication, findApplicationByClientId, limits, baseUrl } = dependencies;
-
+export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDependencies) {
   return {
     /**
      * Queues a code. The answer is the same for a known and an unknown address, and "sent" is only said when the mail has
-     * been queued in the same transaction.
+     * been queued in the same change.
      */
-    send(actor: Actor, { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput): SendResult {
+    async send(
+      actor: Actor,
+      { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput,
+    ): Promise<SendResult> {
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
-      const application = openApplication(findApplicationByClientId(clientId), 'otp');
-      const outcome = db.write(actor, (unit) => {
+      const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'otp');
+      const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
-        const issued = challenges.issue(unit, subject, limits.codesPerEmail);
+        const issued = await challenges.issue(unit, subject, limits.codesPerEmail);
         if (!issued.ok) return { ...issued, now: unit.now };
         const mail = signInCodeMail({
           locale: negotiateLocale(locale, null),
@@ -58,8 +59,8 @@ export function otpService(dependencies: OtpDependencies) {
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
           host: new URL(baseUrl()).hostname,
         });
-        unit.mail({ to: email, ...mail, code: issued.code, expiresAt: issued.expiresAt });
-        unit.audit({
+        await queueMail(unit, { to: email, ...mail, code: issued.code, expiresAt: issued.expiresAt });
+        await recordAudit(unit, {
           kind: 'signin.code_sent',
           applicationId: application.id,
           workspaceId: application.workspaceId,
@@ -89,13 +90,13 @@ export function otpService(dependencies: OtpDependencies) {
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or why the person may
      * not come in.
      */
-    verify(actor: Actor, { challengeId, code }: VerifyCodeInput, userAgent: string | null): SignedIn {
-      const outcome = db.write(actor, (unit) => {
-        const redeemed = challenges.redeem(unit, 'sign_in', challengeId, code);
+    async verify(actor: Actor, { challengeId, code }: VerifyCodeInput, userAgent: string | null): Promise<SignedIn> {
+      const outcome = await db.write(actor, async (unit) => {
+        const redeemed = await challenges.redeem(unit, 'sign_in', challengeId, code);
         if (!redeemed.ok) return { redeemed, now: unit.now };
-        const application = findApplication(redeemed.subject.applicationId)!;
+        const application = (await findApplication(unit, redeemed.subject.applicationId))!;
         const person = { email: redeemed.subject.email, isEmailProven: true };
-        return { signIn: completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
+        return { signIn: await completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
       });
       if (outcome.redeemed) throw codeRefusal(outcome.redeemed, outcome.now);
       if (!outcome.signIn.ok) throw new AppError(outcome.signIn.refusal);

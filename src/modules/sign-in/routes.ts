@@ -28,8 +28,8 @@ export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencie
       body: SendCodeInput,
       data: CodeSent,
       errors: ['not_found', 'application_archived', 'forbidden'],
-      handle({ actor, body, context }) {
-        const { data, limit } = otp.send(actor, body);
+      async handle({ actor, body, context }) {
+        const { data, limit } = await otp.send(actor, body);
         announceLimit(context.headers, limit);
         return data;
       },
@@ -46,8 +46,8 @@ export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencie
       body: VerifyCodeInput,
       data: SignedIn,
       errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', ...SIGN_IN_REFUSALS],
-      handle({ actor, body, context }) {
-        const signedIn = otp.verify(actor, body, context.request.headers.get('user-agent'));
+      async handle({ actor, body, context }) {
+        const signedIn = await otp.verify(actor, body, context.request.headers.get('user-agent'));
         keepConsoleSession(context, signedIn);
         return signedIn;
       },

@@ -1,12 +1,12 @@
 /** What only an ephemeral instance offers, so that an integration test can read its mail and move its clock. */
-import { desc, eq } from 'drizzle-orm';
 import { Type } from '@sinclair/typebox';
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type AdjustableClock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
-import { mails } from '../../db/schema/records.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, Nullable, Timestamp } from '../../http/schemas.ts';
+import { deleteAllMails, listMails, type Mail } from '../../store/mails.ts';
 
 const CapturedMail = Type.Object({
   id: Type.String(),
@@ -39,24 +39,9 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
       summary: 'Captured mail, newest first',
       query: Type.Object({ to: Type.Optional(Type.String()) }),
       data: Type.Object({ items: Type.Array(CapturedMail) }),
-      handle({ query: { to } }) {
-        const rows = db.orm
-          .select()
-          .from(mails)
-          .where(to === undefined ? undefined : eq(mails.recipient, normalizeEmail(to) ?? to))
-          .orderBy(desc(mails.id))
-          .limit(MAX_MAILS)
-          .all();
-        const items = rows.map(({ id, recipient, subject, text, html, code, createdAt }) => ({
-          id,
-          to: recipient,
-          subject,
-          text,
-          html,
-          code,
-          createdAt: isoTime(createdAt),
-        }));
-        return { items };
+      async handle({ query: { to } }) {
+        const recipient = to === undefined ? undefined : (normalizeEmail(to) ?? to);
+        return { items: (await listMails(db.reader, recipient, MAX_MAILS)).map(present) };
       },
     }),
     operation({
@@ -66,7 +51,7 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
       path: '/test/outbox',
       summary: 'Empty the captured mail',
       data: Type.Object({ deleted: Type.Integer() }),
-      handle: () => ({ deleted: db.orm.delete(mails).returning({ id: mails.id }).all().length }),
+      handle: async () => ({ deleted: await db.write(SYSTEM_ACTOR, deleteAllMails) }),
     }),
     operation({
       ...open,
@@ -89,4 +74,8 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
       },
     }),
   ];
+}
+
+function present({ id, recipient, subject, text, html, code, createdAt }: Mail) {
+  return { id, to: recipient, subject, text, html, code, createdAt: isoTime(createdAt) };
 }

@@ -1,14 +1,13 @@
 /** Tells every application that a person is a member of what has changed about the person. */
-import { and, eq, notInArray } from 'drizzle-orm';
 import { displayName } from '../../core/display-name.ts';
 import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
-import { applications } from '../../db/schema/applications.ts';
-import { applicationUsers } from '../../db/schema/users.ts';
-import type { Unit } from '../../db/unit-of-work.ts';
-import { findUser } from './members.ts';
+import type { Unit } from '../../db/database.ts';
+import { emit } from '../../events/emit.ts';
+import { listMembershipsWithApplication, type MembershipStatus } from '../../store/members.ts';
+import { findUser } from '../../store/people.ts';
 
 /** Who left an application, or was deleted there, is no business of it any more. */
-const GONE = ['left', 'deleted'] as const;
+const GONE: readonly MembershipStatus[] = ['left', 'deleted'];
 
 type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
 
@@ -17,37 +16,32 @@ type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
  *
  * @param data what it says, or how that follows from the application it is said to.
  */
-export function announce<Type extends EventType>(
+export async function announce<Type extends EventType>(
   unit: Unit,
   userId: string,
   type: Type,
   data: About<Type> | ((application: { readonly slug: string }) => About<Type>),
-): void {
-  const memberships = unit.tx
-    .select({ applicationId: applicationUsers.applicationId, slug: applications.slug })
-    .from(applicationUsers)
-    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(and(eq(applicationUsers.userId, userId), notInArray(applicationUsers.status, [...GONE])))
-    .orderBy(applicationUsers.id)
-    .all();
-  for (const { applicationId, slug } of memberships) {
-    const about = typeof data === 'function' ? data({ slug }) : data;
-    unit.emit({ type, applicationId, data: { userId, ...about } } as unknown as DomainEvent);
+): Promise<void> {
+  for (const { member, application } of await listMembershipsWithApplication(unit, userId)) {
+    if (GONE.includes(member.status)) continue;
+    const about = typeof data === 'function' ? data(application) : data;
+    await emit(unit, { type, applicationId: application.id, data: { userId, ...about } } as unknown as DomainEvent);
   }
 }
 
 export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities';
 
 /** One event for one change of the profile. @param changed the fields of the identity that changed. */
-export function announceProfile(
+export async function announceProfile(
   unit: Unit,
   userId: string,
   categories: readonly ProfileCategory[],
   changed: readonly string[] = [],
-): void {
+): Promise<void> {
   if (categories.length === 0) return;
-  announce(unit, userId, 'user.profile_updated', {
-    name: displayName(findUser(unit, userId)!),
+  const user = await findUser(unit, userId);
+  await announce(unit, userId, 'user.profile_updated', {
+    name: displayName(user!),
     categories: [...categories],
     ...(categories.includes('identity') && { changed: [...changed] }),
   });

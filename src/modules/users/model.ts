@@ -1,7 +1,8 @@
 /** Schemas of an application's users, as management sees them. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { LANGUAGE_LEVELS, MEMBERSHIP_STATUSES } from '../../db/schema/users.ts';
 import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Slug, Timestamp } from '../../http/schemas.ts';
+import { LANGUAGE_LEVELS } from '../../store/languages.ts';
+import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 
 export const Profile = Type.Object(
   {

@@ -3,7 +3,7 @@ import { accessTo } from '../../core/principal.ts';
 import { AppError } from '../../core/error.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
-import type { GrantKind } from '../grants/kinds.ts';
+import type { GrantKind } from '../../store/grants.ts';
 import {
   ReasonInput,
   SessionsRevoked,

@@ -1,21 +1,29 @@
 /** The users of an application: listed, looked at, banned and let back, given grants, signed out. */
-import { and, desc, eq, gt, isNull, lt, sql } from 'drizzle-orm';
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
-import type { Application } from '../../db/schema/applications.ts';
-import { apiKeys, sessions as sessionTable } from '../../db/schema/credentials.ts';
-import { applicationUsers, type MembershipStatus, userLanguages, users } from '../../db/schema/users.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import type { Database } from '../../db/unit-of-work.ts';
+import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { revokePersonalKeys } from '../api-keys/personal.ts';
-import { heldGrants, replaceGrants } from '../grants/holders.ts';
-import type { GrantKind } from '../grants/kinds.ts';
-import type { Sessions } from '../sessions/service.ts';
+import { endPersonalKeys } from '../../store/api-keys.ts';
+import type { Application } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
+import { listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
+import {
+  findMemberWithUser,
+  listMembers,
+  type MembershipStatus,
+  type MemberWithUser,
+  setMemberStatus,
+} from '../../store/members.ts';
+import type { User } from '../../store/people.ts';
+import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
+import { replaceGrants } from '../grants/holders.ts';
+import { endSessions } from '../sessions/end.ts';
 import { avatarUrl } from '../sessions/subject.ts';
-import { type ApplicationUser, setStatus, type User } from './members.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 
 export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
@@ -33,113 +41,108 @@ const ACTIONS = {
 export interface UserDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  readonly sessions: Sessions;
   readonly cdnUrl: () => string;
 }
 
-interface MemberRow {
-  member: ApplicationUser;
-  user: User;
+/** A member with what a list shows of them beside the rows. */
+interface MemberRecord extends MemberWithUser {
+  readonly grants: HeldGrants;
+  /** Null where the profile is not shown. */
+  readonly languages: readonly SpokenLanguage[] | null;
 }
 
 export type Users = ReturnType<typeof userService>;
 
-export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
+export function userService({ db, clock, cdnUrl }: UserDependencies) {
   /** @throws {AppError} not_found for a stranger to the application, as for nobody at all. */
-  function find({ id: applicationId }: Application, userId: string): MemberRow {
-    const row = db.orm
-      .select({ member: applicationUsers, user: users })
-      .from(applicationUsers)
-      .innerJoin(users, eq(users.id, applicationUsers.userId))
-      .where(and(eq(applicationUsers.applicationId, applicationId), eq(applicationUsers.userId, userId)))
-      .get();
+  async function find(reader: Reader, application: Application, userId: string): Promise<MemberWithUser> {
+    const row = await findMemberWithUser(reader, application.id, userId);
     if (!row) throw new AppError('not_found');
     return row;
   }
 
-  function entry({ member, user }: MemberRow): Omit<UserEntry, 'profile'> {
+  function entry(application: Application, { member, user, grants, languages }: MemberRecord): UserEntry {
     return {
       userId: user.id,
       username: member.username,
       email: user.email,
       status: member.status,
-      ...heldGrants(db.orm, member.id),
+      ...grants,
       lastSeenAt: isoTime(member.lastSeenAt),
       joinedAt: isoTime(member.createdAt),
+      ...(languages && { profile: profile(user, languages, application) }),
     };
   }
 
-  function profile(user: User, application: Application): NonNullable<UserEntry['profile']> {
+  function profile(
+    user: User,
+    languages: readonly SpokenLanguage[],
+    application: Application,
+  ): NonNullable<UserEntry['profile']> {
     const { givenName, familyName, locale, timezone } = user;
-    const fullName = displayName(user);
-    const languages = db.orm.select().from(userLanguages).where(eq(userLanguages.userId, user.id)).all();
     return {
-      fullName,
+      fullName: displayName(user),
       givenName,
       familyName,
       avatarUrl: avatarUrl(user, application.slug, cdnUrl()),
       locale,
       timezone,
-      languages: languages.map(({ code, level }) => ({ code, level })),
+      languages: [...languages],
     };
   }
 
-  function openSession(applicationUserId: string) {
-    return and(
-      eq(sessionTable.applicationUserId, applicationUserId),
-      isNull(sessionTable.revokedAt),
-      gt(sessionTable.expiresAt, clock.now()),
-    );
-  }
-
-  function detail(application: Application, row: MemberRow, isWithProfile: boolean): UserDetail {
+  async function detail(
+    reader: Reader,
+    application: Application,
+    row: MemberWithUser,
+    isWithProfile: boolean,
+  ): Promise<UserDetail> {
+    const [record] = await withRelations(reader, [row], isWithProfile);
     return {
-      ...entry(row),
+      ...entry(application, record!),
       kind: row.user.kind,
       statusReason: row.member.statusReason,
       emailVerifiedAt: isoTime(row.user.emailVerifiedAt),
-      ...(isWithProfile && { profile: profile(row.user, application) }),
     };
   }
 
   return {
     /** People, last seen first. Keys' synthetic principals are no people. */
-    list(application: Application, { limit = DEFAULT_PAGE_SIZE, cursor, include }: UsersQuery): Page<UserEntry> {
-      const rows = db.orm
-        .select({ member: applicationUsers, user: users })
-        .from(applicationUsers)
-        .innerJoin(users, eq(users.id, applicationUsers.userId))
-        .where(
-          and(
-            eq(applicationUsers.applicationId, application.id),
-            eq(users.kind, 'person'),
-            cursor === undefined ? undefined : afterCursor(cursor),
-          ),
-        )
-        .orderBy(desc(applicationUsers.lastSeenAt), desc(applicationUsers.id))
-        .limit(limit + 1)
-        .all();
-      const present = (row: MemberRow) => ({
-        ...entry(row),
-        ...(include === 'profile' && { profile: profile(row.user, application) }),
-      });
-      return pageOf(rows, limit, ({ member }) => [member.lastSeenAt, member.id], present);
+    async list(
+      application: Application,
+      { limit = DEFAULT_PAGE_SIZE, cursor, include }: UsersQuery,
+    ): Promise<Page<UserEntry>> {
+      const rows = await listMembers(db.reader, application.id, { after: positionOf(cursor), limit: limit + 1 });
+      const records = await withRelations(db.reader, rows, include === 'profile');
+      return pageOf(
+        records,
+        limit,
+        ({ member }) => [member.lastSeenAt, member.id],
+        (record) => entry(application, record),
+      );
     },
 
-    get: (application: Application, userId: string, isWithProfile: boolean): UserDetail =>
-      detail(application, find(application, userId), isWithProfile),
+    async get(application: Application, userId: string, isWithProfile: boolean): Promise<UserDetail> {
+      return detail(db.reader, application, await find(db.reader, application, userId), isWithProfile);
+    },
 
     /**
      * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing.
      *
      * @throws {AppError} not_found, invalid_state
      */
-    act(actor: Actor, application: Application, userId: string, action: StatusAction, reason?: string): UserDetail {
+    act(
+      actor: Actor,
+      application: Application,
+      userId: string,
+      action: StatusAction,
+      reason?: string,
+    ): Promise<UserDetail> {
       const { from, to, event } = ACTIONS[action];
-      return db.write(actor, (unit) => {
-        const row = find(application, userId);
+      return db.write(actor, async (unit) => {
+        const row = await find(unit, application, userId);
         const { member, user } = row;
-        if (member.status === to) return detail(application, row, true);
+        if (member.status === to) return detail(unit, application, row, true);
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { message: `A user who is ${member.status} cannot do that: ${action}.` });
         // Restoring is undoing what an admin did; nobody undoes what the person asked for.
@@ -147,63 +150,56 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
           throw new AppError('invalid_state', {
             message: 'The person has deleted their account; it cannot be restored.',
           });
-        setStatus(unit, member.id, to, reason);
-        if (to !== 'active') sessions.revokeAll(unit, eq(sessionTable.applicationUserId, member.id), to);
+        await setMemberStatus(unit, member.id, to, reason);
+        if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
         // A pause is over some day; from the others nobody expects their devices back.
-        if (to === 'banned' || to === 'deleted') revokePersonalKeys(unit, eq(apiKeys.applicationUserId, member.id));
-        unit.emit({
+        if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
+        await emit(unit, {
           type: event,
           applicationId: application.id,
           data: { userId, ...(reason !== undefined && { reason }) },
         });
-        unit.audit({
+        await recordAudit(unit, {
           kind: event,
           applicationId: application.id,
           userId,
           email: user.email,
           detail: reason === undefined ? {} : { reason },
         });
-        return detail(application, find(application, userId), true);
+        return detail(unit, application, await find(unit, application, userId), true);
       });
     },
 
     /** @throws {AppError} not_found; invalid_request for a slug that does not exist. */
-    setGrants(actor: Actor, application: Application, userId: string, kind: GrantKind, slugs: readonly string[]) {
-      return db.write(actor, (unit) => {
-        const { member } = find(application, userId);
-        return { slugs: replaceGrants(unit, kind, member, slugs) };
+    setGrants(
+      actor: Actor,
+      application: Application,
+      userId: string,
+      kind: GrantKind,
+      slugs: readonly string[],
+    ): Promise<{ slugs: string[] }> {
+      return db.write(actor, async (unit) => {
+        const { member } = await find(unit, application, userId);
+        return { slugs: await replaceGrants(unit, kind, member, slugs) };
       });
     },
 
     /** What is open now, newest first. */
-    listSessions(
+    async listSessions(
       application: Application,
       userId: string,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
-    ): Page<UserSession> {
-      const { member } = find(application, userId);
-      const rows = db.orm
-        .select()
-        .from(sessionTable)
-        .where(
-          and(
-            openSession(member.id),
-            cursor === undefined ? undefined : lt(sessionTable.id, decodeCursor(cursor, ['string'])[0]),
-          ),
-        )
-        .orderBy(desc(sessionTable.id))
-        .limit(limit + 1)
-        .all();
-      const present = ({ id, method, ip, userAgent, lastSeenAt, createdAt, expiresAt }: (typeof rows)[number]) => ({
-        id,
-        method,
-        ip,
-        userAgent,
-        lastSeenAt: isoTime(lastSeenAt),
-        createdAt: isoTime(createdAt),
-        expiresAt: isoTime(expiresAt),
-      });
-      return pageOf(rows, limit, ({ id }) => [id], present);
+    ): Promise<Page<UserSession>> {
+      const { member } = await find(db.reader, application, userId);
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+      const range = { now: clock.now(), before, limit: limit + 1 };
+      const rows = await listOpenSessions(db.reader, { memberId: member.id }, range);
+      return pageOf(
+        rows,
+        limit,
+        ({ session }) => [session.id],
+        ({ session }) => presentSession(session),
+      );
     },
 
     /**
@@ -211,15 +207,20 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
      *
      * @throws {AppError} not_found for a session that is not open or not this user's.
      */
-    revokeSessions(actor: Actor, application: Application, userId: string, sessionId?: string): { revoked: number } {
-      return db.write(actor, (unit) => {
-        const { member, user } = find(application, userId);
-        const ofMember = eq(sessionTable.applicationUserId, member.id);
-        const whose = sessionId === undefined ? ofMember : and(ofMember, eq(sessionTable.id, sessionId))!;
-        const revoked = sessions.revokeAll(unit, whose, 'revoked_by_admin');
-        if (sessionId !== undefined && revoked === 0) throw new AppError('not_found');
+    revokeSessions(
+      actor: Actor,
+      application: Application,
+      userId: string,
+      sessionId?: string,
+    ): Promise<{ revoked: number }> {
+      return db.write(actor, async (unit) => {
+        const { member, user } = await find(unit, application, userId);
+        if (sessionId !== undefined && (await findOpenSession(unit, sessionId, unit.now))?.memberId !== member.id)
+          throw new AppError('not_found');
+        const whose = sessionId === undefined ? { memberId: member.id } : { sessionId };
+        const revoked = await endSessions(unit, whose, 'revoked_by_admin');
         if (revoked > 0)
-          unit.audit({
+          await recordAudit(unit, {
             kind: 'session.revoked',
             applicationId: application.id,
             userId,
@@ -233,7 +234,38 @@ export function userService({ db, clock, sessions, cdnUrl }: UserDependencies) {
   };
 }
 
-function afterCursor(cursor: string) {
+/** Puts beside the rows what is shown of them, in one statement for each relation. */
+async function withRelations(
+  reader: Reader,
+  rows: readonly MemberWithUser[],
+  isWithProfile: boolean,
+): Promise<MemberRecord[]> {
+  const memberIds = rows.map(({ member }) => member.id);
+  const grants = await heldGrantsOf(reader, memberIds);
+  const userIds = rows.map(({ user }) => user.id);
+  const languages = isWithProfile ? await listLanguagesOf(reader, userIds) : null;
+  return rows.map((row) => ({
+    ...row,
+    grants: grants.get(row.member.id)!,
+    languages: languages && (languages.get(row.user.id) ?? []),
+  }));
+}
+
+/** @throws {AppError} invalid_cursor */
+function positionOf(cursor: string | undefined) {
+  if (cursor === undefined) return null;
   const [lastSeenAt, id] = decodeCursor(cursor, ['number', 'string']);
-  return sql`(${applicationUsers.lastSeenAt}, ${applicationUsers.id}) < (${lastSeenAt}, ${id})`;
+  return { lastSeenAt, id };
+}
+
+function presentSession({ id, method, ip, userAgent, lastSeenAt, createdAt, expiresAt }: Session): UserSession {
+  return {
+    id,
+    method,
+    ip,
+    userAgent,
+    lastSeenAt: isoTime(lastSeenAt),
+    createdAt: isoTime(createdAt),
+    expiresAt: isoTime(expiresAt),
+  };
 }

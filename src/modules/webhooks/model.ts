@@ -1,8 +1,9 @@
 /** Schemas of webhooks and their deliveries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
-import { DELIVERY_STATUSES, WEBHOOK_STATUSES } from '../../db/schema/webhooks.ts';
 import { Choice, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+import { DELIVERY_STATUSES } from '../../store/deliveries.ts';
+import { WEBHOOK_STATUSES } from '../../store/webhooks.ts';
 
 export const MAX_WEBHOOKS = 20;
 const MAX_URL_LENGTH = 2000;

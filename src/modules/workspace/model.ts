@@ -1,7 +1,7 @@
 /** Schemas of workspaces and their members. */
 import { type Static, Type } from '@sinclair/typebox';
-import { WORKSPACE_ROLES } from '../../db/schema/workspace-members.ts';
 import { Choice, Email, Id, Input, Name, PageOf, Timestamp } from '../../http/schemas.ts';
+import { WORKSPACE_ROLES } from '../../store/workspace-members.ts';
 
 export const Workspace = Type.Object(
   { id: Id('wsp'), name: Type.String(), createdAt: Timestamp() },

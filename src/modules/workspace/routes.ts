@@ -28,7 +28,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       access: 'read',
       scope: 'instance',
       data: WorkspaceList,
-      handle: ({ principal }) => ({ items: workspaces.list(principal) }),
+      handle: async ({ principal }) => ({ items: await workspaces.list(principal) }),
     }),
     operation({
       ...common,
@@ -87,7 +87,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       data: Member,
       errors: ['conflict', 'user_deleted', 'email_archived'],
       handle: ({ actor, principal, workspaceId, body }) =>
-        members.invite(actor, callerOf(principal, workspaceId), workspaceId, body),
+        members.invite(actor, callerOf(principal), workspaceId, body),
     }),
     operation({
       ...common,
@@ -101,7 +101,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       data: Member,
       errors: ['not_found', 'invalid_state'],
       handle: ({ actor, principal, workspaceId, params, body }) =>
-        members.changeRole(actor, callerOf(principal, workspaceId), workspaceId, params['memberId']!, body.role),
+        members.changeRole(actor, callerOf(principal), workspaceId, params['memberId']!, body.role),
     }),
     operation({
       ...common,
@@ -114,12 +114,11 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       data: MemberRemoved,
       errors: ['not_found', 'invalid_state'],
       handle: ({ actor, principal, workspaceId, params }) =>
-        members.remove(actor, callerOf(principal, workspaceId), workspaceId, params['memberId']!),
+        members.remove(actor, callerOf(principal), workspaceId, params['memberId']!),
     }),
   ];
 }
 
-function callerOf(principal: Principal, workspaceId: string): MemberCaller {
-  if (principal.kind !== 'session') return { role: null };
-  return { role: principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null };
+function callerOf(principal: Principal): MemberCaller {
+  return { userId: principal.kind === 'session' ? principal.userId : null };
 }

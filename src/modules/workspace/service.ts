@@ -1,20 +1,25 @@
 /** The workspaces: the first made at the first start together with the console, and given its owners. */
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
-import { newId } from '../../core/id.ts';
 import { type Principal, workspaceAccess } from '../../core/principal.ts';
-import { applications } from '../../db/schema/applications.ts';
-import { users } from '../../db/schema/users.ts';
-import { workspaceMembers } from '../../db/schema/workspace-members.ts';
-import { workspaces } from '../../db/schema/workspaces.ts';
-import type { Database, Unit } from '../../db/unit-of-work.ts';
+import type { Database, Unit } from '../../db/database.ts';
+import { findConsole, updateApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { findAliasHolder, findUser, findUserByEmail } from '../../store/people.ts';
+import { findSeat, hasOwner, insertSeat, setSeatRole } from '../../store/workspace-members.ts';
+import {
+  findFirstWorkspaceId,
+  findWorkspace,
+  insertWorkspace,
+  listWorkspaces,
+  renameWorkspace,
+  type Workspace,
+} from '../../store/workspaces.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
-import { findAliasHolder, findUser, findUserByEmail } from '../users/members.ts';
 import type { WorkspaceRecord } from './model.ts';
-import { ensureSeat, findSeat, insertSeat } from './seats.ts';
+import { ensureSeat } from './seats.ts';
 
 export interface WorkspaceDependencies {
   readonly db: Database;
@@ -28,150 +33,117 @@ export interface BootstrapInput {
 
 export type Workspaces = ReturnType<typeof workspaceService>;
 
-export function workspaceService({ db, applications: applicationService }: WorkspaceDependencies) {
+export function workspaceService({ db, applications }: WorkspaceDependencies) {
   let consoleId: string | undefined;
 
-  function ensureConsole(unit: Unit): string {
-    const existing = unit.tx
-      .select({ id: applications.id })
-      .from(applications)
-      .where(isNull(applications.workspaceId))
-      .get();
+  async function ensureConsole(unit: Unit): Promise<string> {
+    const existing = await findConsole(unit);
     if (existing) return existing.id;
-    const { id } = applicationService.insert(
+    const { id } = await applications.insert(
       unit,
       { workspaceId: null, clientId: CONSOLE_CLIENT_ID },
       { name: 'Gatehouse console', slug: 'gatehouse-console' },
     );
     // Only members made by an owner come in: whoever has no membership meets a closed gate.
-    unit.tx.update(applications).set({ stage: 'live', signinGate: 'closed' }).where(eq(applications.id, id)).run();
+    await updateApplication(unit, id, { stage: 'live', signinGate: 'closed' });
     return id;
   }
 
-  function ensureWorkspace(unit: Unit): string {
-    const existing = firstWorkspace(unit);
+  async function ensureWorkspace(unit: Unit): Promise<string> {
+    const existing = await findFirstWorkspaceId(unit);
     if (existing) return existing;
-    const id = newId('workspace', unit.now);
-    unit.tx.insert(workspaces).values({ id, name: 'Workspace', createdAt: unit.now }).run();
-    unit.audit({ kind: 'workspace.created', workspaceId: id, targetId: id });
+    const { id } = await insertWorkspace(unit, 'Workspace');
+    await recordAudit(unit, { kind: 'workspace.created', workspaceId: id, targetId: id });
     return id;
-  }
-
-  function firstWorkspace({ tx }: Unit): string | undefined {
-    return tx.select({ id: workspaces.id }).from(workspaces).orderBy(asc(workspaces.id)).limit(1).get()?.id;
   }
 
   function getConsoleId(): string {
-    consoleId ??= applicationService.findByClientId(CONSOLE_CLIENT_ID)?.id;
-    if (!consoleId) throw new Error('the console does not exist before bootstrap');
+    if (consoleId === undefined) throw new Error('the console does not exist before bootstrap');
     return consoleId;
   }
 
   /** Makes the holder of this address an owner and a member of the console. Idempotent. */
-  function ensureOwner(unit: Unit, workspaceId: string, email: string): { userId: string } {
-    const { userId } = ensureSeat(unit, getConsoleId(), email);
-    const member = findSeat(unit, workspaceId, eq(workspaceMembers.userId, userId));
+  async function makeOwner(
+    unit: Unit,
+    { workspaceId, consoleId, email }: { workspaceId: string; consoleId: string; email: string },
+  ): Promise<{ userId: string }> {
+    const { userId } = await ensureSeat(unit, consoleId, email);
+    const member = await findSeat(unit, workspaceId, userId);
     if (member?.role === 'owner') return { userId };
-    if (member) unit.tx.update(workspaceMembers).set({ role: 'owner' }).where(eq(workspaceMembers.id, member.id)).run();
-    else insertSeat(unit, workspaceId, userId, 'owner');
-    unit.audit({ kind: 'workspace.owner_added', workspaceId, userId, email });
+    if (member) await setSeatRole(unit, member.id, 'owner');
+    else await insertSeat(unit, workspaceId, userId, 'owner');
+    await recordAudit(unit, { kind: 'workspace.owner_added', workspaceId, userId, email });
     return { userId };
   }
 
-  /** The setting outlives changes of address: whose it was before stays the owner, and who is gone stays gone. */
-  function ensureConfiguredOwner(unit: Unit, workspaceId: string, email: string): void {
-    const holderId = findAliasHolder(unit, email);
-    const holder = holderId ? findUser(unit, holderId) : findUserByEmail(unit, email);
-    if (holder && holder.deletedAt !== null) return;
-    ensureOwner(unit, workspaceId, holder?.email ?? email);
-  }
-
   return {
+    /** Never changes once it is there; known from the start on. */
     consoleId: getConsoleId,
-    ensureOwner,
-    firstWorkspace,
 
-    /** Everything a data folder needs, in one transaction; at every start, changing nothing that is there. */
-    bootstrap(apiKeys: ApiKeys, { ownerEmail, workspaceKey }: BootstrapInput): { workspaceId: string } {
-      return db.write(SYSTEM_ACTOR, (unit) => {
-        consoleId = ensureConsole(unit);
-        const workspaceId = ensureWorkspace(unit);
-        if (ownerEmail !== null) ensureConfiguredOwner(unit, workspaceId, ownerEmail);
-        if (workspaceKey !== null) apiKeys.adopt(unit, workspaceId, workspaceKey);
-        return { workspaceId };
+    /** Makes the holder of this address an owner and a member of the console. Idempotent. */
+    ensureOwner: (unit: Unit, workspaceId: string, email: string): Promise<{ userId: string }> =>
+      makeOwner(unit, { workspaceId, consoleId: getConsoleId(), email }),
+
+    /**
+     * Everything a data folder needs, in one transaction; at every start, changing nothing that is there. To be awaited
+     * before anything else is asked.
+     */
+    async bootstrap(apiKeys: ApiKeys, { ownerEmail, workspaceKey }: BootstrapInput): Promise<{ workspaceId: string }> {
+      const found = await db.write(SYSTEM_ACTOR, async (unit) => {
+        const consoleId = await ensureConsole(unit);
+        const workspaceId = await ensureWorkspace(unit);
+        const email = ownerEmail === null ? null : await configuredOwner(unit, ownerEmail);
+        if (email !== null) await makeOwner(unit, { workspaceId, consoleId, email });
+        if (workspaceKey !== null) await apiKeys.adopt(unit, workspaceId, workspaceKey);
+        return { workspaceId, consoleId };
       });
+      ({ consoleId } = found);
+      return { workspaceId: found.workspaceId };
     },
 
-    /** Where codes for a key's doings go. */
-    ownerEmails({ tx }: Unit, workspaceId: string): string[] {
-      return tx
-        .select({ email: users.email })
-        .from(workspaceMembers)
-        .innerJoin(users, eq(users.id, workspaceMembers.userId))
-        .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.role, 'owner')))
-        .orderBy(asc(workspaceMembers.id))
-        .all()
-        .map(({ email }) => email);
-    },
-
-    get(workspaceId: string): WorkspaceRecord {
-      return presentWorkspace(db.orm.select().from(workspaces).where(eq(workspaces.id, workspaceId)).get()!);
+    async get(workspaceId: string): Promise<WorkspaceRecord> {
+      return presentWorkspace((await findWorkspace(db.reader, workspaceId))!);
     },
 
     /** The workspaces a person is a member of, or the one that a key has all of. */
-    list(principal: Principal): WorkspaceRecord[] {
+    async list(principal: Principal): Promise<WorkspaceRecord[]> {
       const own =
         principal.kind === 'key' ? [principal.workspaceId] : principal.workspaces.map(({ workspaceId }) => workspaceId);
       const ids = own.filter((id) => workspaceAccess(principal, id) !== null);
-      if (ids.length === 0) return [];
-      const rows = db.orm
-        .select()
-        .from(workspaces)
-        .where(inArray(workspaces.id, ids))
-        .orderBy(asc(workspaces.id))
-        .all();
-      return rows.map(presentWorkspace);
+      return (await listWorkspaces(db.reader, ids)).map(presentWorkspace);
     },
 
-    rename(actor: Actor, workspaceId: string, name: string): WorkspaceRecord {
-      return db.write(actor, (unit) => {
-        const [row] = unit.tx
-          .update(workspaces)
-          .set({ name: name.trim() })
-          .where(eq(workspaces.id, workspaceId))
-          .returning()
-          .all();
-        unit.audit({ kind: 'workspace.updated', workspaceId, targetId: workspaceId });
-        return presentWorkspace(row!);
+    rename(actor: Actor, workspaceId: string, name: string): Promise<WorkspaceRecord> {
+      return db.write(actor, async (unit) => {
+        const workspace = (await renameWorkspace(unit, workspaceId, name.trim()))!;
+        await recordAudit(unit, { kind: 'workspace.updated', workspaceId, targetId: workspaceId });
+        return presentWorkspace(workspace);
       });
     },
 
     /** Another workspace, owned by whoever makes it. */
-    create(actor: Actor, ownerId: string, name: string): WorkspaceRecord {
-      return db.write(actor, (unit) => {
-        const [row] = unit.tx
-          .insert(workspaces)
-          .values({ id: newId('workspace', unit.now), name: name.trim(), createdAt: unit.now })
-          .returning()
-          .all();
-        insertSeat(unit, row!.id, ownerId, 'owner');
-        unit.audit({ kind: 'workspace.created', workspaceId: row!.id, targetId: row!.id });
-        return presentWorkspace(row!);
+    create(actor: Actor, ownerId: string, name: string): Promise<WorkspaceRecord> {
+      return db.write(actor, async (unit) => {
+        const workspace = await insertWorkspace(unit, name.trim());
+        const { id: workspaceId } = workspace;
+        await insertSeat(unit, workspaceId, ownerId, 'owner');
+        await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });
+        return presentWorkspace(workspace);
       });
     },
 
-    hasOwner(): boolean {
-      return (
-        db.orm
-          .select({ id: workspaceMembers.id })
-          .from(workspaceMembers)
-          .where(eq(workspaceMembers.role, 'owner'))
-          .get() !== undefined
-      );
-    },
+    hasOwner: (): Promise<boolean> => hasOwner(db.reader),
   };
 }
 
-function presentWorkspace({ id, name, createdAt }: typeof workspaces.$inferSelect): WorkspaceRecord {
+/** The setting outlives changes of address: whose it was before stays the owner, and who is gone stays gone. */
+async function configuredOwner(unit: Unit, email: string): Promise<string | null> {
+  const holderId = await findAliasHolder(unit, email);
+  const holder = holderId ? await findUser(unit, holderId) : await findUserByEmail(unit, email);
+  if (holder && holder.deletedAt !== null) return null;
+  return holder?.email ?? email;
+}
+
+function presentWorkspace({ id, name, createdAt }: Workspace): WorkspaceRecord {
   return { id, name, createdAt: isoTime(createdAt) };
 }

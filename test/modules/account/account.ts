@@ -8,9 +8,9 @@ export interface Person {
 }
 
 export async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
-  const other = instance.createApplication({ name: 'Other' });
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const other = await instance.createApplication({ name: 'Other' });
   const ada = await instance.signIn(application.clientId, 'ada@example.com');
   const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
   return { instance, application, other, ada, elsewhere };
@@ -32,8 +32,8 @@ export interface Mail {
 }
 
 /** Newest first. */
-export function mailsTo({ db }: Instance, email: string): Mail[] {
-  return db.sqlite
+export function mailsTo({ sqlite }: Instance, email: string): Mail[] {
+  return sqlite
     .query('SELECT recipient, subject, text, code FROM mails WHERE recipient = ? ORDER BY rowid DESC')
     .all(email) as Mail[];
 }
@@ -54,3 +54,24 @@ export async function deleteAccount(instance: Instance, person: Person, email: s
 
 /** Past the cool-down of codes, and of a fresh session. */
 export const later = (instance: Instance) => instance.clock.advance(16 * MINUTE);
+
+/** Gives a person more sessions where they have one: a third is open, a third was ended, a third has expired. */
+export function insertSessions({ sqlite, clock }: Instance, { userId }: Person, count: number): void {
+  const { id } = sqlite.query('SELECT id FROM application_users WHERE user_id = ?').get(userId) as { id: string };
+  const now = clock.now();
+  const insert = sqlite.prepare(
+    `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at,
+       created_at, expires_at, revoked_at)
+     VALUES (?, ?, ?, 'otp', '198.51.100.7', 'AT', 'curl', 1, 1, ?, ?)`,
+  );
+  sqlite.transaction(() => {
+    for (let number = 0; number < count; number += 1)
+      insert.run(
+        `ses_n${String(number).padStart(6, '0')}`,
+        Buffer.from(`token ${number}`),
+        id,
+        number % 3 === 1 ? now - 1 : now + MINUTE,
+        number % 3 === 2 ? number % 5 : null,
+      );
+  })();
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
-import { PERSONAL_ROWS } from '@/modules/account/export.ts';
-import { as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
+import { PERSONAL_TABLES } from '@/store/personal-data.ts';
+import { as, changeEmail, deleteAccount, insertSessions, later, mailsTo, problemOf, setUp } from './account.ts';
 import { storedText } from '../tenants.ts';
 
 describe('the deletion of an account', () => {
@@ -18,7 +18,7 @@ describe('the deletion of an account', () => {
 
   test('wipes what the person gave, ends everything, and tells every application', async () => {
     const { instance, application, other, ada, elsewhere } = await setUp();
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     sqlite.run(
       `UPDATE users SET full_name = 'Ada Lovelace', given_name = 'Ada', region = '{"country":"GB"}' WHERE id = ?`,
       [ada.userId],
@@ -133,6 +133,41 @@ describe('the deletion of an account', () => {
     const { json } = await instance.call('GET', '/api/workspace/members', { token: owner.token });
     expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@example.com']);
   });
+
+  test('takes effect at once however many sessions there are, and forgets where each of them was', async () => {
+    const { instance, ada, elsewhere } = await setUp();
+    insertSessions(instance, ada, 3000);
+    expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
+    for (const { token } of [ada, elsewhere])
+      expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(403);
+    await instance.services.longWork.runOnce();
+    const { sqlite } = instance;
+    const places = 'SELECT id FROM sessions WHERE coalesce(ip, ip_country, user_agent) IS NOT NULL';
+    expect(sqlite.query(places).all()).toEqual([]);
+    expect(sqlite.query('SELECT id FROM long_works').all()).toEqual([]);
+    // Two that were signed in, and a third of the others: the rest had ended before.
+    const told = "SELECT count(*) AS n FROM events WHERE type = 'user.session_revoked'";
+    expect(sqlite.query(told).get()).toEqual({ n: 1002 });
+  });
+
+  test('leaves nothing of a change that waited behind it', async () => {
+    const { instance, ada } = await setUp();
+    const { json } = await as(instance, ada)('POST', '/deletion');
+    const given = { challengeId: json.data.challengeId, code: instance.codeFor('ada@example.com') };
+    const [deleted, ...late] = await Promise.all([
+      as(instance, ada)('DELETE', '', given),
+      as(instance, ada)('PATCH', '/profile/identity', { fullName: 'Ada Lovelace' }),
+      as(instance, ada)('PUT', '/profile/region', { country: 'GB' }),
+      as(instance, ada)('PATCH', '/username', { username: 'ada-handle' }),
+      as(instance, ada)('POST', '/profile/languages', { code: 'en', level: 'NATIVE' }),
+      as(instance, ada)('POST', '/email', { email: 'ada@new.example' }),
+    ]);
+    expect(deleted.status).toBe(200);
+    expect(late.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    const stored = storedText(instance);
+    for (const gone of ['Lovelace', 'ada-handle', '"GB"', 'ada@new.example']) expect(stored).not.toContain(gone);
+    expect(instance.sqlite.query('SELECT * FROM user_languages').all()).toEqual([]);
+  });
 });
 
 describe('the export of an account', () => {
@@ -142,7 +177,7 @@ describe('the export of an account', () => {
 
   test('covers every table that holds something about a person', async () => {
     const { instance } = await setUp();
-    const columns = instance.db.sqlite
+    const columns = instance.sqlite
       .query(
         `SELECT t.name AS tableName, c.name AS columnName FROM pragma_table_list t, pragma_table_info(t.name) c
          WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
@@ -151,10 +186,10 @@ describe('the export of an account', () => {
     const personal = new Set(
       columns.filter(({ columnName }) => PERSONAL.test(columnName)).map(({ tableName }) => tableName),
     );
-    const covered = Object.keys(PERSONAL_ROWS);
+    const covered = [...PERSONAL_TABLES];
     expect([...personal].filter((table) => !covered.includes(table))).toEqual([]);
     // These have no such column, but rows about people.
-    expect(covered.filter((table) => !personal.has(table)).sort()).toEqual(['events', 'rate_counters']);
+    expect(covered.filter((table) => !personal.has(table)).sort()).toEqual(['events', 'long_works', 'rate_counters']);
   });
 
   test('holds the rows of the person and of nobody else, without a secret', async () => {
@@ -167,7 +202,7 @@ describe('the export of an account', () => {
     expect(answer.headers.get('content-disposition')).toContain('attachment');
     const { tables, userId, exportedAt } = answer.json.data;
     expect([userId, exportedAt]).toEqual([ada.userId, new Date(instance.clock.now()).toISOString()]);
-    expect(Object.keys(tables)).toHaveLength(Object.keys(PERSONAL_ROWS).length);
+    expect(Object.keys(tables)).toHaveLength(PERSONAL_TABLES.length);
     expect(tables.users).toMatchObject([{ id: ada.userId, email: 'ada@example.com', createdAt: expect.any(String) }]);
     expect(tables.applicationUsers).toHaveLength(2);
     expect(tables.sessions).toHaveLength(2);
@@ -201,8 +236,28 @@ describe('the export of an account', () => {
 
   test('leaves text as it is, also where it looks like something else', async () => {
     const { instance, ada } = await setUp();
-    instance.db.sqlite.run("UPDATE users SET full_name = '[1]' WHERE id = ?", [ada.userId]);
+    instance.sqlite.run("UPDATE users SET full_name = '[1]' WHERE id = ?", [ada.userId]);
     expect((await as(instance, ada)('GET', '/export')).json.data.tables.users[0].fullName).toBe('[1]');
+  });
+
+  test('shows what is still being done because of the person or with them, and nobody else in it', async () => {
+    const { instance, ada } = await setUp();
+    const memberId = (
+      instance.sqlite.query('SELECT id FROM application_users WHERE user_id = ?').get(ada.userId) as { id: string }
+    ).id;
+    const insert = instance.sqlite.prepare(
+      "INSERT INTO long_works (id, kind, actor, data, cursor, done, created_at, updated_at) VALUES (?, 'k', ?, ?, 'usr_eve', 1, 1, 1)",
+    );
+    const actor = (userId: string) => JSON.stringify({ type: 'user', userId, ip: '198.51.100.99' });
+    insert.run('wrk_own', actor(ada.userId), '{"memberIds":["apu_eve"]}');
+    insert.run('wrk_about', actor('usr_eve'), JSON.stringify({ memberIds: ['apu_eve', memberId] }));
+    insert.run('wrk_other', actor('usr_eve'), '{"memberIds":["apu_eve"]}');
+    const { json } = await as(instance, ada)('GET', '/export');
+    const row = { kind: 'k', applicationId: null, done: 1, total: null, createdAt: new Date(1).toISOString() };
+    expect(json.data.tables.longWorks).toEqual([
+      { ...row, id: 'wrk_about', updatedAt: row.createdAt },
+      { ...row, id: 'wrk_own', updatedAt: row.createdAt, actor: JSON.parse(actor(ada.userId)) },
+    ]);
   });
 
   test('may be asked for ten times an hour', async () => {
@@ -213,7 +268,7 @@ describe('the export of an account', () => {
 
   test('is whole where there are very many rows, and lets others through meanwhile', async () => {
     const { instance, application, ada } = await setUp();
-    const insert = instance.db.sqlite.prepare(
+    const insert = instance.sqlite.prepare(
       `INSERT INTO audit_records (id, application_id, kind, ok, user_id, actor_type, created_at)
        VALUES (?, ?, 'signin.succeeded', 1, ?, 'user', 1)`,
     );

@@ -40,7 +40,7 @@ describe('a change of address', () => {
     const { instance, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
     expect((await changeEmail(instance, ada, 'ada@example.com')).status).toBe(200);
-    const aliases = instance.db.sqlite.query('SELECT email FROM email_aliases').all();
+    const aliases = instance.sqlite.query('SELECT email FROM email_aliases').all();
     expect(aliases).toEqual([{ email: 'ada@new.example' }]);
   });
 
@@ -173,7 +173,7 @@ describe('a change of address', () => {
 
   test('leaves an address alone that nobody ever proved to hold', async () => {
     const { instance, application, ada } = await setUp();
-    instance.db.sqlite.run('UPDATE users SET email_verified_at = NULL WHERE id = ?', [ada.userId]);
+    instance.sqlite.run('UPDATE users SET email_verified_at = NULL WHERE id = ?', [ada.userId]);
     await changeEmail(instance, ada, 'ada@new.example');
     later(instance);
     expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).not.toBe(ada.userId);
@@ -210,7 +210,7 @@ describe('an address that somebody has given up', () => {
       body: { email: 'ada@example.com', role: 'owner' },
     });
     expect(problemOf(invited)).toEqual([403, 'email_archived']);
-    const token = instance.services.setup.createLink();
+    const token = await instance.services.setup.createLink();
     const setup = await instance.call('POST', '/api/setup', { body: { token, email: 'ada@example.com' } });
     expect(problemOf(setup)).toEqual([403, 'email_archived']);
     // The link is not used up by it.
@@ -221,10 +221,10 @@ describe('an address that somebody has given up', () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     await changeEmail(instance, owner, 'owner@new.example');
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     const { json } = await restarted.call('GET', '/api/workspace/members', { token: owner.token });
     expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@new.example']);
-    expect(restarted.db.sqlite.query("SELECT 1 FROM users WHERE email = 'owner@example.com'").get()).toBeNull();
+    expect(restarted.sqlite.query("SELECT 1 FROM users WHERE email = 'owner@example.com'").get()).toBeNull();
   });
 });
 
@@ -235,7 +235,7 @@ describe('somebody who has deleted their account', () => {
     const second = { email: 'second@example.com', role: 'owner' };
     await instance.call('POST', '/api/workspace/members', { token: owner.token, body: second });
     expect((await deleteAccount(instance, owner, 'owner@example.com')).status).toBe(200);
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     later(restarted);
     const { token } = await restarted.signIn('console', 'second@example.com');
     const { json } = await restarted.call('GET', '/api/workspace/members', { token });

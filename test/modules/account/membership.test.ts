@@ -38,7 +38,7 @@ describe('a membership put to rest', () => {
   test('does not come back past the gate', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await as(instance, ada)('POST', '/inactivate');
-    instance.db.sqlite.run("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", [application.id]);
+    instance.sqlite.run("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", [application.id]);
     const answer = await as(instance, elsewhere)('POST', '/reactivate', { applicationId: application.id });
     expect(problemOf(answer)).toEqual([403, 'waitlist']);
   });
@@ -74,7 +74,7 @@ describe('leaving', () => {
 
   test('what one is no member of is not possible: it does not exist', async () => {
     const { instance, application, ada } = await setUp();
-    const third = instance.createApplication({ name: 'Third' });
+    const third = await instance.createApplication({ name: 'Third' });
     for (const action of ['inactivate', 'reactivate', 'leave'])
       for (const applicationId of [third.id, 'app_none']) {
         const answer = await as(instance, ada)('POST', `/${action}`, { applicationId });
@@ -85,7 +85,7 @@ describe('leaving', () => {
 
   test.each(['banned', 'paused', 'deleted'])('undoes nothing: one who is %s stays so', async (status) => {
     const { instance, application, ada, elsewhere } = await setUp();
-    instance.db.sqlite
+    instance.sqlite
       .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
       .run(status, application.id, ada.userId);
     for (const action of ['inactivate', 'reactivate', 'leave']) {

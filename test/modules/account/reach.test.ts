@@ -7,9 +7,9 @@ import { as, type Person, problemOf } from './account.ts';
 
 /** Somebody who is a customer of two tenants. */
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
-  const tenant = createTenant(instance);
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const tenant = await createTenant(instance);
   const here = await instance.signIn(application.clientId, 'ada@example.com');
   instance.clock.advance(MINUTE);
   const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
@@ -67,25 +67,25 @@ test('the console’s session speaks for the person everywhere', async () => {
 
 describe('a change of address', () => {
   test('asked for while the person was known here alone is judged again when it is confirmed', async () => {
-    const instance = createInstance();
-    const tenant = createTenant(instance);
+    const instance = await createInstance();
+    const tenant = await createTenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
     const { json } = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
     instance.clock.advance(MINUTE);
-    await instance.signIn(instance.createApplication().clientId, 'ada@example.com');
+    await instance.signIn((await instance.createApplication()).clientId, 'ada@example.com');
     const body = { challengeId: json.data.challengeId, code: instance.codeFor('mallory@example.com') };
     const answer = await as(instance, there)('POST', '/email/confirm', body);
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
   });
 
   test('needs a proof where the address stands on another tenant’s list', async () => {
-    const instance = createInstance();
-    const application = instance.createApplication();
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
       token: instance.workspaceKey,
       body: { emails: ['ada@example.com'], status: 'approved' },
     });
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
     const answer = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
@@ -94,7 +94,7 @@ describe('a change of address', () => {
   test('the mail of a proof says what it opens', async () => {
     const { instance, there } = await setUp();
     await as(instance, there)('POST', '/proof');
-    const mail = instance.db.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };
+    const mail = instance.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };
     expect(mail.text).toContain('its e-mail address, its passkeys or its deletion');
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
-import { as, problemOf, setUp } from './account.ts';
+import { as, insertSessions, problemOf, setUp } from './account.ts';
 
 const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
 
 describe('one’s sessions', () => {
   test('are listed newest first, of all applications, with device and place, and this one marked', async () => {
-    const instance = createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
-    const { clientId, id } = instance.createApplication();
+    const instance = await createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const { clientId, id } = await instance.createApplication();
     const signIn = async (userAgent: string, country: string) => {
       instance.clock.advance(MINUTE);
       const headers = { 'user-agent': userAgent, 'cf-ipcountry': country };
@@ -93,5 +93,18 @@ describe('ending a session', () => {
       expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(401);
     expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0 });
     expect((await instance.call('POST', '/api/v1/session', { token: second.token })).status).toBe(200);
+  });
+
+  test('for all others takes effect at once however many there are, and each is told of', async () => {
+    const { instance, application, ada, elsewhere } = await setUp();
+    insertSessions(instance, ada, 1500);
+    expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 501 });
+    expect((await as(instance, ada)('GET', '/sessions')).json.data.items).toHaveLength(1);
+    expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).status).toBe(401);
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
+    await instance.services.longWork.runOnce();
+    const told = instance.events(application.id).filter(({ type }) => type === 'user.session_revoked');
+    expect(told).toHaveLength(500);
+    expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
   });
 });

@@ -23,7 +23,7 @@ interface Entry {
 
 /** Writes audit records whose ids do not follow their times: order must come from the times. */
 function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
-  const insert = instance.db.sqlite.prepare(
+  const insert = instance.sqlite.prepare(
     `INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, ip_country, created_at)
      VALUES (?, ?, ?, ?, ?, 'anonymous', ?, ?)`,
   );
@@ -36,11 +36,11 @@ function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[
   );
 }
 
-function setUp(options?: Parameters<typeof createInstance>[0]) {
-  const instance = createInstance(options);
-  const application = instance.createApplication();
-  const other = instance.createApplication({ name: 'Other' });
-  instance.db.sqlite.run('DELETE FROM audit_records');
+async function setUp(options?: Parameters<typeof createInstance>[0]) {
+  const instance = await createInstance(options);
+  const application = await instance.createApplication();
+  const other = await instance.createApplication({ name: 'Other' });
+  instance.sqlite.run('DELETE FROM audit_records');
   const manage = managing(instance, application);
   const list = async (query: Record<string, string> = {}): Promise<Entry[]> => {
     const answer = await manage('GET', `/activity/list?${new URLSearchParams({ limit: '200', ...query })}`);
@@ -71,7 +71,7 @@ describe('an entry', () => {
   };
 
   test('tells who did what to whom, when, whence and in which request', async () => {
-    const { manage, list } = setUp();
+    const { manage, list } = await setUp();
     const [userId] = await people(manage, 'ada@example.com');
     const banned = await manage('POST', `/users/${userId}/ban`, { body: { reason: 'spam' } });
     const created = await manage('POST', '/roles', { body: { slug: 'editor' } });
@@ -94,7 +94,7 @@ describe('an entry', () => {
   });
 
   test('of a stranger’s sign-in has no actor, and of a member’s doing that member', async () => {
-    const { instance, application, manage, list } = setUp();
+    const { instance, application, manage, list } = await setUp();
     const ada = await instance.signIn(application.clientId, 'ada@example.com');
     const owner = await instance.signIn('console', 'owner@example.com');
     await manage('POST', '/scopes', { token: owner.token, body: { slug: 'read' } });
@@ -118,7 +118,7 @@ describe('an entry', () => {
   });
 
   test('of a refusal is not ok and says why', async () => {
-    const { instance, application, manage, list } = setUp();
+    const { instance, application, manage, list } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     await manage('POST', `/users/${userId}/ban`);
     instance.clock.advance(MINUTE);
@@ -140,7 +140,7 @@ describe('an entry', () => {
   });
 
   test('has the country that the trusted header gave', async () => {
-    const { instance, application, list } = setUp({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const { instance, application, list } = await setUp({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
     for (const [email, country] of [
       ['ada@example.com', 'de'],
       ['bob@example.com', 'XX1'],
@@ -208,7 +208,7 @@ describe('the filters', () => {
   }
 
   test('give, alone and in every combination, exactly what matches, newest first', async () => {
-    const { list, add } = setUp();
+    const { list, add } = await setUp();
     const rows = GRID.map((row, index) => ({ ...row, createdAt: START + index * 1000 }));
     const rowIds = add(...rows);
     const all = combinations();
@@ -220,7 +220,7 @@ describe('the filters', () => {
   });
 
   test('hold on every page', async () => {
-    const { manage, add } = setUp();
+    const { manage, add } = await setUp();
     add(...GRID);
     for (const { query, matches } of combinations()) {
       const path = `/activity/list?${new URLSearchParams({ ...query, limit: '7' })}`;
@@ -245,12 +245,12 @@ describe('the filters', () => {
     ['limit=0', 'limit'],
     ['limit=201', 'limit'],
   ])('refuse %s, naming it', async (query, path) => {
-    const answer = await setUp().manage('GET', `/activity/list?${query}`);
+    const answer = await (await setUp()).manage('GET', `/activity/list?${query}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
   });
 
   test('are for read access as well', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     const { token } = await instance.createKey(application.id, { access: 'read' });
     const answer = await manage('GET', '/activity/list', { token });
     expect([answer.status, answer.json.data.items.map(({ kind }: Entry) => kind)]).toEqual([200, ['apikey.created']]);
@@ -290,15 +290,15 @@ describe('q', () => {
     [' ', []],
     ['null', []],
   ])('%j is a plain piece of the address, in any case', async (q, expected) => {
-    const { list, add } = setUp();
+    const { list, add } = await setUp();
     add(...EMAILS.map((email) => ({ email })), { email: null });
     const found = await list({ q });
     expect(found.map(({ email }) => email).sort()).toEqual([...expected].sort());
   });
 
   test('finds what is many thousand records back, each once, over as many pages as it takes', async () => {
-    const { instance, application, manage } = setUp();
-    instance.db.sqlite
+    const { instance, application, manage } = await setUp();
+    instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
          INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
@@ -316,8 +316,8 @@ describe('q', () => {
   });
 
   test('looks at a bounded number of records for one page, and goes on with the next', async () => {
-    const { instance, application, manage } = setUp();
-    instance.db.sqlite
+    const { instance, application, manage } = await setUp();
+    instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259999)
          INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, created_at)
@@ -334,7 +334,7 @@ describe('paging', () => {
   test.each(['', 'q=example', 'family=signin', 'status=ok&country=DE'])(
     'neither skips nor repeats a record while others are added, with %j',
     async (query) => {
-      const { manage, add } = setUp();
+      const { manage, add } = await setUp();
       const row = { email: 'ada@example.com', country: 'DE' };
       const first = add(
         ...Array.from({ length: 11 }, (_, index) => ({ ...row, createdAt: START + Math.floor(index / 4) * MINUTE })),
@@ -351,7 +351,7 @@ describe('paging', () => {
   );
 
   test('goes by id among records of the same instant, however many', async () => {
-    const { manage, add } = setUp();
+    const { manage, add } = await setUp();
     const rows = add(...Array.from({ length: 25 }, () => ({ email: 'ada@example.com' })));
     for (const query of ['', '&q=ADA']) {
       const found = await pages<Entry>(manage, `/activity/list?limit=4${query}`);
@@ -361,14 +361,14 @@ describe('paging', () => {
   });
 
   test('ends where the records end', async () => {
-    const { manage, add } = setUp();
+    const { manage, add } = await setUp();
     add({}, {});
     expect((await manage('GET', '/activity/list?limit=2')).json.data.nextCursor).toBeNull();
     expect((await manage('GET', '/activity/list?limit=1')).json.data.nextCursor).toBeString();
   });
 
   test.each(BAD_CURSORS)('refuses the cursor %j, with and without q', async (cursor) => {
-    const { manage } = setUp();
+    const { manage } = await setUp();
     for (const query of ['', '&q=ada']) {
       const answer = await manage('GET', `/activity/list?cursor=${cursor}${query}`);
       expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
@@ -376,12 +376,12 @@ describe('paging', () => {
   });
 
   test('refuses a cursor as such however long it is', async () => {
-    const answer = await setUp().manage('GET', `/activity/list?cursor=${'x'.repeat(600)}`);
+    const answer = await (await setUp()).manage('GET', `/activity/list?cursor=${'x'.repeat(600)}`);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
   });
 
   test('writes nothing', async () => {
-    const { instance, manage, add } = setUp();
+    const { instance, manage, add } = await setUp();
     add({ email: 'ada@example.com' });
     const rows = await tables(instance);
     for (const query of ['', '?q=ada', '?cursor=x']) await manage('GET', `/activity/list${query}`);
@@ -391,11 +391,11 @@ describe('paging', () => {
 
 describe('records of another application', () => {
   test('are never shown, whatever is asked for and whosever cursor is used', async () => {
-    const { instance, other, manage, add } = setUp();
+    const { instance, other, manage, add } = await setUp();
     const row = { email: 'ada@example.com', country: 'DE' };
     const own = add(row, row, row);
     seed(instance, other, [row, row, row, { ...row, createdAt: START + 2 * MINUTE }]);
-    instance.db.sqlite
+    instance.sqlite
       .prepare(
         `INSERT INTO audit_records (id, kind, ok, email, actor_type, created_at)
          VALUES ('aud_none', 'signin.succeeded', 1, 'ada@example.com', 'system', ?)`,

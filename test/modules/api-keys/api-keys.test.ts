@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { isSecret } from '@/core/secret.ts';
+import { findConsole } from '@/store/applications.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { appOver } from '../../http/app-over.ts';
 import { createGrant, createTenant, createWorkspaceKey, dumpTables, storedText } from '../tenants.ts';
@@ -27,9 +28,9 @@ const RECORD = [
   'updatedAt',
 ];
 
-function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const path = `/api/applications/${application.id}/api-keys`;
   const create = (body: unknown, token = instance.workspaceKey) => instance.call('POST', path, { token, body });
   const list = (query = '', token = instance.workspaceKey) => instance.call('GET', `${path}${query}`, { token });
@@ -37,11 +38,11 @@ function setUp() {
 }
 
 const WORKSPACE_KEYS = '/api/workspace/api-keys';
-const one = ({ db }: Instance, sql: string, ...values: string[]) => db.sqlite.query(sql).get(...values);
+const one = ({ sqlite }: Instance, sql: string, ...values: string[]) => sqlite.query(sql).get(...values);
 
 describe('creating a key of an application', () => {
   test('gives its record and, this once, its token', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const { status, json } = await create({ name: ' backend ', access: 'read' });
     expect(status).toBe(200);
     expect(Object.keys(json.data)).toEqual([...RECORD, 'token']);
@@ -72,7 +73,7 @@ describe('creating a key of an application', () => {
   });
 
   test('keeps its token out of the database, the list and the log', async () => {
-    const { instance, application, list } = setUp();
+    const { instance, application, list } = await setUp();
     const { app, log } = appOver(instance);
     const response = await app.fetch(
       new Request(`http://localhost/api/applications/${application.id}/api-keys`, {
@@ -85,7 +86,7 @@ describe('creating a key of an application', () => {
     await app.fetch(
       new Request('http://localhost/api/applications', { headers: { authorization: `Bearer ${token}` } }),
     );
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     const rest = token.slice(12);
     for (const text of [storedText(instance), (await list()).text, JSON.stringify(log), instance.logLines.join('')]) {
       expect(text).not.toContain(rest);
@@ -99,7 +100,7 @@ describe('creating a key of an application', () => {
   });
 
   test('leaves one audit record, under who made it, and no event', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'full' });
     expect(instance.events(application.id)).toEqual([]);
     expect(instance.auditKinds(application.id).slice(-1)).toEqual(['apikey.created']);
@@ -115,7 +116,7 @@ describe('creating a key of an application', () => {
   });
 
   test('from the console is recorded with the person', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
     const { json } = await create({ name: 'backend', access: 'full' }, owner.token);
     expect(json.data.source).toBe('console');
@@ -129,7 +130,7 @@ describe('creating a key of an application', () => {
   });
 
   test('gives it roles, scopes and groups that its verification shows', async () => {
-    const { instance, application, create, list } = setUp();
+    const { instance, application, create, list } = await setUp();
     createGrant(instance, 'scopes', application.id, 'orders:read');
     createGrant(instance, 'memberships', application.id, 'partners');
     const grants = { roles: ['user', 'developer', 'user'], scopes: ['orders:read'], memberships: ['partners'] };
@@ -142,8 +143,8 @@ describe('creating a key of an application', () => {
   });
 
   test('with slugs that do not exist names the place of each and writes nothing', async () => {
-    const { instance, application, create } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application, create } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     createGrant(instance, 'scopes', other.id, 'elsewhere');
     createGrant(instance, 'roles', application.id, 'admin');
     const before = dumpTables(instance);
@@ -192,7 +193,7 @@ describe('creating a key of an application', () => {
     ['source', { source: 'device' }],
     ['token', { token: 'eak_chosen' }],
   ] as [string, Record<string, unknown>][])('names a bad %s and writes nothing: %.80j', async (path, input) => {
-    const { instance, create } = setUp();
+    const { instance, create } = await setUp();
     const before = dumpTables(instance);
     const { status, json } = await create({ name: 'backend', access: 'read', ...input });
     expect([status, json.error]).toEqual([400, 'invalid_request']);
@@ -201,7 +202,7 @@ describe('creating a key of an application', () => {
   });
 
   test('takes the largest limits and a time in any zone', async () => {
-    const { create } = setUp();
+    const { create } = await setUp();
     const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
     const { json } = await create({ name: 'k', access: 'read', rateLimits, expiresAt: '2027-01-31T01:00:00+01:00' });
     expect(json.data).toMatchObject({ rateLimits, expiresAt: '2027-01-31T00:00:00.000Z' });
@@ -209,13 +210,16 @@ describe('creating a key of an application', () => {
   });
 
   test('needs full access in reach of the application', async () => {
-    const { instance, application, create, list } = setUp();
+    const { instance, application, create, list } = await setUp();
     const reader = await instance.createKey(application.id, { access: 'read' });
-    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     const body = { name: 'k', access: 'full' };
     for (const answer of [await create(body, reader.token), await list('', reader.token)])
       expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
-    for (const answer of [await create(body, foreign.token), await list('', createTenant(instance).workspaceKey)])
+    for (const answer of [
+      await create(body, foreign.token),
+      await list('', (await createTenant(instance)).workspaceKey),
+    ])
       expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
     const writer = await instance.createKey(application.id);
     expect((await create(body, writer.token)).status).toBe(200);
@@ -224,7 +228,7 @@ describe('creating a key of an application', () => {
 
 describe('the synthetic principal', () => {
   test('is a user of its own kind with an active membership and an address that takes no mail', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'read' });
     expect(
       one(
@@ -244,7 +248,7 @@ describe('the synthetic principal', () => {
   });
 
   test('is another for each key, and none of them a person', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const ids = [];
     for (let number = 0; number < 5; number += 1)
@@ -253,7 +257,7 @@ describe('the synthetic principal', () => {
   });
 
   test('cannot be signed in as, not by whoever reads the mail to its address', async () => {
-    const { instance, application, create } = setUp();
+    const { instance, application, create } = await setUp();
     const { json } = await create({ name: 'backend', access: 'read' });
     const email = `${json.data.id}@api-key.invalid`;
     const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
@@ -265,14 +269,14 @@ describe('the synthetic principal', () => {
       });
       expect(answer.status).toBeGreaterThanOrEqual(400);
     }
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
   });
 
   test('of a workspace key is a member of the console and manages nothing by itself', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const key = await createWorkspaceKey(instance);
     expect(one(instance, 'SELECT application_id AS home FROM application_users WHERE user_id = ?', key.userId)).toEqual(
-      { home: instance.services.workspaces.consoleId() },
+      { home: (await findConsole(instance.db.reader))!.id },
     );
     expect(one(instance, 'SELECT count(*) AS n FROM workspace_members WHERE user_id = ?', key.userId)).toEqual({
       n: 0,
@@ -282,9 +286,9 @@ describe('the synthetic principal', () => {
 
 describe('the list of keys', () => {
   test('pages from the newest on and holds the application’s own alone', async () => {
-    const { instance, create, list } = setUp();
+    const { instance, create, list } = await setUp();
     await createWorkspaceKey(instance);
-    await instance.createKey(instance.createApplication({ name: 'Other' }).id, { name: 'foreign' });
+    await instance.createKey((await instance.createApplication({ name: 'Other' })).id, { name: 'foreign' });
     for (const name of ['a', 'b', 'c']) {
       instance.clock.advance(MINUTE);
       await create({ name, access: 'read' });
@@ -297,9 +301,9 @@ describe('the list of keys', () => {
   });
 
   test('of the workspace holds its own alone', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     await instance.createKey(application.id);
-    createTenant(instance);
+    await createTenant(instance);
     await createWorkspaceKey(instance, { name: 'ops' });
     const { json, text } = await instance.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
     expect(json.data.items.map(({ name }: { name: string }) => name)).toEqual(['ops', 'GATEHOUSE_WORKSPACE_KEY']);
@@ -307,7 +311,7 @@ describe('the list of keys', () => {
   });
 
   test('refuses a hostile cursor and a limit out of range', async () => {
-    const { list } = setUp();
+    const { list } = await setUp();
     expect((await list('?cursor=bnVsbA')).json.error).toBe('invalid_cursor');
     expect((await list('?limit=0')).json.fields[0].path).toBe('limit');
   });
@@ -318,8 +322,8 @@ describe('a key of the workspace', () => {
     instance.call('POST', WORKSPACE_KEYS, { token, body });
 
   test('reaches all of it, or the listed applications', async () => {
-    const { instance, application } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const all = await create(instance, { name: 'all', access: 'full' });
     expect(all.json.data).toMatchObject({ applicationId: null, applicationIds: null, roles: [] });
     const some = await create(instance, { name: 'some', access: 'full', applicationIds: [other.id, other.id] });
@@ -336,7 +340,7 @@ describe('a key of the workspace', () => {
     ['an id that does not exist', ['app_01h455vb4pex5vsknk084sn02q']],
     ['too many', Array(201).fill('app_x')],
   ])('for %s of applications is refused and writes nothing', async (_, applicationIds) => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const before = dumpTables(instance);
     const { status, json } = await create(instance, { name: 'k', access: 'read', applicationIds });
     expect([status, json.fields[0].path]).toEqual([400, expect.stringMatching(/^applicationIds(\.0)?$/)]);
@@ -344,10 +348,10 @@ describe('a key of the workspace', () => {
   });
 
   test('for a foreign workspace’s application or the console is refused as if neither existed', async () => {
-    const { instance, application } = setUp();
-    const tenant = createTenant(instance);
+    const { instance, application } = await setUp();
+    const tenant = await createTenant(instance);
     const before = dumpTables(instance);
-    for (const id of [tenant.application.id, instance.services.workspaces.consoleId()]) {
+    for (const id of [tenant.application.id, (await findConsole(instance.db.reader))!.id]) {
       const { status, json } = await create(instance, {
         name: 'k',
         access: 'read',
@@ -362,13 +366,13 @@ describe('a key of the workspace', () => {
   });
 
   test('takes no roles, which belong to applications', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const { json } = await create(instance, { name: 'k', access: 'read', roles: ['user'] });
     expect(json.fields[0].path).toBe('roles');
   });
 
   test('is not to be had by a key of an application or a read key', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const applicationKey = await instance.createKey(application.id);
     const reader = await createWorkspaceKey(instance, { access: 'read' });
     const before = dumpTables(instance);
@@ -383,8 +387,8 @@ describe('a key of the workspace', () => {
   });
 
   test('limited to a subset has no say in the workspace: it sees and mints none of its keys', async () => {
-    const { instance, application } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const subset = await createWorkspaceKey(instance, { applicationIds: [application.id] });
     const before = dumpTables(instance);
     for (const applicationIds of [undefined, null, [application.id], [other.id]]) {
@@ -402,15 +406,15 @@ describe('a key of the workspace', () => {
   });
 
   test('from the environment is adopted once, however often the server starts', async () => {
-    const instance = createInstance();
-    const again = instance.restart();
+    const instance = await createInstance();
+    const again = await instance.restart();
     const { json } = await again.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
     expect(json.data.items).toHaveLength(1);
     expect(json.data.items[0]).toMatchObject({ source: 'environment', access: 'full', expiresAt: null });
   });
 
   test('stops at its expiry', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const key = await createWorkspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });
     const list = () => instance.call('GET', '/api/applications', { token: key.token });
     instance.clock.advance(DAY - 1);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { secretPrefix } from '@/core/secret.ts';
+import { findConsole } from '@/store/applications.ts';
 import { changeLifecycle, createScene, sceneOf } from '../device/scene.ts';
 import { createTenant, dumpTables } from '../tenants.ts';
 import { BAD_CURSORS, lastAudit } from '../users/management.ts';
@@ -31,7 +32,7 @@ describe('a person’s devices', () => {
     const connectedAt = isoTime(instance.clock.now());
     instance.clock.advance(MINUTE);
     await use(token);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     const answer = await account('GET');
     expect([answer.status, answer.json.data]).toEqual([
       200,
@@ -55,14 +56,14 @@ describe('a person’s devices', () => {
 
   test('are their own of all applications of the workspace, newest first, page by page', async () => {
     const { instance, ada, connect, account, signIn } = await setUp();
-    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
-    const tenant = sceneOf(instance, createTenant(instance).application);
+    const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
+    const tenant = sceneOf(instance, (await createTenant(instance)).application);
     const abroad = await tenant.connect(await tenant.signIn('ada@example.com'), { device_name: 'another tenant’s' });
     await connect(ada, { device_name: 'one' });
     await other.connect(await other.signIn('ada@example.com'), { device_name: 'two' });
     await connect(ada, { device_name: 'three' });
     await connect(await signIn('bea@example.com'), { device_name: 'not hers' });
-    await instance.createKey(instance.createApplication({ name: 'Third' }).id);
+    await instance.createKey((await instance.createApplication({ name: 'Third' })).id);
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -84,7 +85,7 @@ describe('a person’s devices', () => {
 
   test('are those that work: no revoked, expired or blocked one', async () => {
     const { instance, ada, connect, account, names, manage } = await setUp();
-    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
+    const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const ended = await connect(ada, { device_name: 'ended' });
     const soon = await connect(ada, { device_name: 'expiring' });
     await other.connect(await other.signIn('ada@example.com'), { device_name: 'blocked' });
@@ -160,7 +161,7 @@ describe('disconnecting a device', () => {
 
   test('is possible from any application of the person', async () => {
     const { instance, ada, connect, account, use } = await setUp();
-    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
+    const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const { id, token } = await other.connect(await other.signIn('ada@example.com'));
     expect((await account('DELETE', `/${id}`)).status).toBe(200);
     expect(await use(token)).toBe(401);
@@ -239,7 +240,7 @@ describe('an application that goes out of service', () => {
   ])('%s takes its personal keys with it for good, and no others', async (_, change, back) => {
     const scene = await setUp();
     const { instance, application, ada, connect, use, names } = scene;
-    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
+    const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const elsewhere = await other.signIn('ada@example.com');
     const kept = await other.connect(elsewhere, { device_name: 'kept' });
     const lost = await connect(ada);
@@ -252,6 +253,24 @@ describe('an application that goes out of service', () => {
     const managed = await instance.call('GET', `/api/applications/${application.id}`, { token: backend.token });
     expect(managed.status).toBe(200);
   });
+});
+
+test('a device is over from the moment its application’s epoch is another, whether its row says so yet or not', async () => {
+  const { instance, application, ada, connect, use, names, begin, decide, outcome, signIn } = await setUp();
+  const { token, id } = await connect(ada, { device_name: 'old' });
+  const codes = await begin();
+  instance.sqlite.run('UPDATE applications SET session_epoch = 1 WHERE id = ?', [application.id]);
+  expect(await use(token)).toBe(401);
+  const again = await signIn('ada@example.com');
+  expect(await names(again.token)).toEqual([]);
+  const path = `/api/account/devices/${id}`;
+  const renamed = await instance.call('PATCH', path, { token: again.token, body: { name: 'new' } });
+  expect([renamed.status, renamed.json.error]).toEqual([409, 'key_revoked']);
+  expect((await instance.call('DELETE', path, { token: again.token })).json.data).toEqual({ id });
+  expect(instance.auditKinds(application.id)).not.toContain('device.revoked');
+  expect(await outcome(codes)).toBe('access_denied');
+  expect((await decide('approve', codes.user_code, again)).status).toBe(409);
+  expect(await use((await connect(again)).token)).toBe(200);
 });
 
 describe('what ends the sessions for good ends the devices too', () => {
@@ -285,7 +304,7 @@ describe('what ends the sessions for good ends the devices too', () => {
 
   test('taking a member out of the workspace, also after inviting them again', async () => {
     const { instance } = await setUp();
-    const console = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+    const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console.signIn('owner@example.com');
     const invite = () =>
       instance.call('POST', '/api/workspace/members', {
@@ -303,7 +322,7 @@ describe('what ends the sessions for good ends the devices too', () => {
 
 test('a device is let into the console by a fresh session only: its rights of management outlive the session', async () => {
   const { instance, ada, begin, decide } = await setUp();
-  const console = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+  const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
   const owner = await console.signIn('owner@example.com');
   instance.clock.advance(10 * MINUTE);
   const { user_code } = await console.begin();

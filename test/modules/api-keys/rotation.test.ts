@@ -5,9 +5,9 @@ import { lastAudit, managing, refusal, tables } from '../users/management.ts';
 
 /** The same verbs at both places; the owner decides where a key lives. */
 describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) => {
-  function setUp() {
-    const instance = createInstance();
-    const application = instance.createApplication();
+  async function setUp() {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const path = owner === 'application' ? `/api/applications/${application.id}/api-keys` : '/api/workspace/api-keys';
     const call = (method: string, tail = '', body?: unknown, token = instance.workspaceKey) =>
       instance.call(method, path + tail, { token, body });
@@ -20,7 +20,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     const kinds = () => instance.auditKinds().filter((kind) => kind.startsWith('apikey.'));
     /** Takes the principal's membership out of `active`, as deleting the user does. */
     const lock = (userId: string) =>
-      instance.db.sqlite.prepare("UPDATE application_users SET status = 'deleted' WHERE user_id = ?").run(userId);
+      instance.sqlite.prepare("UPDATE application_users SET status = 'deleted' WHERE user_id = ?").run(userId);
     return { instance, application, path, call, create, record, use, kinds, lock };
   }
 
@@ -28,7 +28,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
 
   describe('changed', () => {
     test('keeps what is not named, its token and its prefix', async () => {
-      const { instance, call, create, record, use, kinds } = setUp();
+      const { instance, call, create, record, use, kinds } = await setUp();
       const { token, ...key } = await create();
       instance.clock.advance(MINUTE);
       const before = kinds().length;
@@ -60,7 +60,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('is held to its new limits and its new expiry at once', async () => {
-      const { instance, call, create, use } = setUp();
+      const { instance, call, create, use } = await setUp();
       const { id, token } = await create();
       await call('PATCH', `/${id}`, { rateLimits: { perMinute: 1 } });
       expect([await use(token), await use(token)]).toEqual([200, 429]);
@@ -86,7 +86,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       [{ token: 'eak_x' }, 'token'],
       [{ revokedAt: null }, 'revokedAt'],
     ])('refuses %j, naming the field, and stays as it is', async (body, path) => {
-      const { instance, call, create } = setUp();
+      const { instance, call, create } = await setUp();
       const { id } = await create();
       const rows = await tables(instance);
       const answer = await call('PATCH', `/${id}`, body);
@@ -97,7 +97,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
 
   describe('revoked', () => {
     test('is dead at once and for good, its principal banned, without an event', async () => {
-      const { instance, application, call, create, record, use, kinds } = setUp();
+      const { instance, application, call, create, record, use, kinds } = await setUp();
       const { token, ...key } = await create();
       const before = kinds().length;
       const events = instance.events(application.id);
@@ -111,14 +111,12 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
         request_id: answer.headers.get('x-request-id'),
       });
       expect(instance.events(application.id)).toEqual(events);
-      const principal = instance.db.sqlite
-        .query('SELECT status FROM application_users WHERE user_id = ?')
-        .get(key.userId);
+      const principal = instance.sqlite.query('SELECT status FROM application_users WHERE user_id = ?').get(key.userId);
       expect(principal).toEqual({ status: 'banned' });
     });
 
     test('again changes nothing', async () => {
-      const { instance, call, create } = setUp();
+      const { instance, call, create } = await setUp();
       const { id } = await create();
       const first = await call('DELETE', `/${id}`);
       instance.clock.advance(MINUTE);
@@ -131,7 +129,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
 
   describe('rotated', () => {
     test('has a new token and prefix; the old one is dead at once; everything else is as it was', async () => {
-      const { instance, call, create, record, use, kinds } = setUp();
+      const { instance, call, create, record, use, kinds } = await setUp();
       const { token: old, ...key } = await create({ rateLimits: { perMinute: 100, perDay: 200 } });
       instance.clock.advance(MINUTE);
       const before = kinds().length;
@@ -154,7 +152,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('shows its token in that answer and nowhere else', async () => {
-      const { instance, call, create } = setUp();
+      const { instance, call, create } = await setUp();
       const { id } = await create();
       const { token } = (await call('POST', `/${id}/rotate`)).json.data;
       const { token: successor } = (await call('POST', `/${id}/rotate-with-grace`)).json.data;
@@ -162,7 +160,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
       for (const secret of [token, successor])
         for (const text of [listed.text, JSON.stringify(await tables(instance)), instance.logLines.join('')])
           expect(text).not.toContain(secret);
-      const hashes = instance.db.sqlite.query('SELECT token_hash AS hash FROM api_keys').all() as {
+      const hashes = instance.sqlite.query('SELECT token_hash AS hash FROM api_keys').all() as {
         hash: Uint8Array;
       }[];
       const hex = hashes.map(({ hash }) => hash.toHex());
@@ -171,7 +169,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('takes an optional body: none, an empty one and {}, but no unknown field', async () => {
-      const { instance, call, create } = setUp();
+      const { instance, call, create } = await setUp();
       const { id } = await create();
       for (const body of [undefined, '', '{}']) expect((await call('POST', `/${id}/rotate`, body)).status).toBe(200);
       const rows = await tables(instance);
@@ -181,7 +179,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('twenty times at once has one token that works', async () => {
-      const { call, create, use, kinds } = setUp();
+      const { call, create, use, kinds } = await setUp();
       const { id, token: old } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/rotate`)));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -192,7 +190,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('by itself, many times at once, leaves one token that works', async () => {
-      const { call, create, use } = setUp();
+      const { call, create, use } = await setUp();
       const { id, token: old } = await create();
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => call('POST', `/${id}/rotate`, undefined, old)),
@@ -205,7 +203,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
 
   describe('rotated with grace', () => {
     async function withGrace(input: Record<string, unknown> = {}) {
-      const world = setUp();
+      const world = await setUp();
       const key = await world.create(input);
       world.instance.clock.advance(MINUTE);
       const answer = await world.call('POST', `/${key.id}/rotate-with-grace`);
@@ -268,7 +266,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test('twenty times at once has one successor', async () => {
-      const { call, create, use, kinds } = setUp();
+      const { call, create, use, kinds } = await setUp();
       const { id, token } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', `/${id}/rotate-with-grace`)));
       const made = answers.filter(({ status }) => status === 200);
@@ -292,9 +290,33 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
   });
 
+  describe('revoked after many rotations', () => {
+    test('takes all of its predecessors with it, also those that are ended later', async () => {
+      const { instance, call, create, use } = await setUp();
+      const { id, token } = await create();
+      const predecessors = instance.sqlite.prepare(
+        `INSERT INTO api_keys SELECT 'key_' || value, cast(value AS BLOB), prefix, name, access, workspace_id, application_id,
+           application_ids, application_user_id, source, per_minute, per_day, expires_at, revoked_at, ?1, ?2,
+           last_used_at, created_by_user_id, created_at, updated_at, epoch
+         FROM api_keys, json_each(?3) WHERE api_keys.id = ?1`,
+      );
+      predecessors.run(id, START + DAY, JSON.stringify(Array.from({ length: 250 }, (_, number) => `old${number}`)));
+      expect((await call('DELETE', `/${id}`)).status).toBe(200);
+      expect(await use(token)).toBe(401);
+      await instance.services.longWork.runOnce();
+      const { open } = instance.sqlite
+        .query(
+          `SELECT count(*) AS open FROM api_keys WHERE revoked_at IS NULL AND application_user_id =
+             (SELECT application_user_id FROM api_keys WHERE id = ?)`,
+        )
+        .get(id) as { open: number };
+      expect(open).toBe(0);
+    });
+  });
+
   describe('is refused', () => {
     test.each(['rotate', 'rotate-with-grace'])('%s when it is revoked', async (verb) => {
-      const { instance, call, create } = setUp();
+      const { instance, call, create } = await setUp();
       const { id } = await create();
       await call('DELETE', `/${id}`);
       const rows = await tables(instance);
@@ -305,7 +327,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     });
 
     test.each(['rotate', 'rotate-with-grace'])('%s when its membership is locked', async (verb) => {
-      const { instance, call, create, lock } = setUp();
+      const { instance, call, create, lock } = await setUp();
       const { id, userId } = await create();
       lock(userId);
       const rows = await tables(instance);
@@ -323,8 +345,8 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     ])(
       '%s%s under an id that is another owner’s, in the same words as one that never was',
       async (method, tail, body) => {
-        const { instance, application, call } = setUp();
-        const elsewhere = instance.createApplication({ name: 'Other' });
+        const { instance, application, call } = await setUp();
+        const elsewhere = await instance.createApplication({ name: 'Other' });
         const foreign = await instance.createKey(elsewhere.id);
         const { json } = await instance.call(
           'POST',
@@ -342,7 +364,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
   });
 
   test('was last used when it was used, written down only with the next flush', async () => {
-    const { instance, create, record, use } = setUp();
+    const { instance, create, record, use } = await setUp();
     const { id, token } = await create();
     const lastUsedAt = async () => (await record(id)).lastUsedAt;
     expect(await lastUsedAt()).toBeNull();
@@ -351,19 +373,19 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     await use(token);
     expect(await tables(instance)).toEqual(rows);
     expect(await lastUsedAt()).toBeNull();
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(await lastUsedAt()).toBe(isoTime(START + MINUTE));
     instance.clock.advance(MINUTE);
     await use('eak_nothing');
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(await lastUsedAt()).toBe(isoTime(START + MINUTE));
   });
 });
 
 describe('what a backend is told of an application’s key', () => {
-  function setUp() {
-    const instance = createInstance();
-    const application = instance.createApplication();
+  async function setUp() {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const manage = managing(instance, application);
     const create = async (input: Record<string, unknown> = {}) =>
       (await manage('POST', '/api-keys', { body: { name: 'backend', access: 'full', ...input } })).json.data;
@@ -376,7 +398,7 @@ describe('what a backend is told of an application’s key', () => {
   }
 
   test('follows its life: rotated away it is unknown, past its grace expired, revoked blocked', async () => {
-    const { instance, manage, create, verify } = setUp();
+    const { instance, manage, create, verify } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate`)).json.data;
     expect([await verify(first.token), await verify(second.token)]).toEqual(['invalid_token', 'ok']);
@@ -392,7 +414,7 @@ describe('what a backend is told of an application’s key', () => {
   });
 
   test('is refused to a key itself once it is revoked or past its grace', async () => {
-    const { instance, manage, create } = setUp();
+    const { instance, manage, create } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
     const asCaller = async (token: string) => {
@@ -407,7 +429,7 @@ describe('what a backend is told of an application’s key', () => {
   });
 
   test('is the same envelope before and after rotation, and a change of its principal shows for both tokens', async () => {
-    const { instance, manage, create } = setUp();
+    const { instance, manage, create } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     await manage('POST', '/memberships', { body: { slug: 'gold' } });
     const first = await create({ roles: ['developer'], scopes: ['read'], memberships: ['gold'] });
@@ -433,7 +455,7 @@ describe('what a backend is told of an application’s key', () => {
   });
 
   test('a principal deleted as a user locks its key; restored, the key can be rotated again', async () => {
-    const { manage, create, verify } = setUp();
+    const { manage, create, verify } = await setUp();
     const { id, userId, token } = await create();
     await manage('POST', `/users/${userId}/delete`);
     expect(await verify(token)).toBe('membership_blocked');
@@ -443,7 +465,7 @@ describe('what a backend is told of an application’s key', () => {
   });
 
   test('a revoked predecessor is dead although its successor lives', async () => {
-    const { manage, create, verify } = setUp();
+    const { manage, create, verify } = await setUp();
     const first = await create();
     const second = (await manage('POST', `/api-keys/${first.id}/rotate-with-grace`)).json.data;
     await manage('DELETE', `/api-keys/${first.id}`);
@@ -451,7 +473,7 @@ describe('what a backend is told of an application’s key', () => {
   });
 
   test('a revoked key stays dead when its principal is unbanned', async () => {
-    const { manage, create, verify } = setUp();
+    const { manage, create, verify } = await setUp();
     const { id, userId, token } = await create();
     await manage('DELETE', `/api-keys/${id}`);
     await manage('POST', `/users/${userId}/unban`);

@@ -19,6 +19,7 @@ const RECORD = [
   'legalUrls',
   'branding',
   'clientSecretPrefix',
+  'pendingWork',
   'archivedAt',
   'deletedAt',
   'purgeAfter',
@@ -39,7 +40,7 @@ const draft = async (instance: Instance, body: unknown = {}) => (await as(instan
 
 /** Signs a member of the workspace in to the console. */
 async function consoleToken(instance: Instance, role: 'owner' | 'admin' | 'member'): Promise<string> {
-  const { sqlite } = instance.db;
+  const { sqlite } = instance;
   sqlite.prepare('UPDATE workspace_members SET role = ?').run(role);
   return (await instance.signIn('console', 'owner@example.com')).token;
 }
@@ -50,7 +51,7 @@ describe('creating an application', () => {
     ['an empty body', ''],
     ['an empty object', {}],
   ])('takes %s', async (_, body) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { status, json } = await as(instance).create(body);
     expect(status).toBe(200);
     expect(Object.keys(json.data)).toEqual(RECORD);
@@ -72,6 +73,7 @@ describe('creating an application', () => {
         legalUrls: { terms: null, privacy: null, imprint: null },
         branding: { logoUrl: null, accentColor: null },
         clientSecretPrefix: null,
+        pendingWork: null,
         archivedAt: null,
         deletedAt: null,
         purgeAfter: null,
@@ -82,9 +84,9 @@ describe('creating an application', () => {
   });
 
   test('gives it the default roles, an audit record under the caller, and no event', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     expect(sqlite.query('SELECT slug, is_default FROM roles WHERE application_id = ? ORDER BY slug').all(id)).toEqual([
       { slug: 'developer', is_default: 0 },
       { slug: 'user', is_default: 1 },
@@ -104,7 +106,7 @@ describe('creating an application', () => {
   });
 
   test('takes everything at once', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const input = {
       name: '  Shop  ',
       slug: 'shop',
@@ -127,22 +129,22 @@ describe('creating an application', () => {
     ['---', 'application'],
     [`${'a'.repeat(49)} b`, 'a'.repeat(49)],
   ])('makes a slug of the name %j', async (name, slug) => {
-    const made = (await draft(createInstance(), { name })).slug as string;
+    const made = (await draft(await createInstance(), { name })).slug as string;
     expect(made).toMatch(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/);
     if (slug !== 'cafe-so-hne') expect(made).toBe(slug);
   });
 
   test('numbers a slug that nobody chose until it is free', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const slugs = [];
     for (let number = 0; number < 3; number += 1) slugs.push((await draft(instance, { name: 'Shop' })).slug);
     expect(slugs).toEqual(['shop', 'shop-2', 'shop-3']);
   });
 
   test('with a chosen slug that is taken is a conflict and leaves nothing behind', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     await draft(instance, { slug: 'shop' });
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     const before = dumpTables(instance);
     for (const slug of ['shop', tenant.application.slug, 'gatehouse-console']) {
       const { status, json } = await as(instance).create({ slug });
@@ -152,8 +154,8 @@ describe('creating an application', () => {
   });
 
   test('is for full workspace keys, owners and admins', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const applicationKey = await instance.createKey(id);
     const reader = await createWorkspaceKey(instance, { access: 'read' });
     const before = dumpTables(instance);
@@ -216,7 +218,7 @@ const BAD: [path: string, input: Record<string, unknown>][] = [
 
 describe('a bad value', () => {
   test.each(BAD)('of %s is named and changes nothing: %j', async (path, input) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
     const before = dumpTables(instance);
     for (const answer of [await as(instance).create(input), await as(instance).patch(id, input)]) {
@@ -228,7 +230,7 @@ describe('a bad value', () => {
   });
 
   test('is named with all the others', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { json } = await as(instance).create({ name: '', slug: 'A', sessionTtlSeconds: 1, colour: 'red' });
     expect(json.fields.map(({ path }: { path: string }) => path).sort()).toEqual([
       'colour',
@@ -264,7 +266,7 @@ describe('changing an application', () => {
   ];
 
   test.each(PATCHES)('with %j changes that and nothing else', async (input, expected) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const before = await draft(instance, {
       name: 'Shop',
       returnUrls: ['https://a.example/cb'],
@@ -281,17 +283,17 @@ describe('changing an application', () => {
   });
 
   test('writes the names of the fields into the audit record, not their values', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     await as(instance).patch(id, { name: 'Hidden value', sessionTtlSeconds: 300 });
-    const { detail } = instance.db.sqlite
+    const { detail } = instance.sqlite
       .query("SELECT detail FROM audit_records WHERE kind = 'application.updated'")
       .get() as { detail: string };
     expect(JSON.parse(detail)).toEqual({ fields: ['name', 'sessionTtlSeconds'] });
   });
 
   test('to a slug that is taken is a conflict; to its own it is none', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance, { slug: 'shop' });
     await draft(instance, { slug: 'taken' });
     const { status, json } = await as(instance).patch(id, { slug: 'taken', name: 'Changed' });
@@ -301,7 +303,7 @@ describe('changing an application', () => {
   });
 
   test('needs a body', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     expect((await as(instance).patch(id, undefined)).json).toMatchObject({
       error: 'invalid_request',
@@ -311,9 +313,9 @@ describe('changing an application', () => {
 
   test('allows loopback return URLs in dev mode only', async () => {
     const returnUrls = ['http://localhost:3000/cb'];
-    const dev = createInstance({ mode: 'dev' });
+    const dev = await createInstance({ mode: 'dev' });
     expect((await as(dev).patch((await draft(dev)).id, { returnUrls })).status).toBe(200);
-    const normal = createInstance();
+    const normal = await createInstance();
     expect((await as(normal).patch((await draft(normal)).id, { returnUrls })).status).toBe(400);
   });
 });
@@ -322,7 +324,7 @@ describe('the list of applications', () => {
   const namesOf = (json: { data: { items: { name: string }[] } }) => json.data.items.map(({ name }) => name);
 
   test('pages from the oldest on, without skipping or repeating while more are made', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     for (const name of ['A', 'B', 'C', 'D', 'E']) await draft(instance, { name });
     const first = await as(instance).list('?limit=2');
     expect(namesOf(first.json)).toEqual(['A', 'B']);
@@ -338,7 +340,7 @@ describe('the list of applications', () => {
   });
 
   test('has fifty a page unless asked, and two hundred at most', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     for (let number = 0; number < 51; number += 1) await draft(instance);
     const page = await as(instance).list();
     expect([page.json.data.items.length, typeof page.json.data.nextCursor]).toEqual([50, 'string']);
@@ -346,19 +348,22 @@ describe('the list of applications', () => {
   });
 
   test.each(['0', '201', '-1', 'ten', '', '1e9', '1.5', 'NaN'])('refuses limit=%s and names it', async (limit) => {
-    const { status, json } = await as(createInstance()).list(`?limit=${limit}`);
+    const { status, json } = await as(await createInstance()).list(`?limit=${limit}`);
     expect([status, json.error, json.fields?.[0].path]).toEqual([400, 'invalid_request', 'limit']);
   });
 
   test.each(['x', '', 'bnVsbA', 'WzFd', 'W10', '%00', 'WyJhIiwiYiJd'])('refuses the cursor %j', async (cursor) => {
-    const { status, json } = await as(createInstance()).list(`?cursor=${cursor}`);
+    const { status, json } = await as(await createInstance()).list(`?cursor=${cursor}`);
     expect([status, json.error]).toEqual([400, 'invalid_cursor']);
   });
 
   test('holds what the caller can reach, and never the console', async () => {
-    const instance = createInstance();
-    const tenant = createTenant(instance);
-    const [shop, blog] = [instance.createApplication({ name: 'Shop' }), instance.createApplication({ name: 'Blog' })];
+    const instance = await createInstance();
+    const tenant = await createTenant(instance);
+    const [shop, blog] = [
+      await instance.createApplication({ name: 'Shop' }),
+      await instance.createApplication({ name: 'Blog' }),
+    ];
     const applicationKey = await instance.createKey(shop.id, { access: 'read' });
     const subset = await createWorkspaceKey(instance, { applicationIds: [blog.id] });
     const names = async (token: string) => namesOf((await as(instance, token).list()).json);
@@ -370,19 +375,22 @@ describe('the list of applications', () => {
   });
 
   test('is empty for a console session that lost its membership', async () => {
-    const instance = createInstance();
-    instance.createApplication();
+    const instance = await createInstance();
+    await instance.createApplication();
     const token = await consoleToken(instance, 'owner');
-    instance.db.sqlite.run('DELETE FROM workspace_members');
+    instance.sqlite.run('DELETE FROM workspace_members');
     expect((await as(instance, token).list()).json.data).toEqual({ items: [], nextCursor: null });
   });
 });
 
 describe('reading an application', () => {
   test('is the same 404 outside the caller’s reach as where nothing is', async () => {
-    const instance = createInstance();
-    const tenant = createTenant(instance);
-    const [shop, blog] = [instance.createApplication({ name: 'Shop' }), instance.createApplication({ name: 'Blog' })];
+    const instance = await createInstance();
+    const tenant = await createTenant(instance);
+    const [shop, blog] = [
+      await instance.createApplication({ name: 'Shop' }),
+      await instance.createApplication({ name: 'Blog' }),
+    ];
     const consoleId = instance.services.workspaces.consoleId();
     const shopKey = await instance.createKey(shop.id);
     const subset = await createWorkspaceKey(instance, { applicationIds: [shop.id] });
@@ -406,8 +414,8 @@ describe('reading an application', () => {
   });
 
   test('hides it from a write as well, before the body is judged', async () => {
-    const instance = createInstance();
-    const tenant = createTenant(instance);
+    const instance = await createInstance();
+    const tenant = await createTenant(instance);
     const { status, json } = await as(instance).patch(tenant.application.id, '{"broken');
     expect([status, json.error]).toEqual([404, 'not_found']);
   });
@@ -415,7 +423,7 @@ describe('reading an application', () => {
 
 describe('publish and go-live', () => {
   test('bring an application from draft to test to live, each on record, without an event', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance, { name: 'Shop' });
     instance.clock.advance(MINUTE);
     const published = await as(instance).publish(id);
@@ -432,7 +440,7 @@ describe('publish and go-live', () => {
   });
 
   test('warn of what is missing and go ahead all the same', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     const { warnings } = (await as(instance).publish(id)).json.data;
     expect(warnings.map(({ path }: { path: string }) => path)).toEqual([
@@ -454,9 +462,9 @@ describe('publish and go-live', () => {
     ['live', 'publish'],
     ['live', 'goLive'],
   ] as const)('from %s, %s is refused and changes nothing', async (stage, action) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
-    instance.db.sqlite.prepare('UPDATE applications SET stage = ? WHERE id = ?').run(stage, id);
+    instance.sqlite.prepare('UPDATE applications SET stage = ? WHERE id = ?').run(stage, id);
     const before = dumpTables(instance);
     const { status, json } = await as(instance)[action](id);
     expect([status, json.error]).toEqual([409, 'invalid_state']);
@@ -465,16 +473,16 @@ describe('publish and go-live', () => {
   });
 
   test.each(['archived_at', 'deleted_at'])('are refused where %s is set', async (column) => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
-    instance.db.sqlite.prepare(`UPDATE applications SET ${column} = 1 WHERE id = ?`).run(id);
+    instance.sqlite.prepare(`UPDATE applications SET ${column} = 1 WHERE id = ?`).run(id);
     expect((await as(instance).publish(id)).json.error).toBe('invalid_state');
-    instance.db.sqlite.prepare("UPDATE applications SET stage = 'test' WHERE id = ?").run(id);
+    instance.sqlite.prepare("UPDATE applications SET stage = 'test' WHERE id = ?").run(id);
     expect((await as(instance).goLive(id)).json.error).toBe('invalid_state');
   });
 
   test('happen once when asked for fifty times at once', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     const answers = await Promise.all(Array.from({ length: 50 }, () => as(instance).publish(id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -483,7 +491,7 @@ describe('publish and go-live', () => {
   });
 
   test('take no fields', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     const { status, json } = await as(instance).publish(id, { force: true });
     expect([status, json.fields[0].path]).toEqual([400, 'force']);
@@ -491,7 +499,7 @@ describe('publish and go-live', () => {
   });
 
   test('are for full access', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { id } = await draft(instance);
     const reader = await instance.createKey(id, { access: 'read' });
     for (const token of [reader.token, await consoleToken(instance, 'member')]) {

@@ -39,9 +39,11 @@ function serveSite(answer?: (path: string) => Promise<Response>) {
   return { paths, headers, url: (path: string) => `http://127.0.0.1:${server.port}${path}` };
 }
 
-function setUp() {
-  const instance = createInstance({ outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true }) });
-  const application = instance.createApplication();
+async function setUp() {
+  const instance = await createInstance({
+    outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true }),
+  });
+  const application = await instance.createApplication();
   const path = `/api/applications/${application.id}`;
   const { workspaceKey: token } = instance;
   return {
@@ -69,7 +71,7 @@ function closedPort(): number {
 
 describe('a check of the legal URLs', () => {
   test('probes what has not been probed, once, and remembers what it found', async () => {
-    const { instance, application, set, check } = setUp();
+    const { instance, application, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms'), privacy: site.url('/status/404') });
     const audits = auditsOf(instance).length;
@@ -98,15 +100,15 @@ describe('a check of the legal URLs', () => {
     ]);
 
     instance.clock.advance(MINUTE);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const again = await check();
     expect(again.json).toEqual(first.json);
     expect(site.paths).toHaveLength(2);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('asks again only for the URL that was changed, and forgets the result of one that was taken away', async () => {
-    const { instance, set, check } = setUp();
+    const { instance, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms'), privacy: site.url('/privacy') });
     await check();
@@ -128,15 +130,15 @@ describe('a check of the legal URLs', () => {
   });
 
   test('of an application without any asks nobody and writes nothing', async () => {
-    const { instance, check, recheck } = setUp();
-    const before = databaseOf(instance);
+    const { instance, check, recheck } = await setUp();
+    const before = await databaseOf(instance);
     for (const answer of [await check(), await recheck()])
       expect(Object.values(byKind(answer)).map(({ status }) => status)).toEqual(['missing', 'missing', 'missing']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('says who asks, and carries nothing of the caller', async () => {
-    const { instance, set, check } = setUp();
+    const { instance, set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });
     await check();
@@ -147,7 +149,7 @@ describe('a check of the legal URLs', () => {
 
 describe('a recheck', () => {
   test.each([undefined, '', {}])('asks for every URL again, with body %p', async (body) => {
-    const { instance, set, check, recheck } = setUp();
+    const { instance, set, check, recheck } = await setUp();
     let status = 200;
     const site = serveSite(async () => new Response(null, { status }));
     await set({ terms: site.url('/terms'), privacy: site.url('/privacy'), imprint: site.url('/imprint') });
@@ -181,14 +183,14 @@ describe('a URL', () => {
     ['that redirects to the metadata service', `/to/${encodeURIComponent('http://169.254.169.254/')}`, 'refused', null],
     ['that redirects to a file', `/to/${encodeURIComponent('file:///etc/passwd')}`, 'refused', null],
   ])('%s is reported so', async (_, path, status, finalCode) => {
-    const { set, check } = setUp();
+    const { set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url(path) });
     expect(byKind(await check())['terms']).toMatchObject({ url: site.url(path), status, finalCode });
   });
 
   test.each(['/hops/6', '/loop'])('that redirects without end is broken, and left after five: %s', async (path) => {
-    const { set, check } = setUp();
+    const { set, check } = await setUp();
     const site = serveSite();
     await set({ terms: site.url(path) });
     expect(byKind(await check())['terms']).toMatchObject({ status: 'broken' });
@@ -196,7 +198,7 @@ describe('a URL', () => {
   });
 
   test('that cannot be reached, or may not be, is reported so beside the others', async () => {
-    const { set, check } = setUp();
+    const { set, check } = await setUp();
     const site = serveSite();
     await set({
       terms: `http://127.0.0.1:${closedPort()}/`,
@@ -211,8 +213,10 @@ describe('a URL', () => {
 
   test('on loopback is refused by an instance that serves the public', async () => {
     const site = serveSite();
-    const instance = createInstance({ outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false }) });
-    const application = instance.createApplication({ legalUrls: { terms: site.url('/terms') } });
+    const instance = await createInstance({
+      outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: false }),
+    });
+    const application = await instance.createApplication({ legalUrls: { terms: site.url('/terms') } });
     const answer = await instance.call('GET', `/api/applications/${application.id}/url-check`, {
       token: instance.workspaceKey,
     });
@@ -223,7 +227,7 @@ describe('a URL', () => {
 
 describe('probes run in parallel', () => {
   test('each is under way before any has been answered', async () => {
-    const { set, check } = setUp();
+    const { set, check } = await setUp();
     const all = Promise.withResolvers<void>();
     const site = serveSite(async () => {
       if (site.paths.length === 3) all.resolve();
@@ -235,7 +239,7 @@ describe('probes run in parallel', () => {
   });
 
   test('one that hangs costs five seconds, whatever its redirects, and other requests none', async () => {
-    const { instance, path, set, check } = setUp();
+    const { instance, path, set, check } = await setUp();
     const never = new Promise<Response>(() => {});
     const hanging = serveSite(async (asked) => {
       if (asked === '/hang') return never;
@@ -258,25 +262,25 @@ describe('probes run in parallel', () => {
 
 describe('who may have them probed', () => {
   test('a Read key may look, and only a Full key may ask again', async () => {
-    const { instance, application, path, set } = setUp();
+    const { instance, application, path, set } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });
     const { token } = await instance.createKey(application.id, { access: 'read' });
     expect((await instance.call('GET', `${path}/url-check`, { token })).status).toBe(200);
     expect(site.paths).toHaveLength(1);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const refused = await instance.call('POST', `${path}/recheck-urls`, { token });
     expect([refused.status, refused.json.error]).toEqual([403, 'admin_scope_required']);
     expect(site.paths).toHaveLength(1);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('strangers and other applications cause no request', async () => {
-    const { instance, path, set } = setUp();
+    const { instance, path, set } = await setUp();
     const site = serveSite();
     await set({ terms: site.url('/terms') });
-    const { token } = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
-    const before = databaseOf(instance);
+    const { token } = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
+    const before = await databaseOf(instance);
     for (const [method, rest] of [
       ['GET', '/url-check'],
       ['POST', '/recheck-urls'],
@@ -285,6 +289,6 @@ describe('who may have them probed', () => {
       expect((await instance.call(method, path + rest, { token })).status).toBe(404);
     }
     expect(site.paths).toEqual([]);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });

@@ -4,17 +4,17 @@ import { hashSecret, isSecret } from '../../../src/core/secret.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { auditsOf, databaseOf, workspaceKeyUserId } from '../beta/records.ts';
 
-const setUp = () => {
-  const instance = createInstance();
-  const application = instance.createApplication();
+const setUp = async () => {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const path = `/api/applications/${application.id}`;
   const rotate = (options: { token?: string; body?: unknown } = {}) =>
     instance.call('POST', `${path}/rotate-secret`, { token: instance.workspaceKey, ...options });
   return { instance, application, path, rotate };
 };
 
-const stored = ({ db }: Instance, id: string) =>
-  db.sqlite
+const stored = ({ sqlite }: Instance, id: string) =>
+  sqlite
     .query('SELECT client_secret_hash AS hash, client_secret_prefix AS prefix FROM applications WHERE id = ?')
     .get(id) as { hash: Uint8Array | null; prefix: string | null };
 
@@ -22,7 +22,7 @@ const hex = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('
 
 describe('a client secret', () => {
   test('is shown in the one answer that makes it, and kept as hash and prefix only', async () => {
-    const { instance, application, path, rotate } = setUp();
+    const { instance, application, path, rotate } = await setUp();
     expect(stored(instance, application.id)).toEqual({ hash: null, prefix: null });
     const before = auditsOf(instance).length;
     instance.clock.advance(MINUTE);
@@ -38,7 +38,7 @@ describe('a client secret', () => {
 
     const row = stored(instance, application.id);
     expect([hex(row.hash), row.prefix]).toEqual([hex(hashSecret(clientSecret)), prefix]);
-    expect(JSON.stringify(databaseOf(instance))).not.toContain(clientSecret);
+    expect(JSON.stringify(await databaseOf(instance))).not.toContain(clientSecret);
     expect(instance.logLines.join('')).not.toContain(clientSecret);
     expect(instance.logLines.join('')).not.toContain(prefix);
 
@@ -63,7 +63,7 @@ describe('a client secret', () => {
   });
 
   test('replaces the one before', async () => {
-    const { instance, application, rotate } = setUp();
+    const { instance, application, rotate } = await setUp();
     const first = (await rotate()).json.data.clientSecret;
     const second = (await rotate()).json.data.clientSecret;
     expect(second).not.toBe(first);
@@ -73,7 +73,7 @@ describe('a client secret', () => {
   });
 
   test('rotated ten times at once is one of those answered, whole', async () => {
-    const { instance, application, rotate } = setUp();
+    const { instance, application, rotate } = await setUp();
     const answers = await Promise.all(Array.from({ length: 10 }, () => rotate()));
     const secrets = answers.map(({ json }) => json.data.clientSecret as string);
     expect(new Set(secrets).size).toBe(10);
@@ -84,8 +84,8 @@ describe('a client secret', () => {
   });
 
   test('of another application stays as it is', async () => {
-    const { instance, rotate } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, rotate } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     await instance.call('POST', `/api/applications/${other.id}/rotate-secret`, { token: instance.workspaceKey });
     const before = stored(instance, other.id);
     await rotate();
@@ -93,15 +93,15 @@ describe('a client secret', () => {
   });
 
   test.each([undefined, '', {}])('is made without a body, with an empty one and with {}: %p', async (body) => {
-    expect((await setUp().rotate({ body })).status).toBe(200);
+    expect((await (await setUp()).rotate({ body })).status).toBe(200);
   });
 
   test('is not made by a Read key, a foreign key, a stranger, or with fields that are not known', async () => {
-    const { instance, application, path, rotate } = setUp();
+    const { instance, application, path, rotate } = await setUp();
     await rotate();
     const read = await instance.createKey(application.id, { access: 'read' });
-    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
-    const before = databaseOf(instance);
+    const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
+    const before = await databaseOf(instance);
     const refusals = [
       await rotate({ token: read.token }),
       await rotate({ token: foreign.token }),
@@ -117,6 +117,6 @@ describe('a client secret', () => {
       [400, 'invalid_request'],
     ]);
     for (const { text } of refusals) expect(text).not.toContain('ecs_');
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });

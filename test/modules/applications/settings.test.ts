@@ -3,9 +3,9 @@ import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { auditsOf, databaseOf } from '../beta/records.ts';
 
-const setUp = () => {
-  const instance = createInstance();
-  const application = instance.createApplication();
+const setUp = async () => {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const path = `/api/applications/${application.id}`;
   const { workspaceKey: token } = instance;
   return {
@@ -23,7 +23,7 @@ const setUp = () => {
 
 describe('a change of settings', () => {
   test('sets what is named, leaves the rest, and says on record which fields', async () => {
-    const { instance, application, patch, read } = setUp();
+    const { instance, application, patch, read } = await setUp();
     const before = await read();
     const audits = auditsOf(instance).length;
     instance.clock.advance(MINUTE);
@@ -85,29 +85,29 @@ describe('a change of settings', () => {
     ['a field that has its own operation', { name: 'Market', signinGate: 'closed' }, 'signinGate'],
     ['a field that cannot be set', { name: 'Market', clientId: 'cli_x' }, 'clientId'],
   ])('with %s that is wrong names it and changes nothing else either', async (_, body, path) => {
-    const { instance, patch } = setUp();
-    const before = databaseOf(instance);
+    const { instance, patch } = await setUp();
+    const before = await databaseOf(instance);
     const answer = await patch(body);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
     expect(answer.json.fields.map((field: { path: string }) => field.path)).toContain(path);
     for (const value of ['nonsense', 'nobody', 'password', 'javascript', 'No Slug'])
       expect(answer.text).not.toContain(`"${value}`);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('to a slug that is taken is a conflict and changes nothing else either', async () => {
-    const { instance, patch } = setUp();
-    instance.createApplication({ slug: 'taken' });
-    const before = databaseOf(instance);
+    const { instance, patch } = await setUp();
+    await instance.createApplication({ slug: 'taken' });
+    const before = await databaseOf(instance);
     const answer = await patch({ slug: 'taken', name: 'Market', defaultRoles: ['developer'] });
     expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
 describe('default roles', () => {
   test('are granted to who joins from then on, and to nobody who is there', async () => {
-    const { patch, rolesOf } = setUp();
+    const { patch, rolesOf } = await setUp();
     expect(await rolesOf('early@example.com')).toEqual(['user']);
     await patch({ defaultRoles: ['developer', 'user'] });
     expect(await rolesOf('ada@example.com')).toEqual(['developer', 'user']);
@@ -117,8 +117,8 @@ describe('default roles', () => {
   });
 
   test('can be a role made later, and not one of another application', async () => {
-    const { instance, application, patch, rolesOf } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application, patch, rolesOf } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const create = (id: string, slug: string) =>
       instance.call('POST', `/api/applications/${id}/roles`, {
         token: instance.workspaceKey,
@@ -128,10 +128,10 @@ describe('default roles', () => {
     await create(other.id, 'foreign');
     expect((await patch({ defaultRoles: ['editor'] })).json.data.defaultRoles).toEqual(['editor']);
     expect(await rolesOf('ada@example.com')).toEqual(['editor']);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const answer = await patch({ defaultRoles: ['foreign'] });
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, 'defaultRoles.0']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
@@ -140,19 +140,19 @@ describe('sign-in methods', () => {
     instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com', clientId } });
 
   test('are all on at first, and no code is sent while codes are off', async () => {
-    const { instance, application, patch, read } = setUp();
+    const { instance, application, patch, read } = await setUp();
     expect((await read()).signinMethods).toEqual(['otp', 'passkey', 'provider']);
     await patch({ signinMethods: ['passkey'] });
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const refused = await send(instance, application.clientId);
     expect([refused.status, refused.json.success]).toEqual([403, false]);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
     await patch({ signinMethods: ['otp'] });
     expect((await send(instance, application.clientId)).status).toBe(200);
   });
 
   test('are asked when the code is exchanged, whenever the code was sent', async () => {
-    const { instance, application, patch } = setUp();
+    const { instance, application, patch } = await setUp();
     const sent = await send(instance, application.clientId);
     await patch({ signinMethods: ['passkey'] });
     const answer = await instance.call('POST', '/api/v1/auth/otp/verify', {
@@ -164,7 +164,7 @@ describe('sign-in methods', () => {
 });
 
 test('the lifetime of sessions is that of their application when they begin', async () => {
-  const { instance, application, patch } = setUp();
+  const { instance, application, patch } = await setUp();
   await patch({ sessionTtlSeconds: 300 });
   const { token } = await instance.signIn(application.clientId, 'ada@example.com');
   await patch({ sessionTtlSeconds: 31_536_000 });
@@ -176,12 +176,12 @@ test('the lifetime of sessions is that of their application when they begin', as
 });
 
 test('settings are read by a Read key and changed by none', async () => {
-  const { instance, application } = setUp();
+  const { instance, application } = await setUp();
   const { token } = await instance.createKey(application.id, { access: 'read' });
   const path = `/api/applications/${application.id}`;
   expect((await instance.call('GET', path, { token })).status).toBe(200);
-  const before = databaseOf(instance);
+  const before = await databaseOf(instance);
   const answer = await instance.call('PATCH', path, { token, body: { nonsense: true } });
   expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
-  expect(databaseOf(instance)).toEqual(before);
+  expect(await databaseOf(instance)).toEqual(before);
 });

@@ -147,12 +147,12 @@ describe('an admin who adds addresses', () => {
 describe('a refused addition writes nothing', () => {
   test('when one address is bad: each bad one is named, and none is repeated', async () => {
     const beta = await setUpBeta();
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const answer = await beta.add('a@example.com', 'not-an-address', 'c@example.com', 'two@@example.com');
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
     expect(answer.json.fields.map(({ path }: { path: string }) => path)).toEqual(['emails.1', 'emails.3']);
     expect(answer.text).not.toContain('not-an-address');
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test.each([
@@ -165,10 +165,10 @@ describe('a refused addition writes nothing', () => {
     ['a field that is not known', { emails: [EMAIL], colour: 'red' }, 'colour'],
   ])('for %s', async (_, body, path) => {
     const beta = await setUpBeta();
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const answer = await beta.admin('POST', '/beta-interests', body);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 });
 
@@ -200,12 +200,12 @@ describe('approving', () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'approved');
     beta.instance.clock.advance(MINUTE);
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     for (const body of [undefined, {}, { notify: true }]) {
       const again = await beta.admin('POST', `/beta-interests/${row.id}/approve`, body);
       expect([again.status, again.json.data]).toEqual([200, row]);
     }
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('tells the person when asked to, once, even when tried ten times at the same time', async () => {
@@ -264,10 +264,10 @@ describe('declining', () => {
   test('again changes nothing', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'declined');
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const again = await beta.admin('POST', `/beta-interests/${row.id}/decline`, {});
     expect([again.status, again.json.data]).toEqual([200, row]);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 });
 
@@ -352,22 +352,22 @@ describe('the row of another application', () => {
     ['POST', '/decline'],
     ['DELETE', ''],
   ])('is not there for %s …%s, and stays as it is', async (method, verb) => {
-    const instance = createInstance();
-    const mine = betaOf(instance, instance.createApplication());
-    const theirs = betaOf(instance, instance.createApplication({ name: 'Other' }));
+    const instance = await createInstance();
+    const mine = betaOf(instance, await instance.createApplication());
+    const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
     const row = await theirs.seed(EMAIL, 'pending');
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const foreign = await mine.admin(method, `/beta-interests/${row.id}${verb}`);
     const nothing = await mine.admin(method, `/beta-interests/bet_01h455vb4pex5vsknk084sn02q${verb}`);
     expect([foreign.status, foreign.json.error]).toEqual([404, 'not_found']);
     expect({ ...foreign.json, requestId: '' }).toEqual({ ...nothing.json, requestId: '' });
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('does not show in this one’s list, and the same address is a row of its own in each', async () => {
-    const instance = createInstance();
-    const mine = betaOf(instance, instance.createApplication());
-    const theirs = betaOf(instance, instance.createApplication({ name: 'Other' }));
+    const instance = await createInstance();
+    const mine = betaOf(instance, await instance.createApplication());
+    const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
     const row = await theirs.seed(EMAIL, 'declined');
     expect(await mine.rows()).toEqual({});
     await mine.add(EMAIL);
@@ -377,13 +377,13 @@ describe('the row of another application', () => {
 });
 
 test('an application’s key reaches its own allowlist and no other; a Read key reaches none', async () => {
-  const instance = createInstance();
-  const mine = betaOf(instance, instance.createApplication());
-  const theirs = betaOf(instance, instance.createApplication({ name: 'Other' }));
+  const instance = await createInstance();
+  const mine = betaOf(instance, await instance.createApplication());
+  const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
   const full = await instance.createKey(mine.application.id);
   const read = await instance.createKey(mine.application.id, { access: 'read' });
   const row = await mine.seed(EMAIL, 'pending');
-  const before = databaseOf(instance);
+  const before = await databaseOf(instance);
   const calls: [method: string, path: string, body?: object][] = [
     ['GET', '/beta-interests'],
     ['POST', '/beta-interests', { emails: ['bob@example.com'] }],
@@ -403,7 +403,7 @@ test('an application’s key reaches its own allowlist and no other; a Read key 
     const stranger = await instance.call(method, own, { body: body && { nonsense: true } });
     expect([method, path, stranger.status, stranger.json.error]).toEqual([method, path, 401, 'unauthenticated']);
   }
-  expect(databaseOf(instance)).toEqual(before);
+  expect(await databaseOf(instance)).toEqual(before);
   const admitted = await instance.call(
     'POST',
     `/api/applications/${mine.application.id}/beta-interests/${row.id}/approve`,

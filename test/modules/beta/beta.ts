@@ -1,6 +1,6 @@
 /** An application with its allowlist, as the tests of beta access drive it. */
 import { expect } from 'bun:test';
-import type { Application } from '../../../src/db/schema/applications.ts';
+import type { Application } from '../../../src/store/applications.ts';
 import { type Answer, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 
 export interface Row {
@@ -76,8 +76,8 @@ export function betaOf(instance: Instance, application: Application): Beta {
 
 /** Behind a closed door, as a beta is. */
 export async function setUpBeta({ gate = 'private_beta', ...options }: InstanceOptions & { gate?: string } = {}) {
-  const instance = createInstance(options);
-  const beta = betaOf(instance, instance.createApplication());
+  const instance = await createInstance(options);
+  const beta = betaOf(instance, await instance.createApplication());
   if (gate !== 'public') await beta.setGate(gate);
   return beta;
 }

@@ -98,7 +98,7 @@ describe('opening to the public', () => {
     await beta.setGate('public');
     expect(new Set(Object.values(await beta.statuses()))).toEqual(new Set(['notify_when_public']));
     await runJobs(beta);
-    const restarted = betaOf(beta.instance.restart(), beta.application);
+    const restarted = betaOf(await beta.instance.restart(), beta.application);
     for (let turn = 0; turn < 4; turn += 1) await runJobs(restarted);
     expect(launchMails(restarted).sort()).toEqual(emails.sort());
     expect(Object.values(await restarted.rows()).every(({ notifiedAt }) => notifiedAt !== null)).toBe(true);
@@ -120,10 +120,11 @@ describe('opening to the public', () => {
   });
 
   test('of one application tells nobody who waits for another', async () => {
-    const instance = createInstance();
-    const [mine, theirs] = [instance.createApplication(), instance.createApplication({ name: 'Other' })].map(
-      (application) => betaOf(instance, application),
-    ) as [Beta, Beta];
+    const instance = await createInstance();
+    const [mine, theirs] = [
+      await instance.createApplication(),
+      await instance.createApplication({ name: 'Other' }),
+    ].map((application) => betaOf(instance, application)) as [Beta, Beta];
     for (const beta of [mine, theirs]) {
       await beta.setGate('private_beta');
       await beta.ask(EMAIL);
@@ -164,7 +165,7 @@ describe('the gate', () => {
     return json.success ? 'in' : json.error;
   }
   const users = ({ instance }: Beta, email: string) =>
-    instance.db.sqlite.query('SELECT count(*) AS n FROM users WHERE email = ?').get(email);
+    instance.sqlite.query('SELECT count(*) AS n FROM users WHERE email = ?').get(email);
 
   test('takes effect at the very next sign-in, and makes no user of those it keeps out', async () => {
     const beta = await setUpBeta({ gate: 'public' });
@@ -231,9 +232,9 @@ describe('the gate', () => {
   ])('refuses %j and stays as it is', async (body, path) => {
     const beta = await setUpBeta();
     await beta.ask(EMAIL);
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const answer = await beta.admin('POST', '/signin-gate', body);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 });

@@ -67,7 +67,7 @@ describe('the public state of an application', () => {
   });
 
   test('of a draft is not open yet', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const { json } = await instance.call('POST', '/api/applications', { token: instance.workspaceKey, body: {} });
     const state = await instance.call('GET', `/api/applications/${json.data.id}/public/state`);
     expect(state.json.data).toMatchObject({ stage: 'draft', isOpen: false });
@@ -100,20 +100,20 @@ describe('whoever polls it', () => {
   test('needs no credential, and one that is sent is neither judged nor counted nor noted', async () => {
     const { instance, application, state } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     instance.clock.advance(5 * MINUTE);
-    instance.services.flushCounters();
-    const before = databaseOf(instance);
-    const counters = instance.db.sqlite.query('SELECT * FROM rate_counters').all();
+    await instance.services.flushCounters();
+    const before = await databaseOf(instance);
+    const counters = instance.sqlite.query('SELECT * FROM rate_counters').all();
     for (const value of [`Bearer ${token}`, 'Bearer est_nonsense', 'Bearer eak_nonsense', 'Basic YTpi']) {
       const answer = await state({ authorization: value });
       expect([answer.status, answer.headers.get('ratelimit-limit')]).toEqual([200, null]);
     }
     const cookie = await state({ cookie: `gatehouse=${token}` });
     expect([cookie.status, cookie.headers.get('set-cookie')]).toEqual([200, null]);
-    instance.services.flushCounters();
-    expect(databaseOf(instance)).toEqual(before);
-    expect(instance.db.sqlite.query('SELECT * FROM rate_counters').all()).toEqual(counters);
+    await instance.services.flushCounters();
+    expect(await databaseOf(instance)).toEqual(before);
+    expect(instance.sqlite.query('SELECT * FROM rate_counters').all()).toEqual(counters);
   });
 
   test('every second for an hour is never refused', async () => {

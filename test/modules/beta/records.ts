@@ -1,8 +1,12 @@
 /** What a call has left behind, read from the database itself. */
 import type { Instance } from '../../support/instance.ts';
 
-/** Every row of every table, so that "nothing was changed" can be proved. Counters of limits are no change. */
-export function databaseOf({ db: { sqlite } }: Instance): Record<string, unknown[]> {
+/**
+ * Every row of every table, once the mail that was queued has gone out, so that "nothing was changed" can be proved.
+ * Counters of limits are no change.
+ */
+export async function databaseOf({ sqlite, services }: Instance): Promise<Record<string, unknown[]>> {
+  await services.mail.runOnce();
   const tables = sqlite
     .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('rate_counters', 'sqlite_sequence')")
     .all() as { name: string }[];
@@ -16,7 +20,7 @@ export interface StoredMail {
 }
 
 /** Every mail that was queued, oldest first. */
-export function mailsOf({ db: { sqlite } }: Instance): StoredMail[] {
+export function mailsOf({ sqlite }: Instance): StoredMail[] {
   return sqlite.query('SELECT recipient AS "to", subject, text FROM mails ORDER BY rowid').all() as StoredMail[];
 }
 
@@ -32,7 +36,7 @@ export interface StoredAudit {
 }
 
 /** The audit records, oldest first, from the `skip`th on. */
-export function auditsOf({ db: { sqlite } }: Instance, skip = 0): StoredAudit[] {
+export function auditsOf({ sqlite }: Instance, skip = 0): StoredAudit[] {
   const rows = sqlite
     .query(
       `SELECT kind, application_id AS applicationId, workspace_id AS workspaceId, actor_user_id AS actorUserId,
@@ -43,7 +47,7 @@ export function auditsOf({ db: { sqlite } }: Instance, skip = 0): StoredAudit[] 
 }
 
 /** The user that a workspace key acts as. */
-export function workspaceKeyUserId({ db: { sqlite }, workspaceId }: Instance): string {
+export function workspaceKeyUserId({ sqlite, workspaceId }: Instance): string {
   const row = sqlite
     .query(
       `SELECT m.user_id AS userId FROM api_keys k JOIN application_users m ON m.id = k.application_user_id

@@ -51,12 +51,12 @@ describe('a stranger who asks', () => {
   test.each(['pending', 'approved', 'declined'])('again, being %s, changes nothing by either kind', async (status) => {
     const beta = await setUpBeta();
     await beta.seed(EMAIL, status);
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     for (const kind of ['request', 'notify']) {
       const answer = await beta.ask(EMAIL, kind);
       expect([answer.status, answer.json]).toEqual([200, RECEIVED]);
     }
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('first to be told and then to be let in, is waiting to be let in', async () => {
@@ -72,19 +72,19 @@ describe('a stranger who asks', () => {
     const beta = await setUpBeta();
     await beta.setPolicy('auto_decline');
     await beta.ask(EMAIL);
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     beta.instance.clock.advance(MINUTE);
     await beta.ask(EMAIL);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('after a soft decline stays softly declined', async () => {
     const beta = await setUpBeta();
     const row = await beta.seed(EMAIL, 'pending');
     await beta.admin('POST', `/beta-interests/${row.id}/decline`, { soft: true });
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     await beta.ask(EMAIL);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('twenty times at once leaves one row and one record', async () => {
@@ -123,17 +123,17 @@ describe('a request that is refused writes nothing', () => {
     [{ kind: 'request', email: EMAIL, status: 'approved' }, 'status'],
   ])('for a bad body: %j', async (body, path) => {
     const beta = await setUpBeta();
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const url = `/api/applications/${beta.application.id}/public/access-interest`;
     const answer = await beta.instance.call('POST', url, { body });
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
     expect(answer.text).not.toContain('no-address');
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('for an application that does not exist, and for the console, alike', async () => {
     const { instance } = await setUpBeta();
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const bodies = [];
     for (const id of ['app_01h455vb4pex5vsknk084sn02q', 'nonsense', instance.services.workspaces.consoleId()]) {
       const answer = await instance.call('POST', `/api/applications/${id}/public/access-interest`, {
@@ -143,7 +143,7 @@ describe('a request that is refused writes nothing', () => {
       bodies.push({ ...answer.json, requestId: '' });
     }
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test.each(['archive', 'delete'])('for an application after %s', async (kind) => {
@@ -152,10 +152,10 @@ describe('a request that is refused writes nothing', () => {
     const sent = await beta.admin('POST', '/lifecycle/send', { kind });
     const code = instance.codeFor('owner@example.com');
     await beta.admin('POST', '/lifecycle/confirm', { challengeId: sent.json.data.challengeId, code });
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const answer = await beta.ask(EMAIL);
     expect([answer.status, answer.json.error]).toEqual([403, 'application_archived']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
@@ -163,7 +163,7 @@ describe('limits', () => {
   test('five requests an hour for one e-mail, however it is written, from wherever, for whatever application', async () => {
     const beta = await setUpBeta();
     const { instance } = beta;
-    const other = betaOf(instance, instance.createApplication({ name: 'Other' }));
+    const other = betaOf(instance, await instance.createApplication({ name: 'Other' }));
     instance.clock.advance(10 * MINUTE);
     const spellings = ['ada@example.com', 'ADA@example.com', ' ada@EXAMPLE.COM', 'Ada@Example.Com '];
     for (let count = 0; count < 5; count += 1) {
@@ -176,7 +176,7 @@ describe('limits', () => {
         answer.headers.get('ratelimit-reset'),
       ]).toEqual(['5', String(4 - count), '3000']);
     }
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const refused = await beta.ask('aDa@example.com', 'notify');
     expect([refused.status, refused.json.error]).toEqual([429, 'rate_limited']);
     expect(
@@ -184,7 +184,7 @@ describe('limits', () => {
         refused.headers.get(name),
       ),
     ).toEqual(['3000', '5', '0', '3000']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
     expect((await beta.ask('bob@example.com')).status).toBe(200);
     instance.clock.advance(50 * MINUTE);
     expect((await beta.ask(EMAIL)).status).toBe(200);
@@ -194,7 +194,7 @@ describe('limits', () => {
     const beta = await setUpBeta();
     const { instance } = beta;
     for (let count = 0; count < 30; count += 1) expect((await beta.ask(`p${count}@example.com`)).status).toBe(200);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const refused = await beta.ask('late@example.com');
     expect([refused.status, refused.json.error]).toEqual([429, 'rate_limited']);
     expect(['retry-after', 'ratelimit-limit', 'ratelimit-remaining'].map((name) => refused.headers.get(name))).toEqual([
@@ -202,8 +202,8 @@ describe('limits', () => {
       '30',
       '0',
     ]);
-    expect(databaseOf(instance)).toEqual(before);
-    const restarted = betaOf(instance.restart(), beta.application);
+    expect(await databaseOf(instance)).toEqual(before);
+    const restarted = betaOf(await instance.restart(), beta.application);
     expect((await restarted.ask('late@example.com')).status).toBe(429);
     restarted.instance.peer = '203.0.113.99';
     expect((await restarted.ask('late@example.com')).status).toBe(200);
@@ -315,16 +315,16 @@ describe('the policy', () => {
     [{ policy: 'auto_accept', emails: [] }, 'emails'],
   ])('refuses %j and decides nobody', async (body, path) => {
     const { beta } = await setUpWaiting();
-    const before = databaseOf(beta.instance);
+    const before = await databaseOf(beta.instance);
     const answer = await beta.admin('POST', '/beta-policy', body);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
-    expect(databaseOf(beta.instance)).toEqual(before);
+    expect(await databaseOf(beta.instance)).toEqual(before);
   });
 
   test('of one application decides nobody of another', async () => {
-    const instance = createInstance();
-    const mine = betaOf(instance, instance.createApplication());
-    const theirs = betaOf(instance, instance.createApplication({ name: 'Other' }));
+    const instance = await createInstance();
+    const mine = betaOf(instance, await instance.createApplication());
+    const theirs = betaOf(instance, await instance.createApplication({ name: 'Other' }));
     for (const beta of [mine, theirs]) await beta.ask(EMAIL);
     const before = await theirs.rows();
     await mine.setPolicy('auto_accept', true);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, isoTime, MINUTE } from '@/core/clock.ts';
+import { findConsole } from '@/store/applications.ts';
 import { createTenant, dumpTables, grant } from '../tenants.ts';
 import { lastAudit } from '../users/management.ts';
 import { createScene, grants, sceneOf } from './scene.ts';
@@ -19,10 +20,10 @@ describe('the application behind a code', () => {
     const { applicationOf } = instance.services.deviceApproval;
     const { user_code, device_code } = await begin();
     const before = dumpTables(instance);
-    expect(applicationOf(user_code.toLowerCase())?.id).toBe(application.id);
-    for (const wrong of ['BBBB-BBBB', 'nonsense', '', device_code]) expect(applicationOf(wrong)).toBeNull();
+    expect((await applicationOf(user_code.toLowerCase()))?.id).toBe(application.id);
+    for (const wrong of ['BBBB-BBBB', 'nonsense', '', device_code]) expect(await applicationOf(wrong)).toBeNull();
     instance.clock.advance(15 * MINUTE);
-    expect(applicationOf(user_code)).toBeNull();
+    expect(await applicationOf(user_code)).toBeNull();
     expect(dumpTables(instance)).toEqual(before);
   });
 });
@@ -60,7 +61,7 @@ describe('looking a code up', () => {
 
   test('in the console shows where the key would manage, as what', async () => {
     const { instance } = await createScene();
-    const console_ = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+    const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console_.signIn('owner@example.com');
     const { json } = await console_.look((await console_.begin()).user_code, owner);
     expect(json.data.grants.workspaces).toEqual([
@@ -100,7 +101,7 @@ describe('looking a code up', () => {
 
   test('works by the cookie of our own pages; deciding by it only from them', async () => {
     const { instance } = await createScene();
-    const console_ = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+    const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
     const owner = await console_.signIn('owner@example.com');
     const { user_code } = await console_.begin();
     const cookie = { cookie: `gatehouse=${owner.token}` };
@@ -132,16 +133,15 @@ const WRONG: [what: string, prepare: (scene: Scene) => Promise<string> | string]
   [
     'of a sibling application',
     async ({ instance }) =>
-      (await sceneOf(instance, instance.createApplication({ name: 'Sibling' })).begin()).user_code,
+      (await sceneOf(instance, await instance.createApplication({ name: 'Sibling' })).begin()).user_code,
   ],
   [
     'of another tenant',
-    async ({ instance }) => (await sceneOf(instance, createTenant(instance).application).begin()).user_code,
+    async ({ instance }) => (await sceneOf(instance, (await createTenant(instance)).application).begin()).user_code,
   ],
   [
     'of the console',
-    async ({ instance }) =>
-      (await sceneOf(instance, instance.services.applications.findByClientId('console')!).begin()).user_code,
+    async ({ instance }) => (await sceneOf(instance, (await findConsole(instance.db.reader))!).begin()).user_code,
   ],
   [
     'somebody else’s by claim',
@@ -215,12 +215,20 @@ describe('a wrong code', () => {
     expect((await look(user_code, await signIn('bea@example.com'))).status).toBe(200);
   });
 
+  test('is counted also where many come at once: five are answered', async () => {
+    const { ada, begin, look } = await createScene();
+    const { user_code } = await begin();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => look('BBBB-BBBB', ada)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(404), ...Array(15).fill(429)]);
+    expect((await look(user_code, ada)).status).toBe(429);
+  });
+
   test('is counted across a restart', async () => {
     const { instance, ada } = await createScene();
     const ask = (on: typeof instance) =>
       on.call('GET', '/api/account/device?user_code=BBBB-BBBB', { token: ada.token });
     for (let count = 0; count < 5; count += 1) await ask(instance);
-    expect((await ask(instance.restart())).status).toBe(429);
+    expect((await ask(await instance.restart())).status).toBe(429);
   });
 
   test('leaves right ones uncounted', async () => {
@@ -253,7 +261,7 @@ describe('a claim', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 404]);
     expect(await outcome(codes)).toBe('Bearer');
     expect(
-      instance.db.sqlite.query("SELECT created_by_user_id AS by FROM api_keys WHERE source = 'device'").get(),
+      instance.sqlite.query("SELECT created_by_user_id AS by FROM api_keys WHERE source = 'device'").get(),
     ).toEqual({ by: ada.userId });
   });
 
@@ -342,7 +350,7 @@ describe('deciding', () => {
   test('to approve is refused in the sign-in’s own words where the gate has closed; to deny is not', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
-    instance.db.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
+    instance.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
     const { status, json } = await decide('approve', user_code, ada);
     expect([status, json.error]).toEqual([403, 'waitlist']);
     expect(grants(instance)[0]).toMatchObject({ status: 'pending', claimed_session_id: null });
@@ -352,7 +360,7 @@ describe('deciding', () => {
   test('to approve is refused in a draft to who is no insider', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
-    instance.db.sqlite.prepare("UPDATE applications SET stage = 'draft' WHERE id = ?").run(application.id);
+    instance.sqlite.prepare("UPDATE applications SET stage = 'draft' WHERE id = ?").run(application.id);
     const { status, json } = await decide('approve', user_code, ada);
     expect([status, json.error]).toEqual([403, 'gate_closed']);
   });

@@ -104,19 +104,17 @@ describe('a device code', () => {
   });
 
   test('comes with a user code that no other has: what is drawn twice is drawn again', async () => {
-    const { db, services } = createInstance();
+    const { db, services } = await createInstance();
     const drawn = ['BBBBBBBB', 'BBBBBBBB', 'BBBBBBBB', 'CCCCCCCC'];
     const authorization = deviceAuthorizationService({
       db,
       random: { ...systemRandom, text: () => drawn.shift()! },
       instanceKey: instanceKey(systemRandom.bytes(32)),
       personalKeys: services.personalKeys,
-      findApplication: services.applications.find,
-      findApplicationByClientId: services.applications.findByClientId,
       baseUrl: () => 'http://localhost',
     });
-    const ask = () => authorization.issue(SYSTEM_ACTOR, { client_id: 'console' }, null).user_code;
-    expect([ask(), ask()]).toEqual(['BBBB-BBBB', 'CCCC-CCCC']);
+    const ask = async () => (await authorization.issue(SYSTEM_ACTOR, { client_id: 'console' }, null)).user_code;
+    expect([await ask(), await ask()]).toEqual(['BBBB-BBBB', 'CCCC-CCCC']);
   });
 
   test('is given sixty times to one address in a quarter of an hour, and another address is none the worse', async () => {
@@ -142,8 +140,8 @@ describe('a device code', () => {
   test('is limited as configured, and not at all in an ephemeral instance', async () => {
     const environment = { GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS: '2' };
     const statuses = async (mode: 'normal' | 'ephemeral') => {
-      const instance = createInstance({ mode, environment });
-      const { begin } = sceneOf(instance, instance.createApplication());
+      const instance = await createInstance({ mode, environment });
+      const { begin } = sceneOf(instance, await instance.createApplication());
       const outcomes = [];
       for (let count = 0; count < 3; count += 1)
         outcomes.push(

@@ -51,7 +51,7 @@ describe('what belongs to something else', () => {
       ada.token,
       token,
       instance.workspaceKey,
-      instance.services.setup.createLink(),
+      await instance.services.setup.createLink(),
       user_code,
       ID,
     ]) {
@@ -79,7 +79,7 @@ describe('in plain text', () => {
     const { access_token } = (await poll(codes)).json;
     await poll(codes);
     await instance.call('GET', '/api/me/roles', { token: access_token });
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     const [stored, logged] = [storedText(instance), instance.logLines.join('')];
     expect(logged).toContain('/api/v1/device/token');
     const plain = codes.user_code.replace('-', '');
@@ -90,7 +90,7 @@ describe('in plain text', () => {
   test('no code and no key is echoed in a refusal', async () => {
     const { instance, begin, poll, ada, look } = await createScene();
     const { device_code, user_code } = await begin();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const answers = [
       await poll({ device_code }),
       await poll({ device_code }, { client_id: other.clientId }),

@@ -1,11 +1,12 @@
 /** What a personal key opens, and what it never does: every operation of the app is walked, none listed by hand. */
 import { describe, expect, test } from 'bun:test';
 import type { Operation } from '@/http/operation.ts';
+import { findConsole } from '@/store/applications.ts';
 import { createInstance } from '../../support/instance.ts';
 import { createTenant, createWorkspaceKey, grant } from '../tenants.ts';
 import { createScene, type Person, sceneOf } from './scene.ts';
 
-const { operations } = createInstance().app;
+const { operations } = (await createInstance()).app;
 const guarded = operations.filter(({ access }) => access !== 'none');
 
 async function fromShop() {
@@ -16,9 +17,9 @@ async function fromShop() {
 
 /** A person of the console with a key of theirs. */
 async function fromConsole(role: 'owner' | 'admin' | 'member') {
-  const instance = createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000' } });
-  const application = instance.createApplication();
-  const console_ = sceneOf(instance, instance.services.applications.findByClientId('console')!);
+  const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000' } });
+  const application = await instance.createApplication();
+  const console_ = sceneOf(instance, (await findConsole(instance.db.reader))!);
   const email = role === 'owner' ? 'owner@example.com' : 'mia@example.com';
   const owner = await console_.signIn('owner@example.com');
   let memberId: string | undefined;
@@ -107,11 +108,11 @@ describe('a personal key of an ordinary application', () => {
 
   test('is unknown to a backend of any other application', async () => {
     const { instance, token } = await fromShop();
-    const sibling = instance.createApplication({ name: 'Sibling' });
+    const sibling = await instance.createApplication({ name: 'Sibling' });
     const strangers = [
       (await instance.createKey(sibling.id)).token,
       (await createWorkspaceKey(instance, { applicationIds: [sibling.id] })).token,
-      createTenant(instance).workspaceKey,
+      (await createTenant(instance)).workspaceKey,
     ];
     for (const bearer of strangers) {
       const { json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });
@@ -186,7 +187,7 @@ describe('a personal key of the console', () => {
     const { instance, person, manage, id } = await fromConsole('admin');
     const { status, json } = await manage('POST', '/api/applications', { name: 'Made by a command' });
     expect(status).toBe(200);
-    const row = instance.db.sqlite
+    const row = instance.sqlite
       .query("SELECT * FROM audit_records WHERE kind = 'application.created' AND target_id = ?")
       .get(json.data.id);
     expect(row).toMatchObject({ actor_type: 'user', actor_user_id: person.userId, actor_api_key_id: id });
@@ -213,7 +214,7 @@ describe('a personal key of the console', () => {
 
   test('of somebody still in another workspace reaches that one alone', async () => {
     const { instance, application, owner, person, memberId, manage } = await fromConsole('admin');
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     await instance.call('POST', '/api/workspace/members', {
       token: tenant.workspaceKey,
       body: { email: 'mia@example.com', role: 'member' },
@@ -228,7 +229,7 @@ describe('a personal key of the console', () => {
 
   test('reaches nothing of another workspace', async () => {
     const { instance, manage } = await fromConsole('owner');
-    const { application } = createTenant(instance);
+    const { application } = await createTenant(instance);
     expect((await manage('GET', `/api/applications/${application.id}`)).status).toBe(404);
   });
 

@@ -1,6 +1,6 @@
 /** A device and the people who may let it in: every step of the grant, as the device and the page make them. */
 import { MINUTE } from '@/core/clock.ts';
-import type { Application } from '@/db/schema/applications.ts';
+import type { Application } from '@/store/applications.ts';
 import { type Answer, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -20,11 +20,11 @@ export interface Codes {
 export type Scene = Awaited<ReturnType<typeof createScene>>;
 
 export async function createScene(options: InstanceOptions = {}) {
-  const instance = createInstance({
+  const instance = await createInstance({
     ...options,
     environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000', ...options.environment },
   });
-  const application = instance.createApplication();
+  const application = await instance.createApplication();
   const scene = sceneOf(instance, application);
   return { ...scene, ada: await scene.signIn('ada@example.com') };
 }
@@ -72,12 +72,12 @@ export function sceneOf(instance: Instance, application: Application) {
     await decide('approve', codes.user_code, person);
     const { status, text, json } = await poll(codes);
     if (status !== 200) throw new Error(`device/token answered ${status}: ${text}`);
-    const row = instance.db.sqlite.query('SELECT id FROM api_keys ORDER BY rowid DESC LIMIT 1').get();
+    const row = instance.sqlite.query('SELECT id FROM api_keys ORDER BY rowid DESC LIMIT 1').get();
     return { token: json.access_token as string, id: (row as { id: string }).id };
   };
 
   const setStatus = (userId: string, status: string): void => {
-    instance.db.sqlite
+    instance.sqlite
       .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
       .run(status, application.id, userId);
   };
@@ -86,12 +86,12 @@ export function sceneOf(instance: Instance, application: Application) {
 }
 
 /** Every grant as it is stored. */
-export function grants({ db }: Instance): Record<string, unknown>[] {
-  return db.sqlite.query('SELECT * FROM device_grants ORDER BY rowid').all() as Record<string, unknown>[];
+export function grants({ sqlite }: Instance): Record<string, unknown>[] {
+  return sqlite.query('SELECT * FROM device_grants ORDER BY rowid').all() as Record<string, unknown>[];
 }
 
-export function countKeys({ db }: Instance): number {
-  return (db.sqlite.query("SELECT count(*) AS n FROM api_keys WHERE source = 'device'").get() as { n: number }).n;
+export function countKeys({ sqlite }: Instance): number {
+  return (sqlite.query("SELECT count(*) AS n FROM api_keys WHERE source = 'device'").get() as { n: number }).n;
 }
 
 /** Confirms a change of the application's lifecycle, by the code mailed to the owner. */

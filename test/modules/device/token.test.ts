@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE, SECOND } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { isSecret, mintSecret, secretPrefix } from '@/core/secret.ts';
+import { findConsole } from '@/store/applications.ts';
 import { createTenant, dumpTables } from '../tenants.ts';
 import { lastAudit, tables } from '../users/management.ts';
 import {
@@ -144,7 +145,7 @@ describe('an approved grant', () => {
   test('makes a key of the person’s, without expiry, named as the device', async () => {
     const { ada, application, connect, instance } = await createScene();
     const { token, id } = await connect(ada, { device_name: 'Ada’s laptop' });
-    expect(instance.db.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
+    expect(instance.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
       name: 'Ada’s laptop',
       prefix: secretPrefix(token),
       access: 'read',
@@ -178,7 +179,7 @@ describe('an approved grant', () => {
       ok: 1,
     });
     expect(JSON.parse(record['detail'] as string)).toEqual({ name: 'Ada’s laptop', access: 'read', source: 'device' });
-    const mail = instance.db.sqlite.query('SELECT recipient, text, code FROM mails ORDER BY rowid DESC').get();
+    const mail = instance.sqlite.query('SELECT recipient, text, code FROM mails ORDER BY rowid DESC').get();
     expect(mail).toMatchObject({ recipient: 'ada@example.com', code: null });
     expect((mail as { text: string }).text).toContain('Ada’s laptop');
     expect(instance.events(application.id)).toEqual(events);
@@ -189,7 +190,7 @@ describe('an approved grant', () => {
     const codes = await begin({}, { 'user-agent': 'acme-cli/2.1 (linux)' });
     await decide('approve', codes.user_code, ada);
     await poll(codes);
-    expect(instance.db.sqlite.query("SELECT name FROM api_keys WHERE source = 'device'").get()).toEqual({
+    expect(instance.sqlite.query("SELECT name FROM api_keys WHERE source = 'device'").get()).toEqual({
       name: 'acme-cli',
     });
   });
@@ -212,7 +213,7 @@ describe('an approved grant', () => {
     const { ada, application, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
-    instance.db.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
+    instance.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
     expect(await outcome(codes)).toBe('access_denied');
     expect(countKeys(instance)).toBe(0);
   });
@@ -232,7 +233,7 @@ describe('an approved grant', () => {
   ])('is over once its application is %s, and so is one still open, for good', async (_, change, back) => {
     const scene = await createScene();
     const { ada, application, instance, begin, decide, outcome } = scene;
-    const other = sceneOf(instance, instance.createApplication({ name: 'Other' }));
+    const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
     const elsewhere = await other.begin();
     const [open, approved, unasked] = [await begin(), await begin(), await begin()];
     for (const { user_code } of [approved, unasked]) await decide('approve', user_code, ada);
@@ -253,12 +254,12 @@ describe('an approved grant', () => {
     await decide('approve', codes.user_code, ada);
     const before = await tables(instance);
     for (const table of ['mails', 'audit_records', 'api_keys']) {
-      instance.db.sqlite.run(
+      instance.sqlite.run(
         `CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
       );
       const { status, json } = await poll(codes);
       expect([status, json.error]).toEqual([500, 'internal']);
-      instance.db.sqlite.run('DROP TRIGGER broken');
+      instance.sqlite.run('DROP TRIGGER broken');
       expect(await tables(instance)).toEqual(before);
     }
     expect(await outcome(codes)).toBe('Bearer');
@@ -269,8 +270,8 @@ describe('a token request', () => {
   test('in another’s name learns nothing and changes nothing', async () => {
     const scene = await createScene();
     const { ada, instance, begin, poll, decide } = scene;
-    const sibling = instance.createApplication({ name: 'Sibling' });
-    const foreign = createTenant(instance).application;
+    const sibling = await instance.createApplication({ name: 'Sibling' });
+    const foreign = (await createTenant(instance)).application;
     const [open, approved, denied] = [await begin(), await begin(), await begin()];
     await decide('approve', approved.user_code, ada);
     await decide('deny', denied.user_code, ada);
@@ -342,7 +343,7 @@ describe('from the console', () => {
     ['member@example.com', 'read'],
   ])('%s gets a key with access %s, counted in their first workspace', async (email, access) => {
     const { instance } = await createScene();
-    const console_ = instance.services.applications.findByClientId('console')!;
+    const console_ = (await findConsole(instance.db.reader))!;
     const scene = sceneOf(instance, console_);
     if (email !== 'owner@example.com')
       await instance.call('POST', '/api/workspace/members', {
@@ -351,7 +352,7 @@ describe('from the console', () => {
       });
     const person = await scene.signIn(email);
     const { id } = await scene.connect(person, { device_name: 'gatehouse' });
-    expect(instance.db.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
+    expect(instance.sqlite.query('SELECT * FROM api_keys WHERE id = ?').get(id)).toMatchObject({
       access,
       source: 'device',
       workspace_id: instance.workspaceId,

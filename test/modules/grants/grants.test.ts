@@ -21,9 +21,9 @@ function changeEvents(kind: Kind, userId: string, change: 'added' | 'removed', s
 }
 
 describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
-  function setUp() {
-    const instance = createInstance();
-    const application = instance.createApplication();
+  async function setUp() {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const manage = managing(instance, application);
     const create = async (body: Record<string, unknown>): Promise<string> =>
       (await manage('POST', `/${kind}`, { body })).json.data.id;
@@ -34,7 +34,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   }
 
   test('creating one answers its whole record, writes one audit record and no event', async () => {
-    const { instance, manage, before } = setUp();
+    const { instance, manage, before } = await setUp();
     const answer = await manage('POST', `/${kind}`, {
       body: { slug: 'editor', name: '  Editor  ', description: 'Writes.', isDefault: true },
     });
@@ -63,20 +63,20 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('only the slug is needed; the name follows it', async () => {
-    const { manage } = setUp();
+    const { manage } = await setUp();
     const { json } = await manage('POST', `/${kind}`, { body: { slug: 'editor' } });
     expect(json.data).toMatchObject({ name: 'editor', description: null, isDefault: false });
   });
 
   test.each(['a', '0', 'a.b_c-d:e', '-', 'a'.repeat(64)])('the slug %j is taken', async (slug) => {
-    const { manage } = setUp();
+    const { manage } = await setUp();
     expect((await manage('POST', `/${kind}`, { body: { slug } })).json.data.slug).toBe(slug);
   });
 
   test.each(['', 'Admin', 'two words', 'zürich', 'a/b', 'a,b', 'a\n', 'a'.repeat(65), 5, null, undefined, {}])(
     'the slug %j is refused on creation and on change, naming the field and not the value',
     async (slug) => {
-      const { instance, manage, create } = setUp();
+      const { instance, manage, create } = await setUp();
       const id = await create({ slug: 'editor' });
       const rows = await tables(instance);
       const created = await manage('POST', `/${kind}`, { body: { slug } });
@@ -98,7 +98,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     [{ slug: 'editor', isDefault: 'yes' }, 'isDefault'],
     [[], 'body'],
   ])('the body %j is refused, naming what is wrong', async (body, path) => {
-    const { instance, manage } = setUp();
+    const { instance, manage } = await setUp();
     const rows = await tables(instance);
     const answer = await manage('POST', `/${kind}`, { body });
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
@@ -106,7 +106,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('a slug is unique in its application and free in another', async () => {
-    const { instance, manage, create } = setUp();
+    const { instance, manage, create } = await setUp();
     await create({ slug: 'editor' });
     const writer = await create({ slug: 'writer' });
     const rows = await tables(instance);
@@ -115,12 +115,12 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const renamed = await manage('PATCH', `/${kind}/${writer}?force=true`, { body: { slug: 'editor', name: 'X' } });
     expect([renamed.status, renamed.json.error]).toEqual([409, 'conflict']);
     expect(await tables(instance)).toEqual(rows);
-    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     expect((await other('POST', `/${kind}`, { body: { slug: 'editor' } })).status).toBe(200);
   });
 
   test('fifty requests at once to make the same slug make it once', async () => {
-    const { manage, list, before } = setUp();
+    const { manage, list, before } = await setUp();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => manage('POST', `/${kind}`, { body: { slug: 'editor' } })),
     );
@@ -131,9 +131,9 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('an application holds at most a thousand', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
-    const insert = instance.db.sqlite.prepare(
+    const insert = instance.sqlite.prepare(
       `INSERT INTO ${table} (id, application_id, slug, name, is_default, created_at, updated_at)
        VALUES (?, ?, ?, 'x', 0, 1, 1)`,
     );
@@ -144,7 +144,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('the list is in the order of slugs, and its pages neither skip nor repeat while others are added', async () => {
-    const { manage, create } = setUp();
+    const { manage, create } = await setUp();
     for (const slug of ['m', 'c', 'k', 'e', 'i', 'g']) await create({ slug });
     const found = await pages<{ slug: string }>(manage, `/${kind}?limit=2`, (page) =>
       Promise.all(page < 4 ? [create({ slug: `a${page}` }), create({ slug: `j${page}` })] : []),
@@ -157,17 +157,17 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test.each(BAD_CURSORS)('the cursor %j is refused', async (cursor) => {
-    const answer = await setUp().manage('GET', `/${kind}?cursor=${cursor}`);
+    const answer = await (await setUp()).manage('GET', `/${kind}?cursor=${cursor}`);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
   });
 
   test.each(['0', '201', '-1', 'many'])('the limit %s is refused', async (limit) => {
-    const answer = await setUp().manage('GET', `/${kind}?limit=${limit}`);
+    const answer = await (await setUp()).manage('GET', `/${kind}?limit=${limit}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'limit']);
   });
 
   test('a change touches what it names and nothing else', async () => {
-    const { instance, manage, create, list, before } = setUp();
+    const { instance, manage, create, list, before } = await setUp();
     const id = await create({ slug: 'editor', name: 'Editor', description: 'Writes.' });
     const created = (await list()).find((item) => item.id === id)!;
     instance.clock.advance(MINUTE);
@@ -183,8 +183,8 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('one of another application is not found, just as one that never was', async () => {
-    const { instance, manage } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, manage } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const foreign = await managing(instance, other)('POST', `/${kind}`, { body: { slug: 'editor' } });
     const rows = await tables(instance);
     const answers = [];
@@ -199,7 +199,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('one that nobody holds is deleted for good', async () => {
-    const { manage, create, list, before } = setUp();
+    const { manage, create, list, before } = await setUp();
     const id = await create({ slug: 'editor' });
     const answer = await manage('DELETE', `/${kind}/${id}`);
     expect([answer.status, answer.json.data]).toEqual([200, { id, withdrawnFrom: 0 }]);
@@ -210,7 +210,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('one in use is deleted only with force, which takes it from everyone and tells so', async () => {
-    const { instance, application, manage, create, hold } = setUp();
+    const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     await create({ slug: 'other' });
     const [ada, bob] = await people(manage, 'ada@example.com', 'bob@example.com');
@@ -242,22 +242,113 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     expect((await manage('GET', `/users/${bob}`)).json.data[kind]).toEqual([]);
   });
 
-  test('one that very many hold is taken away in batches that let other requests through, each told once', async () => {
-    const { instance, application, manage, create } = setUp();
+  /** Many people who hold one grant, by default. */
+  async function setUpMany(count = 250) {
+    const scene = await setUp();
+    const { manage, create } = scene;
     const id = await create({ slug: 'editor', isDefault: true });
-    const users = Array.from({ length: 250 }, (_, index) => ({ email: `person${index}@example.com` }));
-    await manage('POST', '/users/bulk', { body: { users } });
-    const before = watch(instance, application);
-    const deletion = manage('DELETE', `/${kind}/${id}?force=true`);
-    const between = await manage('GET', `/${kind}`);
-    expect(between.json.data.items.map(({ slug }: { slug: string }) => slug)).toContain('editor');
-    expect((await deletion).json.data).toEqual({ id, withdrawnFrom: 250 });
-    const told = before.events().map(({ data }) => (data as { userId: string }).userId);
+    const ids = await people(manage, ...Array.from({ length: count }, (_, index) => `person${index}@example.com`));
+    return { ...scene, id, last: ids.at(-1)! };
+  }
+
+  test('one that very many hold is taken away in batches that let other requests through, each told once', async () => {
+    const { instance, application, manage, id, last, before } = await setUpMany();
+    const { token } = await instance.createKey(application.id);
+    const { events } = watch(instance, application);
+    const answer = await manage('DELETE', `/${kind}/${id}?force=true`);
+    expect(answer.json.data).toEqual({ id, withdrawnFrom: 250 });
+    expect(events().length).toBeLessThan(250);
+    const between = await manage('GET', `/users/${last}`, { token });
+    expect(between.json.data[kind]).not.toContain('editor');
+    expect(JSON.parse(lastAudit(instance, `${family}.deleted`)['detail'] as string)).toEqual({
+      slug: 'editor',
+      withdrawnFrom: 250,
+    });
+    await instance.services.longWork.runOnce();
+    const told = events().map(({ data }) => (data as { userId: string }).userId);
     expect([told.length, new Set(told).size]).toEqual([250, 250]);
+    expect(before.kinds().filter((name) => name === `${family}.deleted`)).toHaveLength(1);
+  });
+
+  test('one that very many hold is nobody’s from its removal on, and its slug is free, told yet or not', async () => {
+    const { instance, application, manage, create, list, hold, id, last } = await setUpMany();
+    const slug = 'editor';
+    const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
+    const shown = async () => (await instance.call('POST', '/api/v1/session', { token })).json[kind] as string[];
+    expect(await shown()).toContain(slug);
+    // Nobody is told while it is looked at.
+    await instance.services.longWork.stop();
+    await manage('DELETE', `/${kind}/${id}?force=true`);
+    expect(await shown()).toEqual(kind === 'roles' ? ['user'] : []);
+    const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
+      token: instance.workspaceKey,
+    });
+    expect(json.data.pendingWork).toEqual({ kind: 'withdraw_grant', done: 100, total: null });
+    expect((await list()).map((grant) => grant.slug)).toEqual([...defaults]);
+    for (const query of ['', '?force=true'])
+      expect((await manage('DELETE', `/${kind}/${id}${query}`)).status).toBe(404);
+    expect((await manage('PATCH', `/${kind}/${id}`, { body: { name: 'X' } })).status).toBe(404);
+    expect((await hold(last, slug)).status).toBe(400);
+    const late = await instance.signIn(application.clientId, 'late@example.com');
+    expect((await manage('GET', `/users/${late.userId}`)).json.data[kind]).toEqual(kind === 'roles' ? ['user'] : []);
+    const again = await create({ slug });
+    await hold(userId, slug);
+
+    const restarted = await instance.restart();
+    await restarted.services.longWork.runOnce();
+    expect(await shown()).toEqual([slug]);
+    expect((await list()).find((grant) => grant.slug === slug)?.id).toBe(again);
+    const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
+    expect(instance.sqlite.query(`SELECT id FROM ${table} WHERE removed_at IS NOT NULL`).all()).toEqual([]);
+    const told = instance.events(application.id).filter(({ data }) => (data as { userId: string }).userId === last);
+    expect(told).toEqual(changeEvents(kind, last, 'removed', slug, kind === 'roles' ? ['user'] : []));
+  });
+
+  test('a slug that very many hold is another at once, and each of them is told once, with what they hold now', async () => {
+    const { instance, application, manage, id, last } = await setUpMany();
+    const { events } = watch(instance, application);
+    const renamed = await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
+    expect([renamed.status, renamed.json.data.slug]).toEqual([200, 'author']);
+    expect((await manage('GET', `/users/${last}`)).json.data[kind]).toContain('author');
+    await instance.services.longWork.runOnce();
+    const current = kind === 'roles' ? ['author', 'user'] : ['author'];
+    const change = { userId: last, memberships: current, added: ['author'], removed: ['editor'] };
+    expect(events().filter(({ data }) => (data as { userId: string }).userId === last)).toEqual(
+      kind === 'memberships'
+        ? [{ type: 'user.membership_changed', data: change }]
+        : [
+            ...changeEvents(kind, last, 'added', 'author', current),
+            ...changeEvents(kind, last, 'removed', 'editor', current),
+          ],
+    );
+    const told = events().map(({ type, data }) => `${type} ${(data as { userId: string }).userId}`);
+    expect([told.length, new Set(told).size]).toEqual(kind === 'memberships' ? [250, 250] : [500, 500]);
+  });
+
+  test('one renamed twice before all are told is told to the rest as it is called now, and one removed as gone', async () => {
+    const { instance, application, manage, id, last } = await setUpMany();
+    await instance.services.longWork.stop();
+    const { events } = watch(instance, application);
+    await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'author' } });
+    await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'editor' } });
+    await (await instance.restart()).services.longWork.runOnce();
+    const current = kind === 'roles' ? ['editor', 'user'] : ['editor'];
+    for (const { data } of events().filter(({ data }) => (data as { userId: string }).userId === last))
+      expect(data).toMatchObject(kind === 'memberships' ? { memberships: current } : { current });
+    await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'writer' } });
+    await manage('DELETE', `/${kind}/${id}?force=true`);
+    const restarted = await instance.restart();
+    await restarted.services.longWork.runOnce();
+    const without = kind === 'roles' ? ['user'] : [];
+    const [told] = events()
+      .filter(({ data }) => (data as { userId: string }).userId === last)
+      .slice(-1);
+    expect(told!.data).toMatchObject(kind === 'memberships' ? { memberships: without } : { current: without });
+    expect(instance.sqlite.query('SELECT * FROM long_works').all()).toEqual([]);
   });
 
   test('the slug of one in use changes only with force, its other fields at any time', async () => {
-    const { instance, application, manage, create, hold } = setUp();
+    const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
     await hold(userId, 'editor');
@@ -273,7 +364,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('a default one is granted on joining, silently, and to nobody who was there before', async () => {
-    const { instance, application, manage, create } = setUp();
+    const { instance, application, manage, create } = await setUp();
     const early = await instance.signIn(application.clientId, 'early@example.com');
     const id = await create({ slug: 'welcome', isDefault: true });
     await create({ slug: 'special' });
@@ -291,7 +382,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
   });
 
   test('a change of what a person holds shows at the very next verification of their open session', async () => {
-    const { instance, application, manage, create, hold } = setUp();
+    const { instance, application, manage, create, hold } = await setUp();
     const id = await create({ slug: 'editor' });
     const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const key = await instance.createKey(application.id, { access: 'read' });

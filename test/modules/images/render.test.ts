@@ -2,7 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { AppError } from '@/core/error.ts';
 import { render, type Variant } from '@/modules/images/render.ts';
-import { type ImageKind, SHAPES } from '@/modules/images/variants.ts';
+import { SHAPES } from '@/modules/images/variants.ts';
+import type { ImageKind } from '@/store/images.ts';
 import {
   animatedGif,
   animatedWebp,

@@ -97,7 +97,7 @@ describe('there is none', () => {
   });
 
   test('in an application that is not, or that the person is no member of', async () => {
-    const tenant = createTenant(world.instance);
+    const tenant = await createTenant(world.instance);
     const foreigner = await world.instance.signIn(tenant.application.clientId, 'eve@example.com');
     const { status } = await world.put(
       'avatar',
@@ -134,7 +134,7 @@ describe('there is none', () => {
         png(9, 9, () => RED),
       )
     ).json;
-    own.instance.db.sqlite.run(change);
+    own.instance.sqlite.run(change);
     expect((await own.get(data.url)).status).toBe(status);
   });
 

@@ -148,7 +148,7 @@ describe('a picture', () => {
 
   test('is stored with its audit record and its events, or not at all', async () => {
     const world = await createWorld();
-    const { sqlite } = world.instance.db;
+    const { sqlite } = world.instance;
     const before = dumpTables(world.instance);
     for (const table of ['events', 'audit_records', 'user_images']) {
       sqlite.run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
@@ -163,7 +163,7 @@ describe('a removal', () => {
   test('falls back to the provider’s avatar, is told once, and may be repeated', async () => {
     const world = await createWorld();
     const { instance, application, other, userId } = world;
-    instance.db.sqlite.run("UPDATE users SET provider_avatar_url = 'https://provider.example/ada.png'");
+    instance.sqlite.run("UPDATE users SET provider_avatar_url = 'https://provider.example/ada.png'");
     await world.put('avatar', red);
     await world.put('banner', red);
     const before = [instance.events(application.id).length, instance.events(other.id).length] as const;
@@ -317,7 +317,7 @@ describe('refused is', () => {
       const { stream, release } = heldBack(red);
       const answer = world.put('avatar', stream);
       await started();
-      world.instance.db.sqlite.run(end);
+      world.instance.sqlite.run(end);
       release();
       expect([401, 403]).toContain((await answer).status);
       expect(world.stored('avatar')).toEqual([]);
@@ -328,7 +328,7 @@ describe('refused is', () => {
     const world = await createWorld();
     const waiting = [world.put('avatar', red), world.put('avatar', blue)];
     await waiting[0];
-    world.instance.db.sqlite.run('UPDATE sessions SET revoked_at = 1');
+    world.instance.sqlite.run('UPDATE sessions SET revoked_at = 1');
     expect((await waiting[1]!).status).toBe(401);
     expect(world.stored('avatar')).toHaveLength(3);
   });

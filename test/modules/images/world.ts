@@ -1,6 +1,6 @@
 /** Two applications, a person who is a member of both, and uploads in all the ways there are. */
 import { MINUTE } from '@/core/clock.ts';
-import type { Application } from '@/db/schema/applications.ts';
+import type { Application } from '@/store/applications.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 
 export type Kind = 'avatar' | 'banner';
@@ -32,9 +32,9 @@ export interface World {
 }
 
 export async function createWorld(environment: Record<string, string> = {}): Promise<World> {
-  const instance = createInstance({ environment });
-  const application = instance.createApplication({ name: 'Shop', slug: 'shop' });
-  const other = instance.createApplication({ name: 'Other', slug: 'other' });
+  const instance = await createInstance({ environment });
+  const application = await instance.createApplication({ name: 'Shop', slug: 'shop' });
+  const other = await instance.createApplication({ name: 'Other', slug: 'other' });
   await instance.signIn(other.clientId, 'ada@example.com');
   const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
   instance.clock.advance(MINUTE);
@@ -75,7 +75,7 @@ export async function createWorld(environment: Record<string, string> = {}): Pro
     get: async (path, init) => instance.app.fetch(new Request(new URL(path, 'http://localhost'), init)),
     stored: (kind) =>
       (
-        instance.db.sqlite
+        instance.sqlite
           .query(
             'SELECT size, bytes, updated_at AS updatedAt FROM user_images WHERE user_id = ? AND kind = ? ORDER BY size',
           )

@@ -3,17 +3,17 @@ import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { lastAudit, managing, people, tables, watch } from '../users/management.ts';
 
-function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
-  const other = instance.createApplication({ name: 'Other' });
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const other = await instance.createApplication({ name: 'Other' });
   const manage = managing(instance, application);
   const elsewhere = managing(instance, other);
   const post = (users: unknown) => manage('POST', '/users/bulk', { body: { users } });
   /** Imports rows that are expected to be accepted, and answers the data. */
   const load = async (...users: unknown[]) => (await post(users)).json.data;
   const profileOf = async (userId: string) => (await manage('GET', `/users/${userId}`)).json.data.profile;
-  const count = (sql: string) => Object.values(instance.db.sqlite.query(sql).get() as Record<string, number>)[0];
+  const count = (sql: string) => Object.values(instance.sqlite.query(sql).get() as Record<string, number>)[0];
   return { instance, application, other, manage, elsewhere, post, load, profileOf, count };
 }
 
@@ -48,7 +48,7 @@ async function withoutAudit(...args: Parameters<typeof tables>) {
 
 describe('importing somebody new', () => {
   test('makes a user and a member with the whole profile, defaults and the named grants', async () => {
-    const { manage, post } = setUp();
+    const { manage, post } = await setUp();
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     await manage('POST', '/scopes', { body: { slug: 'welcome', isDefault: true } });
     await manage('POST', '/memberships', { body: { slug: 'gold' } });
@@ -84,7 +84,7 @@ describe('importing somebody new', () => {
   });
 
   test('sends no mail, emits no event and is one audit record with the summary', async () => {
-    const { instance, application, post, count } = setUp();
+    const { instance, application, post, count } = await setUp();
     const before = watch(instance, application);
     const answer = await post([{ email: 'ada@example.com', profile: PROFILE }, { email: 'bob@example.com' }]);
     await instance.services.mail.runOnce();
@@ -99,7 +99,7 @@ describe('importing somebody new', () => {
   });
 
   test('marks no address as verified, not even one that is imported again; signing in does', async () => {
-    const { instance, application, manage, load } = setUp();
+    const { instance, application, manage, load } = await setUp();
     await load({ email: 'ada@example.com' });
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     expect((await manage('GET', `/users/${userId}`)).json.data.emailVerifiedAt).toBeNull();
@@ -109,7 +109,7 @@ describe('importing somebody new', () => {
   });
 
   test('writes profile values in their canonical form and takes null and blank ones as absent', async () => {
-    const { load, profileOf } = setUp();
+    const { load, profileOf } = await setUp();
     const { results } = await load(
       {
         email: 'ada@example.com',
@@ -139,7 +139,7 @@ describe('importing somebody new', () => {
 
 describe('importing somebody known', () => {
   test('from another application links them, and leaves what they are there alone', async () => {
-    const { instance, other, manage, elsewhere, load } = setUp();
+    const { instance, other, manage, elsewhere, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const [userId] = await people(elsewhere, 'ada@example.com');
     const there = (await elsewhere('GET', `/users/${userId}`)).json.data;
@@ -160,7 +160,7 @@ describe('importing somebody known', () => {
   });
 
   test('a second time changes nothing at all', async () => {
-    const { instance, manage, load } = setUp();
+    const { instance, manage, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const rows = [
       { email: 'ada@example.com', roleSlugs: ['editor'], profile: PROFILE },
@@ -178,7 +178,7 @@ describe('importing somebody known', () => {
   test.each(['givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const)(
     'fills a blank %s and never overwrites one',
     async (field) => {
-      const { load, profileOf } = setUp();
+      const { load, profileOf } = await setUp();
       const others = { givenName: 'X', familyName: 'Y', fullName: 'Z', locale: 'fr', timezone: 'UTC' };
       const { [field]: _, ...filled } = others;
       const [{ userId }] = (await load({ email: 'ada@example.com', profile: filled })).results;
@@ -190,7 +190,7 @@ describe('importing somebody known', () => {
   );
 
   test('gives languages only to who has none', async () => {
-    const { load, profileOf } = setUp();
+    const { load, profileOf } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     await load({ email: 'ada@example.com', profile: { languages: [{ code: 'de', level: 'BASIC' }] } });
     await load({ email: 'ada@example.com', profile: { languages: PROFILE.languages } });
@@ -198,7 +198,7 @@ describe('importing somebody known', () => {
   });
 
   test('a username is kept by who has one and given, with its event, to a member who has none', async () => {
-    const { instance, application, manage, load } = setUp();
+    const { instance, application, manage, load } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     const before = watch(instance, application);
     await load({ email: 'ada@example.com', profile: { username: 'Ada.L' } });
@@ -211,7 +211,7 @@ describe('importing somebody known', () => {
   });
 
   test('who has a username is not refused for naming one that somebody else holds', async () => {
-    const { load } = setUp();
+    const { load } = await setUp();
     await load(
       { email: 'ada@example.com', profile: { username: 'ada' } },
       { email: 'bob@example.com', profile: { username: 'bob' } },
@@ -221,7 +221,7 @@ describe('importing somebody known', () => {
   });
 
   test('grants are added and never removed, with events that tell only what was added', async () => {
-    const { instance, application, manage, load } = setUp();
+    const { instance, application, manage, load } = await setUp();
     for (const kind of ['roles', 'scopes', 'memberships'])
       for (const slug of ['a', 'b', 'c']) await manage('POST', `/${kind}`, { body: { slug } });
     const row = { roleSlugs: ['a'], scopeSlugs: ['a'], membershipSlugs: ['a'] };
@@ -249,7 +249,7 @@ describe('importing somebody known', () => {
   });
 
   test('a default taken from a member is not given back', async () => {
-    const { manage, load } = setUp();
+    const { manage, load } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     await manage('PUT', `/users/${userId}/roles`, { body: { slugs: [] } });
     await load({ email: 'ada@example.com', profile: { givenName: 'Ada' } });
@@ -257,7 +257,7 @@ describe('importing somebody known', () => {
   });
 
   test.each(['ban', 'pause'])('does not undo a %s', async (action) => {
-    const { manage, load } = setUp();
+    const { manage, load } = await setUp();
     const [{ userId }] = (await load({ email: 'ada@example.com' })).results;
     const { status } = (await manage('POST', `/users/${userId}/${action}`)).json.data;
     const { results } = await load({ email: 'ada@example.com' });
@@ -281,7 +281,7 @@ describe('a row that fails', () => {
     ['ada@example.com', 'timezone_invalid', { timezone: '+01:00' }],
     ['ada@example.com', 'language_invalid', { languages: [{ code: 'not a tag', level: 'BASIC' }] }],
   ])('%j is skipped as %s, writes nothing and lets the others through', async (email, error, profile) => {
-    const { load, count } = setUp();
+    const { load, count } = await setUp();
     const people = count("SELECT count(*) FROM users WHERE kind = 'person'")!;
     const { summary, results } = await load(
       { email: 'first@example.com' },
@@ -295,7 +295,7 @@ describe('a row that fails', () => {
   });
 
   test('for a username that somebody else holds says which, in its normal form, and changes nothing of the person', async () => {
-    const { instance, manage, load } = setUp();
+    const { instance, manage, load } = await setUp();
     await manage('POST', '/roles', { body: { slug: 'editor' } });
     const [, bob] = (
       await load({ email: 'ada@example.com', profile: { username: 'ada' } }, { email: 'bob@example.com' })
@@ -315,7 +315,7 @@ describe('a row that fails', () => {
   });
 
   test('does not fail for a username that is held in another application', async () => {
-    const { elsewhere, load } = setUp();
+    const { elsewhere, load } = await setUp();
     await elsewhere('POST', '/users/bulk', {
       body: { users: [{ email: 'ada@example.com', profile: { username: 'ada' } }] },
     });
@@ -324,11 +324,11 @@ describe('a row that fails', () => {
   });
 
   test('names a deleted user, and brings nobody back', async () => {
-    const { instance, manage, elsewhere, load } = setUp();
+    const { instance, manage, elsewhere, load } = await setUp();
     const [ada] = await people(manage, 'ada@example.com');
     await manage('POST', `/users/${ada}/delete`);
     const [bob] = await people(elsewhere, 'bob@example.com');
-    instance.db.sqlite.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').run(bob!);
+    instance.sqlite.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').run(bob!);
     const before = await withoutAudit(instance);
     const { results } = await load(
       { email: 'ada@example.com', roleSlugs: ['developer'], profile: PROFILE },
@@ -342,9 +342,9 @@ describe('a row that fails', () => {
   });
 
   test('names an archived address, which never becomes a new account', async () => {
-    const { instance, manage, load } = setUp();
+    const { instance, manage, load } = await setUp();
     const [ada] = await people(manage, 'new@example.com');
-    instance.db.sqlite.prepare("INSERT INTO email_aliases VALUES ('old@example.com', ?, 1)").run(ada!);
+    instance.sqlite.prepare("INSERT INTO email_aliases VALUES ('old@example.com', ?, 1)").run(ada!);
     const before = await withoutAudit(instance);
     const { results } = await load({ email: 'Old@example.com' });
     expect(results).toEqual([{ email: 'old@example.com', outcome: 'skipped', userId: null, error: 'email_archived' }]);
@@ -352,7 +352,7 @@ describe('a row that fails', () => {
   });
 
   test('is one whose address stands for a key, of whatever application', async () => {
-    const { instance, application, other, load } = setUp();
+    const { instance, application, other, load } = await setUp();
     const own = await instance.createKey(application.id);
     const foreign = await instance.createKey(other.id);
     const before = await withoutAudit(instance);
@@ -372,7 +372,7 @@ describe('a row that fails', () => {
 
 describe('within one batch', () => {
   test('an address that comes twice is one user; the later row fills what the first left blank', async () => {
-    const { load, profileOf, count } = setUp();
+    const { load, profileOf, count } = await setUp();
     const { summary, results } = await load(
       { email: 'ada@example.com', profile: { givenName: 'Ada' } },
       { email: 'ADA@example.com', profile: { givenName: 'Eve', familyName: 'Lovelace' } },
@@ -384,7 +384,7 @@ describe('within one batch', () => {
   });
 
   test('a username goes to the first who names it', async () => {
-    const { load } = setUp();
+    const { load } = await setUp();
     const { results } = await load(
       { email: 'ada@example.com', profile: { username: 'ada' } },
       { email: 'eve@example.com', profile: { username: 'ADA' } },
@@ -399,14 +399,14 @@ describe('within one batch', () => {
   });
 
   test('results stand in the order of their rows', async () => {
-    const { load } = setUp();
+    const { load } = await setUp();
     const emails = ['c@example.com', 'broken', 'a@example.com', 'b@example.com'];
     const { results } = await load(...emails.map((email) => ({ email })));
     expect(results.map(({ email }: { email: string }) => email)).toEqual(emails);
   });
 
   test('slugs that do not exist are reported once each, by kind, and the rest of their rows is done', async () => {
-    const { manage, elsewhere, load } = setUp();
+    const { manage, elsewhere, load } = await setUp();
     await elsewhere('POST', '/roles', { body: { slug: 'foreign' } });
     await manage('POST', '/scopes', { body: { slug: 'read' } });
     const { summary, results, unknownSlugs } = await load(
@@ -424,8 +424,9 @@ describe('within one batch', () => {
     expect((await manage('GET', '/roles')).json.data.items).toHaveLength(2);
   });
 
-  test('five hundred rows are done', async () => {
-    const { post, count } = setUp();
+  test('five hundred rows are done, and are one record', async () => {
+    const { instance, application, post, count } = await setUp();
+    const before = watch(instance, application);
     const users = Array.from({ length: 500 }, (_, index) => ({
       email: `person${index}@example.com`,
       roleSlugs: ['developer'],
@@ -434,7 +435,78 @@ describe('within one batch', () => {
     const answer = await post(users);
     expect([answer.status, answer.json.data.summary.created]).toEqual([200, 500]);
     expect(count('SELECT count(*) FROM application_users WHERE username IS NOT NULL')).toBe(500);
+    expect(before.kinds()).toEqual(['user.imported']);
+    expect(JSON.parse(lastAudit(instance, 'user.imported')['detail'] as string)).toEqual(answer.json.data.summary);
   });
+
+  test('rows far apart see one another as neighbours do', async () => {
+    const { manage, load } = await setUp();
+    await manage('POST', '/scopes', { body: { slug: 'read' } });
+    const between = Array.from({ length: 60 }, (_, index) => ({ email: `person${index}@example.com` }));
+    const { summary, results, unknownSlugs } = await load(
+      { email: 'ada@example.com', roleSlugs: ['nowhere'], profile: { username: 'ada' } },
+      ...between,
+      { email: 'ADA@example.com', roleSlugs: ['nowhere', 'away'], scopeSlugs: ['read'] },
+      { email: 'eve@example.com', profile: { username: 'ada' } },
+      { email: 'person3@example.com', scopeSlugs: ['read'] },
+      { email: 'person3@example.com', scopeSlugs: ['read'], profile: { givenName: 'Three' } },
+    );
+    expect(summary).toEqual({ requested: 65, created: 61, linked: 0, alreadyMember: 3, skipped: 1 });
+    expect(results[61]).toEqual({ ...results[0], outcome: 'already_member' });
+    expect(results[62].error).toBe('username_taken:ada');
+    expect(unknownSlugs.roles).toEqual(['away', 'nowhere']);
+    const detail = (await manage('GET', `/users/${results[63].userId}`)).json.data;
+    expect(detail).toMatchObject({ scopes: ['read'], profile: { givenName: 'Three' } });
+  });
+
+  test('somebody who joins in it and comes again is given what the later rows name', async () => {
+    const { instance, application, manage, load } = await setUp();
+    for (const slug of ['a', 'b', 'c']) await manage('POST', '/scopes', { body: { slug, isDefault: slug === 'a' } });
+    const before = watch(instance, application);
+    const email = 'ada@example.com';
+    const { results } = await load(
+      { email, scopeSlugs: ['b'] },
+      { email, scopeSlugs: ['a', 'c'] },
+      { email, scopeSlugs: ['c', 'b'] },
+    );
+    const { userId } = results[0];
+    expect((await manage('GET', `/users/${userId}`)).json.data.scopes).toEqual(['a', 'b', 'c']);
+    expect(before.events()).toEqual([
+      { type: 'user.scope_added', data: { userId, scopes: ['c'], current: ['a', 'b', 'c'] } },
+    ]);
+  });
+});
+
+test('a long list cut off half-way leaves what is done, on record; sent again, the rest is done', async () => {
+  const { instance, application, post, count } = await setUp();
+  instance.sqlite.run(
+    `CREATE TRIGGER full BEFORE INSERT ON users WHEN NEW.email = 'p70@example.com'
+     BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
+  );
+  const before = watch(instance, application);
+  const rows = Array.from({ length: 120 }, (_, index) => ({
+    email: `p${index}@example.com`,
+    roleSlugs: ['developer'],
+  }));
+  const answer = await post(rows);
+  expect([answer.status, answer.json.error]).toEqual([500, 'internal']);
+  const done = count(
+    "SELECT count(*) FROM application_users m JOIN users u ON u.id = m.user_id WHERE u.email LIKE 'p%'",
+  )!;
+  expect(done).toBeGreaterThan(0);
+  expect(done).toBeLessThan(70);
+  expect(JSON.parse(lastAudit(instance, 'user.imported')['detail'] as string)).toMatchObject({ created: done });
+  instance.sqlite.run('DROP TRIGGER full');
+  const again = await post(rows);
+  expect(again.json.data.summary).toEqual({
+    requested: 120,
+    created: 120 - done,
+    linked: 0,
+    alreadyMember: done,
+    skipped: 0,
+  });
+  expect(before.events()).toEqual([]);
+  expect(before.kinds()).toEqual(['user.imported', 'user.imported']);
 });
 
 describe('a batch that is refused as a whole writes nothing', () => {
@@ -454,7 +526,7 @@ describe('a batch that is refused as a whole writes nothing', () => {
       'users.0.profile.languages.0.level',
     ],
   ])('%s', async (_what, users, path) => {
-    const { instance, post } = setUp();
+    const { instance, post } = await setUp();
     const before = await tables(instance);
     const answer = await post(users);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
@@ -462,8 +534,8 @@ describe('a batch that is refused as a whole writes nothing', () => {
   });
 
   test('what fails half-way', async () => {
-    const { instance, post } = setUp();
-    instance.db.sqlite.run(
+    const { instance, post } = await setUp();
+    instance.sqlite.run(
       `CREATE TRIGGER full BEFORE INSERT ON users WHEN NEW.email = 'p3@example.com'
        BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
     );

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { createInstance } from '../../support/instance.ts';
 import { managing, people, tables } from '../users/management.ts';
 
-function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const manage = managing(instance, application);
   const check = (usernames: unknown) => manage('POST', '/usernames/check', { body: { usernames } });
   const claim = async (email: string, username: string) =>
@@ -14,7 +14,7 @@ function setUp() {
 
 describe('the username check', () => {
   test('tells available, taken and impossible names apart, in their normal form, and counts them', async () => {
-    const { check, claim } = setUp();
+    const { check, claim } = await setUp();
     await claim('ada@example.com', 'ada');
     const answer = await check([' Grace ', 'ＡDA', 'admin', 'x', 'grace']);
     expect([answer.status, answer.json]).toEqual([
@@ -36,23 +36,23 @@ describe('the username check', () => {
   });
 
   test('writes nothing, not even a record of itself', async () => {
-    const { instance, check } = setUp();
+    const { instance, check } = await setUp();
     const before = await tables(instance);
     await check(['ada', 'admin', '']);
     expect(await tables(instance)).toEqual(before);
   });
 
   test('looks at its own application only', async () => {
-    const { instance, check, claim } = setUp();
+    const { instance, check, claim } = await setUp();
     await claim('ada@example.com', 'ada');
-    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     const answer = await other('POST', '/usernames/check', { body: { usernames: ['ada'] } });
     expect(answer.json.data.results[0].status).toBe('available');
     expect((await check(['ada'])).json.data.results[0].status).toBe('taken');
   });
 
   test('counts the name of a deleted or banned member as taken', async () => {
-    const { manage, check, claim } = setUp();
+    const { manage, check, claim } = await setUp();
     const ada = await claim('ada@example.com', 'ada');
     const bob = await claim('bob@example.com', 'bob');
     await manage('POST', `/users/${ada.userId}/delete`);
@@ -61,7 +61,7 @@ describe('the username check', () => {
   });
 
   test('takes five hundred names, and none at all', async () => {
-    const { check } = setUp();
+    const { check } = await setUp();
     const many = await check(Array.from({ length: 500 }, (_, index) => `person${index}`));
     expect([many.status, many.json.data.summary.available]).toEqual([200, 500]);
     expect((await check([])).json.data).toEqual({
@@ -77,7 +77,7 @@ describe('the username check', () => {
     [['ada', 5], 'usernames.1'],
     [['ada', null], 'usernames.1'],
   ])('refuses a bad list, naming the place', async (usernames, path) => {
-    const { instance, check } = setUp();
+    const { instance, check } = await setUp();
     const before = await tables(instance);
     const answer = await check(usernames);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
@@ -85,7 +85,7 @@ describe('the username check', () => {
   });
 
   test('is for full access', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     const { token } = await instance.createKey(application.id, { access: 'read' });
     const answer = await manage('POST', '/usernames/check', { token, body: { usernames: ['ada'] } });
     expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
@@ -113,7 +113,7 @@ const NAMES = [
 ];
 
 test.each(NAMES)('check and import judge %j alike', async (name) => {
-  const { manage, check, claim } = setUp();
+  const { manage, check, claim } = await setUp();
   const [{ status, username }] = (await check([name])).json.data.results;
   const { outcome, error, userId } = await claim('ada@example.com', name);
   if (status === 'format_invalid') {
@@ -133,7 +133,7 @@ test.each(NAMES)('check and import judge %j alike', async (name) => {
 });
 
 test('a name with something behind it is not taken for its beginning', async () => {
-  const { check } = setUp();
+  const { check } = await setUp();
   const [result] = (await check([`ada${' '.repeat(300)}lovelace`])).json.data.results;
   expect(result.status).toBe('format_invalid');
 });

@@ -5,9 +5,9 @@ import { lastAudit, managing, refusal, tables, watch } from '../users/management
 
 const OWNER = 'owner@example.com';
 
-function setUp() {
-  const instance = createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
-  const application = instance.createApplication();
+async function setUp() {
+  const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
+  const application = await instance.createApplication();
   const manage = managing(instance, application);
   const send = (body: unknown, token?: string) =>
     manage('POST', '/lifecycle/send', { body, ...(token !== undefined && { token }) });
@@ -29,12 +29,12 @@ function setUp() {
   return { instance, application, manage, send, confirm, ask, change, times };
 }
 
-type SetUp = ReturnType<typeof setUp>;
+type SetUp = Awaited<ReturnType<typeof setUp>>;
 
 const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 const verify = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
 const mails = (instance: Instance) =>
-  instance.db.sqlite.query('SELECT recipient, subject, text, code FROM mails ORDER BY rowid').all() as {
+  instance.sqlite.query('SELECT recipient, subject, text, code FROM mails ORDER BY rowid').all() as {
     recipient: string;
     subject: string;
     text: string;
@@ -133,7 +133,7 @@ const CASES = Object.entries(TABLE).flatMap(([state, row]) =>
 
 describe.each(CASES)('an application that is $state', ({ state, name, body, outcome }) => {
   async function inState() {
-    const world = setUp();
+    const world = await setUp();
     const { clock } = world.instance;
     clock.advance(state === 'past its grace' ? 10 * DAY : 90 * DAY);
     await STATES[state]!(world);
@@ -194,7 +194,7 @@ describe('the way back', () => {
   );
 
   test.each(cases)('$action of one that is $state', async ({ action, state, audit }) => {
-    const world = setUp();
+    const world = await setUp();
     const { instance, application, manage, times } = world;
     await STATES[state]!(world);
     const was = await times();
@@ -224,17 +224,17 @@ describe('the way back', () => {
 
   test('takes an optional body: none, an empty one and {}, but no unknown field', async () => {
     for (const body of [undefined, '', '{}']) {
-      const { change, manage } = setUp();
+      const { change, manage } = await setUp();
       await change({ kind: 'archive' });
       expect((await manage('POST', '/unarchive', { body })).status).toBe(200);
     }
-    const { change, manage } = setUp();
+    const { change, manage } = await setUp();
     await change({ kind: 'delete' });
     expect((await manage('POST', '/restore', { body: { force: true } })).status).toBe(400);
   });
 
   test('is open to the application’s own full key', async () => {
-    const { instance, application, change, manage } = setUp();
+    const { instance, application, change, manage } = await setUp();
     const { token } = await instance.createKey(application.id);
     await change({ kind: 'delete' });
     expect((await manage('POST', '/restore', { token })).status).toBe(200);
@@ -243,7 +243,7 @@ describe('the way back', () => {
 
 describe('the code', () => {
   test('goes to every owner for a key, the same to each, and to nobody else', async () => {
-    const { instance, application, send } = setUp();
+    const { instance, application, send } = await setUp();
     const owner = await instance.signIn('console', OWNER);
     const invite = (email: string, role: string) =>
       instance.call('POST', '/api/workspace/members', { token: owner.token, body: { email, role } });
@@ -263,7 +263,7 @@ describe('the code', () => {
   });
 
   test('goes to the acting member alone, owner or not', async () => {
-    const { instance, send, confirm, times } = setUp();
+    const { instance, send, confirm, times } = await setUp();
     const owner = await instance.signIn('console', OWNER);
     await instance.call('POST', '/api/workspace/members', {
       token: owner.token,
@@ -286,7 +286,7 @@ describe('the code', () => {
   });
 
   test('is told in the mail and nowhere else', async () => {
-    const { instance, send } = setUp();
+    const { instance, send } = await setUp();
     const sent = await send({ kind: 'delete' });
     expect([sent.status, sent.json.data]).toEqual([
       200,
@@ -299,13 +299,13 @@ describe('the code', () => {
   });
 
   test('may be typed with spaces and hyphens', async () => {
-    const { ask, confirm } = setUp();
+    const { ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     expect((await confirm(challengeId, ` ${code.slice(0, 3)}-${code.slice(3)} `)).status).toBe(200);
   });
 
   test('is dead after five wrong tries, even when it is right then', async () => {
-    const { ask, confirm, times } = setUp();
+    const { ask, confirm, times } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     const was = await times();
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -320,7 +320,7 @@ describe('the code', () => {
   });
 
   test('works after four wrong tries', async () => {
-    const { ask, confirm } = setUp();
+    const { ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     for (let attempt = 0; attempt < 4; attempt += 1) await confirm(challengeId, wrong(code));
     expect((await confirm(challengeId, code)).status).toBe(200);
@@ -331,7 +331,7 @@ describe('the code', () => {
       [10 * MINUTE - 1, 200, undefined],
       [10 * MINUTE, 400, 'code_expired'],
     ] as const) {
-      const { instance, ask, confirm } = setUp();
+      const { instance, ask, confirm } = await setUp();
       const { challengeId, code } = await ask({ kind: 'archive' });
       instance.clock.advance(age);
       const answer = await confirm(challengeId, code);
@@ -340,7 +340,7 @@ describe('the code', () => {
   });
 
   test('works once: a retry changes nothing, even where the change could happen again', async () => {
-    const { instance, ask, confirm, manage } = setUp();
+    const { instance, ask, confirm, manage } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     await confirm(challengeId, code);
     await manage('POST', '/unarchive');
@@ -351,8 +351,8 @@ describe('the code', () => {
   });
 
   test('of one application does not serve for another, and is not used up there', async () => {
-    const { instance, ask, confirm } = setUp();
-    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const { instance, ask, confirm } = await setUp();
+    const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     const { challengeId, code } = await ask({ kind: 'delete' });
     const rows = await tables(instance);
     const foreign = await other('POST', '/lifecycle/confirm', { body: { challengeId, code } });
@@ -364,7 +364,7 @@ describe('the code', () => {
   });
 
   test('of one request does not confirm another', async () => {
-    const { ask, confirm, times } = setUp();
+    const { ask, confirm, times } = await setUp();
     const archive = await ask({ kind: 'archive' });
     const remove = await ask({ kind: 'delete' });
     if (archive.code === remove.code) return;
@@ -374,7 +374,7 @@ describe('the code', () => {
   });
 
   test('of a sign-in does not confirm, and one that confirms does not sign in', async () => {
-    const { instance, application, ask, confirm } = setUp();
+    const { instance, application, ask, confirm } = await setUp();
     const { challengeId, code } = await ask({ kind: 'archive' });
     const signIn = await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
     expect([signIn.status, signIn.json.error]).toEqual([400, 'code_invalid']);
@@ -386,7 +386,7 @@ describe('the code', () => {
   });
 
   test('confirmed a hundred times at once acts once', async () => {
-    const { instance, application, ask, confirm } = setUp();
+    const { instance, application, ask, confirm } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const before = watch(instance, application);
     const { challengeId, code } = await ask({ kind: 'archive' });
@@ -400,7 +400,7 @@ describe('the code', () => {
   });
 
   test('does not carry out what the state no longer allows', async () => {
-    const { instance, ask, confirm } = setUp();
+    const { instance, ask, confirm } = await setUp();
     const first = await ask({ kind: 'archive' });
     const second = await ask({ kind: 'archive' });
     await confirm(first.challengeId, first.code);
@@ -421,7 +421,7 @@ describe('the code', () => {
     ['confirm', { challengeId: 'chl_x', code: '12345' }, 'code'],
     ['confirm', { challengeId: 'chl_x', code: '123456', kind: 'archive' }, 'kind'],
   ])('a bad %s body %j is refused, naming the field', async (step, body, path) => {
-    const { instance, manage } = setUp();
+    const { instance, manage } = await setUp();
     const rows = await tables(instance);
     const answer = await manage('POST', `/lifecycle/${step}`, { body });
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
@@ -435,8 +435,8 @@ describe.each([
   [{ kind: 'delete', skipGrace: true }, 'restore', 'application.hidden'],
 ])('after %j', (body, back, reason) => {
   test('every open session has ended with its event; other applications and the console go on', async () => {
-    const { instance, application, change } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application, change } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const ada = await instance.signIn(application.clientId, 'ada@example.com');
     const bob = await instance.signIn(application.clientId, 'bob@example.com');
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
@@ -458,7 +458,7 @@ describe.each([
   });
 
   test('nobody signs in, not even with a code sent before, and that code stays dead when it is undone', async () => {
-    const { instance, application, change, manage } = setUp();
+    const { instance, application, change, manage } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
     const send = () => instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
@@ -474,12 +474,12 @@ describe.each([
     await manage('POST', `/${back}`);
     const stale = await attempt();
     expect([stale.status, stale.json.error]).toEqual([400, 'code_expired']);
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
     expect((await instance.signIn(clientId, email)).token).toMatch(/^est_/);
   });
 
   test('no session comes back when it is undone', async () => {
-    const { instance, application, change, manage } = setUp();
+    const { instance, application, change, manage } = await setUp();
     const { token } = await instance.signIn(application.clientId, 'ada@example.com');
     await change(body);
     await manage('POST', `/${back}`);
@@ -487,7 +487,7 @@ describe.each([
   });
 
   test('what the application holds is all still there', async () => {
-    const { instance, application, change } = setUp();
+    const { instance, application, change } = await setUp();
     await instance.signIn(application.clientId, 'ada@example.com');
     await instance.createKey(application.id);
     const kept = ['users', 'application_users', 'application_user_roles', 'roles', 'api_keys'];
@@ -505,7 +505,7 @@ describe('the list of applications', () => {
     );
 
   test('keeps archived and deleted ones, and hides hidden ones unless asked for them', async () => {
-    const { instance, application, change, manage } = setUp();
+    const { instance, application, change, manage } = await setUp();
     await change({ kind: 'archive' });
     expect(await listed(instance)).toEqual([application.id]);
     await change({ kind: 'delete' });
@@ -520,7 +520,7 @@ describe('the list of applications', () => {
   });
 
   test('hides a deleted one when its ninety days are over, and not before', async () => {
-    const { instance, application, change, manage, times } = setUp();
+    const { instance, application, change, manage, times } = await setUp();
     await change({ kind: 'delete' });
     expect(await times()).toMatchObject({ deletedAt: isoTime(START), purgeAfter: isoTime(START + 90 * DAY) });
     instance.clock.advance(90 * DAY - 1);
@@ -533,7 +533,7 @@ describe('the list of applications', () => {
   });
 
   test('takes no other inclusion', async () => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const answer = await instance.call('GET', '/api/applications?include=all', { token: instance.workspaceKey });
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, 'include']);
   });
@@ -541,7 +541,7 @@ describe('the list of applications', () => {
 
 describe('the audit record of a change', () => {
   test('tells who confirmed it in which request', async () => {
-    const { instance, application, ask, manage } = setUp();
+    const { instance, application, ask, manage } = await setUp();
     const owner = await instance.signIn('console', OWNER);
     const { challengeId, code } = await ask({ kind: 'archive' });
     const answer = await manage('POST', '/lifecycle/confirm', { token: owner.token, body: { challengeId, code } });
@@ -563,18 +563,16 @@ describe('the audit record of a change', () => {
   test.each(['audit_records', 'events'])(
     'and the change are one: when the row in %s cannot be written, nothing happens and the code is not used up',
     async (table) => {
-      const { instance, application, ask, confirm, times } = setUp();
+      const { instance, application, ask, confirm, times } = await setUp();
       const { token } = await instance.signIn(application.clientId, 'ada@example.com');
       const { challengeId, code } = await ask({ kind: 'archive' });
-      instance.db.sqlite.run(
-        `CREATE TRIGGER full BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-      );
+      instance.sqlite.run(`CREATE TRIGGER full BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
       const rows = await tables(instance);
       const failed = await confirm(challengeId, code);
       expect([failed.status, failed.json.error]).toEqual([500, 'internal']);
       expect(await tables(instance)).toEqual(rows);
       expect((await verify(instance, token)).status).toBe(200);
-      instance.db.sqlite.run('DROP TRIGGER full');
+      instance.sqlite.run('DROP TRIGGER full');
       expect((await confirm(challengeId, code)).status).toBe(200);
       expect((await times()).archivedAt).toBe(isoTime(START));
     },

@@ -7,6 +7,7 @@ import { hub } from '@/modules/live/hub.ts';
 import { createInstance } from '../../support/instance.ts';
 import { eventually } from '../../support/binary.ts';
 import { follow, PATH } from './listen.ts';
+import { turns } from '../../support/turns.ts';
 
 const KIB = 1024;
 const ENVELOPE = { userId: 'usr_1', roles: [] } as unknown as Envelope;
@@ -20,19 +21,25 @@ const roles = (current: string[], userId = 'usr_1', applicationId = 'app_1'): Do
   data: { userId, roles: [], current },
 });
 
+const RENAMED: DomainEvent = {
+  type: 'user.username_changed',
+  applicationId: 'app_1',
+  data: { userId: 'usr_1', username: 'a', previousUsername: null },
+};
+
 const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
 
 /** The envelopes of sessions that are in force, unless they are said to be over. */
-const openHub = (over: string[] = []) => hub((sessionId) => (over.includes(sessionId) ? null : ENVELOPE));
+const openHub = (over: string[] = []) => hub(async (sessionId) => (over.includes(sessionId) ? null : ENVELOPE));
 
 describe('the hub', () => {
   test('tells each listener of its own person in its own application, in the order of the events', async () => {
     const live = openHub();
     const streams = {
-      one: heard(live.open(principal('ses_1'))),
-      two: heard(live.open(principal('ses_2'))),
-      other: heard(live.open(principal('ses_3', 'usr_2'))),
-      elsewhere: heard(live.open(principal('ses_4', 'usr_1', 'app_2'))),
+      one: heard(await live.open(principal('ses_1'))),
+      two: heard(await live.open(principal('ses_2'))),
+      other: heard(await live.open(principal('ses_3', 'usr_2'))),
+      elsewhere: heard(await live.open(principal('ses_4', 'usr_1', 'app_2'))),
     };
     live.publish([roles(['a']), roles(['a', 'b']), roles(['z'], 'usr_2')]);
     const told = async (name: keyof typeof streams) =>
@@ -45,27 +52,24 @@ describe('the hub', () => {
     ]);
   });
 
-  test('reads no identity for people nobody listens for, nor for changes that need none', () => {
+  test('reads no identity for people nobody listens for, nor for changes that need none', async () => {
     let reads = 0;
-    const live = hub(() => ((reads += 1), ENVELOPE));
-    const renamed: DomainEvent = {
-      type: 'user.username_changed',
-      applicationId: 'app_1',
-      data: { userId: 'usr_1', username: 'a', previousUsername: null },
-    };
-    live.publish([renamed]);
-    live.open(principal('ses_1'));
+    const live = hub(async () => ((reads += 1), ENVELOPE));
+    live.publish([RENAMED]);
+    await live.open(principal('ses_1'));
     reads = 0;
     live.publish([roles(['a'])]);
+    await turns();
     expect(reads).toBe(0);
-    live.publish([renamed]);
+    live.publish([RENAMED]);
+    await turns();
     expect(reads).toBe(1);
   });
 
   test('says nothing of the profile of a session that is over', async () => {
     const over: string[] = [];
     const live = openHub(over);
-    const stream = heard(live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     over.push('ses_1');
     live.publish([
       { type: 'user.profile_updated', applicationId: 'app_1', data: { userId: 'usr_1', name: 'A', categories: [] } },
@@ -73,33 +77,80 @@ describe('the hub', () => {
     expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
   });
 
+  test('tells changes in their order, also where some take a look at the database', async () => {
+    const live = openHub();
+    const stream = heard(await live.open(principal('ses_1')));
+    live.publish([roles(['a']), RENAMED, roles(['b']), RENAMED, roles(['c'])]);
+    live.publish([roles(['d'])]);
+    const names = (await stream.told()).map(({ event, data }) => (event === 'roles' ? data.roles.join() : event));
+    expect(names).toEqual(['session', 'a', 'profile', 'b', 'profile', 'c', 'd']);
+  });
+
+  test('lets a listener go for which a hundred changes wait; what waits stays bounded', async () => {
+    const gate = Promise.withResolvers<Envelope>();
+    let isSlow = false;
+    const live = hub(() => (isSlow ? gate.promise : Promise.resolve(ENVELOPE)));
+    await live.open(principal('ses_1'));
+    isSlow = true;
+    for (let change = 0; change < 100; change += 1) live.publish([RENAMED]);
+    expect(live.count()).toBe(1);
+    live.publish([RENAMED]);
+    expect(live.count()).toBe(0);
+    gate.resolve(ENVELOPE);
+  });
+
+  test('ends the streams of an application whose sessions are over, and no others, without an event of each', async () => {
+    const over: string[] = [];
+    const live = openHub(over);
+    const streams = await Promise.all(
+      [
+        principal('ses_1', 'usr_1'),
+        principal('ses_2', 'usr_2'),
+        principal('ses_3', 'usr_3'),
+        principal('ses_4', 'usr_1', 'app_2'),
+      ].map(async (one) => heard(await live.open(one))),
+    );
+    for (const stream of streams) await stream.told();
+    over.push('ses_1', 'ses_3', 'ses_4');
+    live.recheck([{ applicationId: 'app_1', userId: null, reason: 'application.archived' }]);
+    await turns();
+    const ended = [{ event: 'revoked', data: { reason: 'application.archived' } }];
+    expect(await Promise.all(streams.map((stream) => stream.told()))).toEqual([ended, [], ended, []]);
+    expect(streams.map((stream) => stream.isClosed())).toEqual([true, false, true, false]);
+    live.recheck([{ applicationId: 'app_2', userId: 'usr_1', reason: 'banned' }]);
+    await turns();
+    expect([await streams[3]!.told(), live.count()]).toEqual([[{ event: 'revoked', data: { reason: 'banned' } }], 1]);
+  });
+
   test('forgets a reader that goes away, once', async () => {
     const live = openHub();
-    const [first, second] = [live.open(principal('ses_1')), live.open(principal('ses_1'))];
+    const [first, second] = [await live.open(principal('ses_1')), await live.open(principal('ses_1'))];
     await first.cancel();
     await first.cancel();
     expect(live.count()).toBe(1);
     live.publish([roles(['a'])]);
-    live.heartbeat();
+    await live.heartbeat();
     await second.cancel();
     expect(live.count()).toBe(0);
   });
 
   test('refuses the 50,001st listener as unavailable, and takes it once there is room', async () => {
     const live = openHub();
-    const first = live.open(principal('ses_0', 'usr_0'));
-    for (let open = 1; open < 50_000; open += 1) live.open(principal(`ses_${open}`, `usr_${open}`));
+    const first = await live.open(principal('ses_0', 'usr_0'));
+    for (let open = 1; open < 50_000; open += 1) await live.open(principal(`ses_${open}`, `usr_${open}`));
     expect(live.count()).toBe(50_000);
-    expect(() => live.open(principal('ses_x', 'usr_x'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
+    await expect(live.open(principal('ses_x', 'usr_x'))).rejects.toMatchObject({ code: 'unavailable' });
     await first.cancel();
-    live.open(principal('ses_x', 'usr_x'));
+    await live.open(principal('ses_x', 'usr_x'));
     live.closeAll();
     expect(live.count()).toBe(0);
   });
 
   test('closes every stream when it is told to', async () => {
     const live = openHub();
-    const streams = Array.from({ length: 10 }, (_, at) => heard(live.open(principal(`ses_${at}`, `usr_${at % 3}`))));
+    const streams = await Promise.all(
+      Array.from({ length: 10 }, async (_, at) => heard(await live.open(principal(`ses_${at}`, `usr_${at % 3}`)))),
+    );
     live.closeAll();
     for (const stream of streams) {
       expect((await stream.told()).map(({ event }) => event)).toEqual(['session']);
@@ -114,8 +165,8 @@ describe('a slow reader', () => {
 
   test('is let go once 64 KiB wait for it; what waits stays bounded', async () => {
     const live = openHub();
-    const slow = live.open(principal('ses_1'));
-    const prompt = heard(live.open(principal('ses_2')));
+    const slow = await live.open(principal('ses_1'));
+    const prompt = heard(await live.open(principal('ses_2')));
     let published = 0;
     for (; live.count() === 2 && published < 1000; published += 1) {
       live.publish([roles(large)]);
@@ -133,16 +184,16 @@ describe('a slow reader', () => {
     expect(late.text()).not.toContain('after');
   });
 
-  test('is let go by heartbeats alone in the end', () => {
+  test('is let go by heartbeats alone in the end', async () => {
     const live = openHub();
-    live.open(principal('ses_1'));
-    for (let beat = 0; beat < 6000; beat += 1) live.heartbeat();
+    await live.open(principal('ses_1'));
+    for (let beat = 0; beat < 6000; beat += 1) await live.heartbeat();
     expect(live.count()).toBe(0);
   });
 
   test('is not taken for one while it keeps up', async () => {
     const live = openHub();
-    const stream = heard(live.open(principal('ses_1')));
+    const stream = heard(await live.open(principal('ses_1')));
     for (let sent = 0; sent < 2000; sent += 1) {
       live.publish([roles(large)]);
       if (sent % 4 === 3) await Bun.sleep(0);
@@ -153,9 +204,9 @@ describe('a slow reader', () => {
 });
 
 describe('over a connection', async () => {
-  const instance = createInstance();
+  const instance = await createInstance();
   const { live } = instance.services;
-  const { id: applicationId, clientId } = instance.createApplication();
+  const { id: applicationId, clientId } = await instance.createApplication();
   const { token, userId } = await instance.signIn(clientId, 'ada@example.com');
   const server = Bun.serve({
     port: 0,

@@ -1,5 +1,6 @@
 /** A listener of `/api/v1/session/events` inside the test process, which reads whatever comes at once. */
 import type { Instance } from '../../support/instance.ts';
+import { turns } from '../../support/turns.ts';
 
 export interface Message {
   readonly event: string;
@@ -50,7 +51,7 @@ export function follow(response: Response): Listening {
     status: response.status,
     headers: response.headers,
     async told() {
-      await Bun.sleep(1);
+      await turns();
       const fresh = text.slice(seen);
       seen = text.length;
       return messagesIn(fresh);

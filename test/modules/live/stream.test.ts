@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
-import type { Application } from '@/db/schema/applications.ts';
+import { newId } from '@/core/id.ts';
+import type { Application } from '@/store/applications.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { createGrant, grant, type GrantKind } from '../tenants.ts';
 import { follow, listen, type Listening, PATH, streamRequest } from './listen.ts';
+import { turns } from '../../support/turns.ts';
 
 interface Person {
   readonly token: string;
@@ -21,8 +23,8 @@ interface World {
 }
 
 async function createWorld(): Promise<World> {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const ada = await instance.signIn(application.clientId, 'ada@example.com');
   return {
     instance,
@@ -72,7 +74,7 @@ describe('an event stream', () => {
   test('keeps a name with line breaks within one data line', async () => {
     const world = await createWorld();
     const name = 'Ada\nLovelace\r\ndata: x\u2028y';
-    world.instance.db.sqlite.prepare('UPDATE users SET full_name = ? WHERE id = ?').run(name, world.ada.userId);
+    world.instance.sqlite.prepare('UPDATE users SET full_name = ? WHERE id = ?').run(name, world.ada.userId);
     const stream = await listen(world.instance, world.ada.token);
     const [snapshot] = await stream.told();
     expect(snapshot!.data.fullName).toBe(name);
@@ -100,7 +102,7 @@ describe('an event stream', () => {
     const { instance, ada } = await createWorld();
     const stream = await listening(instance, ada);
     const before = stream.text().length;
-    instance.services.live.heartbeat();
+    await instance.services.live.heartbeat();
     expect(await stream.told()).toEqual([]);
     expect(stream.text().slice(before)).toBe(': heartbeat\n\n');
     // It is a job's doing, every fifteen seconds.
@@ -225,7 +227,7 @@ describe('an open stream is told of the profile', () => {
   test('when an import fills blanks, in every application the person is in', async () => {
     const world = await createWorld();
     const { instance } = world;
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     const streams = [await listening(instance, world.ada), await listening(instance, elsewhere)] as const;
     const users = [{ email: 'ada@example.com', profile: { givenName: 'Ada', familyName: 'Lovelace' } }];
@@ -315,6 +317,33 @@ describe('a stream ends with `revoked`', () => {
     expect([status, json.ok, json.error]).toEqual([refusal[0], false, refusal[1]]);
   });
 
+  test('at once when the application is archived, however many sessions come before its own', async () => {
+    const world = await createWorld();
+    const { instance, application, ada } = world;
+    const { sqlite } = instance;
+    // Earlier than what the switch itself writes down of the trail; nobody goes on with that.
+    await instance.services.longWork.stop();
+    const copy = sqlite.prepare(
+      `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
+       SELECT ?, randomblob(32), application_user_id, method, last_seen_at, created_at, expires_at
+       FROM sessions ORDER BY rowid LIMIT 1`,
+    );
+    sqlite.transaction(() => {
+      for (let index = 0; index < 150; index += 1) copy.run(newId('session', instance.clock.now()));
+    })();
+    instance.clock.advance(1000);
+    const zoe = await instance.signIn(application.clientId, 'zoe@example.com');
+    const streams = [await listening(instance, ada), await listening(instance, zoe)];
+    await lifecycle('archive')(world, '');
+    const left = sqlite.query('SELECT count(*) AS n FROM sessions WHERE revoked_at IS NULL').get() as { n: number };
+    expect(left.n).toBeGreaterThan(0);
+    for (const stream of streams)
+      expect([await stream.told(), stream.isClosed()]).toEqual([
+        [{ event: 'revoked', data: { reason: 'application.archived' } }],
+        true,
+      ]);
+  });
+
   test('when a member is taken out of the workspace, in the console', async () => {
     const { instance } = await createWorld();
     const byOwner = (await instance.signIn('console', 'owner@example.com')).token;
@@ -356,7 +385,7 @@ describe('a stream ends with `revoked`', () => {
   test('not when the service loses sight of it: a change rolled back is told to nobody', async () => {
     const { instance, ada } = await createWorld();
     const stream = await listening(instance, ada);
-    instance.db.sqlite.run(
+    instance.sqlite.run(
       "CREATE TRIGGER broken BEFORE INSERT ON audit_records BEGIN SELECT RAISE(ABORT, 'disk full'); END",
     );
     const { status } = await instance.call('DELETE', '/api/v1/session', { token: ada.token });
@@ -381,7 +410,7 @@ describe('a stream does not tell', () => {
 
   test('of the same person in other applications', async () => {
     const { instance, ada } = await createWorld();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     expect(elsewhere.userId).toBe(ada.userId);
     createGrant(instance, 'scopes', other.id, 'export');
@@ -406,7 +435,7 @@ describe('a stream does not tell', () => {
 
 describe('between its authentication and its snapshot', () => {
   // Another request may be handled while this one is on its way through the pipeline.
-  const STEPS = Array.from({ length: 12 }, (_, step) => step);
+  const STEPS = Array.from({ length: 24 }, (_, step) => step);
 
   test.each(STEPS)('a stream misses no change (step %d)', async (step) => {
     const { instance, application, ada } = await createWorld();
@@ -414,8 +443,10 @@ describe('between its authentication and its snapshot', () => {
     createGrant(instance, 'scopes', application.id, 'after');
     const opening = instance.app.fetch(streamRequest(ada.token));
     for (let turn = 0; turn < step; turn += 1) await Promise.resolve();
-    instance.services.users.setGrants(SYSTEM_ACTOR, application, ada.userId, 'scopes', ['after']);
-    const messages = await follow(await opening).told();
+    const change = instance.services.users.setGrants(SYSTEM_ACTOR, application, ada.userId, 'scopes', ['after']);
+    const stream = follow(await opening);
+    await change;
+    const messages = await stream.told();
     expect(messages.at(-1)!.data.scopes).toEqual(['after']);
   });
 
@@ -423,8 +454,10 @@ describe('between its authentication and its snapshot', () => {
     const { instance, application, ada } = await createWorld();
     const opening = instance.app.fetch(streamRequest(ada.token));
     for (let turn = 0; turn < step; turn += 1) await Promise.resolve();
-    instance.services.users.act(SYSTEM_ACTOR, application, ada.userId, 'ban');
-    await opening;
+    const change = instance.services.users.act(SYSTEM_ACTOR, application, ada.userId, 'ban');
+    await Promise.all([opening, change]);
+    // The streams that a change ends are looked through behind it.
+    await turns();
     expect(instance.services.live.count()).toBe(0);
   });
 });

@@ -5,8 +5,8 @@ import { createInstance } from '../../support/instance.ts';
 import { problemOf, register, signInOptions, signInWith } from './passkeys.ts';
 
 async function setUp(input: Record<string, unknown> = {}) {
-  const instance = createInstance();
-  const application = instance.createApplication(input);
+  const instance = await createInstance();
+  const application = await instance.createApplication(input);
   const ada = await instance.signIn(application.clientId, 'ada@example.com');
   const { passkey, json } = await register(instance, ada.token);
   return { instance, application, ada, passkey, passkeyId: json.data.id as string };
@@ -24,9 +24,9 @@ describe('options for a sign-in', () => {
   test('are refused for no application, a closed one, and one that takes no passkeys', async () => {
     const { instance, application } = await setUp();
     expect(problemOf(await signInOptions(instance, 'cli_unknown'))).toEqual([404, 'not_found']);
-    const { clientId } = instance.createApplication({ signinMethods: ['otp'] });
+    const { clientId } = await instance.createApplication({ signinMethods: ['otp'] });
     expect(problemOf(await signInOptions(instance, clientId))).toEqual([403, 'forbidden']);
-    instance.db.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+    instance.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
     expect(problemOf(await signInOptions(instance, application.clientId))).toEqual([403, 'application_archived']);
   });
 
@@ -61,7 +61,7 @@ describe('a passkey', () => {
 
   test('opens every application of the server, and joins it as any first sign-in does', async () => {
     const { instance, ada, passkey } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const { json } = await signInWith(instance, other.clientId, passkey);
     expect([json.data.userId, json.data.applicationId]).toEqual([ada.userId, other.id]);
   });
@@ -122,8 +122,8 @@ describe('a passkey', () => {
 
 describe('the counter of an authenticator', () => {
   async function counting() {
-    const instance = createInstance();
-    const application = instance.createApplication();
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const ada = await instance.signIn(application.clientId, 'ada@example.com');
     const { passkey } = await register(instance, ada.token, { claims: { counter: 5 } });
     return {
@@ -206,7 +206,7 @@ describe('a challenge', () => {
 
   test('of one application signs in to that one only', async () => {
     const { instance, application, passkey } = await setUp();
-    instance.createApplication({ name: 'Other' });
+    await instance.createApplication({ name: 'Other' });
     const { json } = await signInWith(instance, application.clientId, passkey);
     expect(json.data.applicationId).toBe(application.id);
   });
@@ -227,7 +227,7 @@ describe('a proven passkey does not open', () => {
   test.each(REFUSALS)('%s', async (_, sql, refusal) => {
     const { instance, application, passkey } = await setUp();
     const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
-    instance.db.sqlite.run(sql);
+    instance.sqlite.run(sql);
     const body = { challengeId, credential: usePasskey(passkey, options) };
     const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', { body });
     expect(problemOf(answer)).toEqual([403, refusal]);
@@ -236,14 +236,14 @@ describe('a proven passkey does not open', () => {
 
   test('a closed application to somebody who is no member yet', async () => {
     const { instance, passkey } = await setUp();
-    const closed = instance.createApplication({ name: 'Closed' });
-    instance.db.sqlite.run("UPDATE applications SET signin_gate = 'closed' WHERE id = ?", [closed.id]);
+    const closed = await instance.createApplication({ name: 'Closed' });
+    instance.sqlite.run("UPDATE applications SET signin_gate = 'closed' WHERE id = ?", [closed.id]);
     expect(problemOf(await signInWith(instance, closed.clientId, passkey))).toEqual([403, 'gate_closed']);
   });
 
   test('what a left member closed behind them stays open: they come back by it', async () => {
     const { instance, application, ada, passkey } = await setUp();
-    instance.db.sqlite.run("UPDATE application_users SET status = 'left'");
+    instance.sqlite.run("UPDATE application_users SET status = 'left'");
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
     expect(instance.events(application.id).slice(-2)).toMatchObject([
       { type: 'user.reactivated', data: { userId: ada.userId } },

@@ -137,12 +137,12 @@ describe('a change of the identity', () => {
     await people.asAda('PATCH', PATH, WHOLE);
     people.instance.clock.advance(MINUTE);
     const since = watch(people);
-    const before = people.instance.db.sqlite.query('SELECT * FROM users').all();
+    const before = people.instance.sqlite.query('SELECT * FROM users').all();
     for (const body of [{}, WHOLE, { locale: 'EN-gb', givenName: ' Ada ' }])
       expect((await people.asAda('PATCH', PATH, body)).status).toBe(200);
     expect(since.events()).toEqual(SILENCE);
     expect(since.audits()).toEqual([]);
-    expect(people.instance.db.sqlite.query('SELECT * FROM users').all()).toEqual(before);
+    expect(people.instance.sqlite.query('SELECT * FROM users').all()).toEqual(before);
   });
 
   test('stands in the envelope and in the live stream at once, in every application', async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { isoTime } from '@/core/clock.ts';
+import { HOUR, isoTime } from '@/core/clock.ts';
+import type { SessionPrincipal } from '@/core/principal.ts';
+import { profileService } from '@/modules/profile/service.ts';
+import { countingReader } from '../../support/database.ts';
 import { START } from '../../support/instance.ts';
 import { createPeople } from './people.ts';
 
@@ -49,7 +52,7 @@ describe('the account at a glance', () => {
 
   test('tells nothing that is the application’s: no reason of a ban, no grants, no hidden application', async () => {
     const { instance, ada, forum, club, asAda } = await createPeople();
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     sqlite
       .prepare("UPDATE application_users SET status = 'banned', status_reason = 'Trouble' WHERE application_id = ?")
       .run(forum.id);
@@ -67,7 +70,7 @@ describe('the account at a glance', () => {
 
   test('tells of the pictures what the envelope tells', async () => {
     const { instance, ada, asAda, envelope } = await createPeople();
-    instance.db.sqlite
+    instance.sqlite
       .prepare(
         "UPDATE users SET avatar_sizes = '[128,256,1200]', avatar_updated_at = ?1, banner_sizes = '[768]', banner_updated_at = ?1 WHERE id = ?2",
       )
@@ -77,6 +80,25 @@ describe('the account at a glance', () => {
     const { data } = (await asAda('GET', '')).json;
     expect(data).toMatchObject({ avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt });
   });
+});
+
+test('costs the same few statements for one membership and for many', async () => {
+  const { instance, ada } = await createPeople();
+  const { reader, count } = countingReader(instance.db.reader);
+  const { overview } = profileService({ ...instance, db: { ...instance.db, reader } });
+  const principal = (await instance.services.sessions.credentials.findSession(
+    ada.token,
+    instance.db.reader,
+  )) as SessionPrincipal;
+  expect((await overview.get(principal)).memberships).toHaveLength(3);
+  const few = count();
+  for (let number = 0; number < 5; number += 1) {
+    const { clientId } = await instance.createApplication({ name: `Application ${number}` });
+    await instance.signIn(clientId, 'ada@example.com');
+    instance.clock.advance(HOUR);
+  }
+  expect((await overview.get(principal)).memberships).toHaveLength(8);
+  expect([few, count() - few]).toEqual([2, 2]);
 });
 
 describe('the account', () => {
@@ -101,7 +123,7 @@ describe('the account', () => {
     const { instance, ada, asAda, asBob } = await createPeople();
     await instance.call('DELETE', '/api/v1/session', { token: ada.token });
     expect((await asAda('PATCH', '/profile/identity', { givenName: 'Ada' })).status).toBe(401);
-    instance.db.sqlite.run("UPDATE application_users SET status = 'banned'");
+    instance.sqlite.run("UPDATE application_users SET status = 'banned'");
     const { status, json } = await asBob('PUT', '/profile/region', { country: 'GB' });
     expect([status, json.error]).toEqual([403, 'membership_blocked']);
   });

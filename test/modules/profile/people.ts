@@ -6,15 +6,17 @@ export type Call = (method: string, path: string, body?: unknown) => Promise<Ans
 
 /** Ada is a member of the shop, where she calls from, and of the forum, and has left the club; Bob is in the shop. */
 export async function createPeople() {
-  const instance = createInstance();
-  const [shop, forum, club] = ['Shop', 'Forum', 'Club'].map((name) => instance.createApplication({ name }));
-  const ada = await instance.signIn(shop!.clientId, 'ada@example.com');
-  const adaInForum = await instance.signIn(forum!.clientId, 'ada@example.com');
-  await instance.signIn(club!.clientId, 'ada@example.com');
-  const bob = await instance.signIn(shop!.clientId, 'bob@example.com');
-  instance.db.sqlite
+  const instance = await createInstance();
+  const shop = await instance.createApplication({ name: 'Shop' });
+  const forum = await instance.createApplication({ name: 'Forum' });
+  const club = await instance.createApplication({ name: 'Club' });
+  const ada = await instance.signIn(shop.clientId, 'ada@example.com');
+  const adaInForum = await instance.signIn(forum.clientId, 'ada@example.com');
+  await instance.signIn(club.clientId, 'ada@example.com');
+  const bob = await instance.signIn(shop.clientId, 'bob@example.com');
+  instance.sqlite
     .prepare("UPDATE application_users SET status = 'left' WHERE application_id = ? AND user_id = ?")
-    .run(club!.id, ada.userId);
+    .run(club.id, ada.userId);
   const as =
     (token: string): Call =>
     (method, path, body) =>
@@ -22,9 +24,9 @@ export async function createPeople() {
   const envelope = async (token = ada.token) => (await instance.call('POST', '/api/v1/session', { token })).json;
   return {
     instance,
-    shop: shop!,
-    forum: forum!,
-    club: club!,
+    shop,
+    forum,
+    club,
     ada,
     adaInForum,
     bob,
@@ -44,7 +46,7 @@ export function watch({ instance, shop, forum, club }: Pick<People, 'instance' |
   const before = Object.values(applications).map((id) => eventsOf(id).length);
   const recorded = () =>
     (
-      instance.db.sqlite
+      instance.sqlite
         .query('SELECT kind, application_id, user_id, target_id, detail FROM audit_records ORDER BY rowid')
         .all() as Record<'kind' | 'application_id' | 'user_id' | 'target_id' | 'detail', string | null>[]
     ).map(({ kind, application_id: applicationId, user_id: userId, target_id: targetId, detail }) => ({

@@ -47,7 +47,7 @@ describe('the region', () => {
 
   test('of nothing but nulls is null', async () => {
     const { instance, asAda, envelope } = await createPeople();
-    const stored = () => instance.db.sqlite.query("SELECT region FROM users WHERE email = 'ada@example.com'").get();
+    const stored = () => instance.sqlite.query("SELECT region FROM users WHERE email = 'ada@example.com'").get();
     for (const [method, body] of [
       ['PATCH', NONE],
       ['PUT', NONE],

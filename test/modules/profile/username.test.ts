@@ -36,7 +36,7 @@ describe('a username', () => {
     const { instance, asAda, asBob, bob } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
     const setStatus = (status: string) =>
-      instance.db.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(status, bob.userId);
+      instance.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(status, bob.userId);
     for (const status of ['banned', 'left', 'deleted']) {
       setStatus(status);
       expect((await asAda('PATCH', PATH, { username: 'bob' })).status).toBe(409);
@@ -146,7 +146,7 @@ describe('a change of username', () => {
   test('that the index of the database refuses after all is a conflict as well, and leaves nothing', async () => {
     const { instance, asAda, bob } = await createPeople();
     // Somebody gets in between the look and the change.
-    instance.db.sqlite.run(
+    instance.sqlite.run(
       `CREATE TRIGGER faster BEFORE UPDATE OF username ON application_users WHEN NEW.user_id <> '${bob.userId}' BEGIN
          UPDATE application_users SET username = NEW.username WHERE user_id = '${bob.userId}';
        END`,

@@ -46,7 +46,7 @@ describe('a provider connected from the account', () => {
     const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
     expect(instance.events(application.id).at(-1)).toEqual(changed);
     expect(instance.auditKinds(application.id).at(-1)).toBe('provider.linked');
-    const mail = instance.db.sqlite.query('SELECT recipient, subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
+    const mail = instance.sqlite.query('SELECT recipient, subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
     expect(mail).toEqual({
       recipient: 'countess@example.com',
       subject: 'A sign-in provider was connected to your account',
@@ -118,7 +118,7 @@ describe('a provider connected from the account', () => {
   test('needs a provider that the application has and allows', async () => {
     const scene = await createScene();
     const { link } = await signedIn(scene);
-    scene.instance.db.sqlite.run(`UPDATE applications SET signin_methods = '["otp"]'`);
+    scene.instance.sqlite.run(`UPDATE applications SET signin_methods = '["otp"]'`);
     expect((await link()).json.error).toBe('forbidden');
     const bare = await createScene({
       environment: { GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '', GATEHOUSE_GOOGLE_ISSUER: '' },
@@ -147,7 +147,7 @@ describe('a provider disconnected', () => {
     const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
     expect(instance.events(application.id).at(-1)).toEqual(changed);
     expect(instance.auditKinds(application.id).at(-1)).toBe('provider.unlinked');
-    const mail = instance.db.sqlite.query('SELECT subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
+    const mail = instance.sqlite.query('SELECT subject FROM mails ORDER BY rowid DESC LIMIT 1').get();
     expect(mail).toEqual({ subject: 'A sign-in provider was disconnected from your account' });
     expect((await personOf(scene, await scene.signIn())).userId).not.toBe(userId);
     expect((await remove(id)).status).toBe(404);
@@ -182,10 +182,10 @@ describe('a provider disconnected', () => {
     const { instance } = scene;
     const { userId, finish, list, remove } = await signedIn(scene);
     await finish();
-    const club = instance.createApplication({ name: 'Club' });
+    const club = await instance.createApplication({ name: 'Club' });
     await instance.signIn(club.clientId, 'countess@example.com');
     const allow = (methods: string[]) =>
-      instance.db.sqlite
+      instance.sqlite
         .prepare('UPDATE applications SET signin_methods = ? WHERE id = ?')
         .run(JSON.stringify(methods), club.id);
     const [{ id }] = await list();
@@ -196,7 +196,7 @@ describe('a provider disconnected', () => {
     expect(refused.json.message).toContain('Club');
     expect(await list()).toHaveLength(1);
 
-    const addPasskey = instance.db.sqlite.prepare(
+    const addPasskey = instance.sqlite.prepare(
       "INSERT INTO passkeys VALUES ('psk_1', ?, NULL, x'01', x'01', 0, '[]', '', 0, 'Key', 1, NULL)",
     );
     addPasskey.run(userId);

@@ -117,11 +117,11 @@ describe('a state', () => {
     expect(scene.count('sessions')).toBe(sessions);
     provider.claims = { sub: 'subject-2', email: 'cleo@example.com' };
     expect(isSignedIn(await scene.comeBack(signIn))).toBe(true);
-    const owners = instance.db.sqlite.query('SELECT user_id AS id FROM provider_identities WHERE subject = ?');
+    const owners = instance.sqlite.query('SELECT user_id AS id FROM provider_identities WHERE subject = ?');
     expect(owners.get('subject-1')).toEqual({ id: userId });
     expect(owners.get('subject-2')).not.toEqual({ id: userId });
     // The database holds the line as well.
-    const relabel = instance.db.sqlite.prepare("UPDATE provider_states SET purpose = 'link' WHERE session_id IS NULL");
+    const relabel = instance.sqlite.prepare("UPDATE provider_states SET purpose = 'link' WHERE session_id IS NULL");
     expect(() => relabel.run()).toThrow('CHECK');
   });
 });
@@ -194,7 +194,7 @@ describe('an answer of the provider', () => {
 
 describe('the return URL', () => {
   const unregister = ({ instance, application }: Scene) =>
-    instance.db.sqlite.prepare("UPDATE applications SET return_urls = '[]' WHERE id = ?").run(application.id);
+    instance.sqlite.prepare("UPDATE applications SET return_urls = '[]' WHERE id = ?").run(application.id);
 
   test('is judged again at the callback: one that was unregistered gets nothing', async () => {
     const scene = await createScene();

@@ -9,9 +9,9 @@ const GOOGLE = 'https://accounts.google.com';
 const REDIRECT_URI = 'http://localhost:8080/api/auth/google/callback';
 const NONE = { source: null, issuer: null, clientId: null, name: null, isTrusted: false, redirectUri: REDIRECT_URI };
 
-function setUp(options?: Parameters<typeof createInstance>[0]) {
-  const instance = createInstance(options);
-  const { id } = instance.createApplication();
+async function setUp(options?: Parameters<typeof createInstance>[0]) {
+  const instance = await createInstance(options);
+  const { id } = await instance.createApplication();
   const path = `/api/applications/${id}/identity-provider`;
   const call = (method: string, body?: unknown) => instance.call(method, path, { token: instance.workspaceKey, body });
   return { instance, id, call };
@@ -22,7 +22,7 @@ const kinds = (instance: Instance) => instance.auditKinds().filter((kind) => kin
 describe('an application’s identity provider', () => {
   test('is its own, then the instance’s, then none', async () => {
     const environment = { GATEHOUSE_GOOGLE_CLIENT_ID: 'instance', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret' };
-    const { instance, call } = setUp({ environment });
+    const { instance, call } = await setUp({ environment });
     const common = { issuer: GOOGLE, isTrusted: true, redirectUri: REDIRECT_URI };
     const ofInstance = { ...common, source: 'instance', clientId: 'instance', name: 'Google' };
     expect((await call('GET')).json.data).toEqual(ofInstance);
@@ -37,11 +37,11 @@ describe('an application’s identity provider', () => {
     expect((await call('DELETE')).json.data).toEqual(ofInstance);
     expect((await call('DELETE')).status).toBe(404);
     expect(kinds(instance)).toEqual(['provider.configured', 'provider.configured', 'provider.unconfigured']);
-    expect((await setUp().call('GET')).json.data).toEqual(NONE);
+    expect((await (await setUp()).call('GET')).json.data).toEqual(NONE);
   });
 
   test('keeps its secret sealed: it is in no answer, no table and no log', async () => {
-    const { instance, call } = setUp();
+    const { instance, call } = await setUp();
     const answers = [await call('PUT', CLIENT), await call('GET'), await call('DELETE'), await call('PUT', CLIENT)];
     for (const { status, text } of answers) {
       expect(status).toBe(200);
@@ -88,7 +88,7 @@ describe('an application’s identity provider', () => {
     ['name', 'two\nlines'],
     ['surprise', 'x'],
   ])('with the %s %j is refused by name, and changes nothing', async (field, value) => {
-    const { instance, call } = setUp();
+    const { instance, call } = await setUp();
     const { status, json } = await call('PUT', { ...CLIENT, [field]: value });
     expect([status, json.error, json.fields.map(({ path }: { path: string }) => path)]).toEqual([
       400,
@@ -104,8 +104,8 @@ describe('an application’s identity provider', () => {
       GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret',
       GATEHOUSE_GOOGLE_ISSUER: 'https://id.example.com',
     };
-    const { instance, call } = setUp({ environment });
-    createTenant(instance);
+    const { instance, call } = await setUp({ environment });
+    await createTenant(instance);
     for (const issuer of [
       'https://evil.example',
       'https://id.example.com/',

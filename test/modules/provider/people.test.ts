@@ -7,9 +7,9 @@ import { createScene, personOf, RETURN_TO, type Scene, sceneOf, startProvider } 
 
 const ADA = 'ada@example.com';
 
-const run = ({ instance }: Scene, sql: string, ...values: string[]) => instance.db.sqlite.prepare(sql).run(...values);
+const run = ({ instance }: Scene, sql: string, ...values: string[]) => instance.sqlite.prepare(sql).run(...values);
 const only = <Row>({ instance }: Scene, sql: string, ...values: string[]) =>
-  instance.db.sqlite.query(sql).get(...values) as Row;
+  instance.sqlite.query(sql).get(...values) as Row;
 
 async function expectError(scene: Scene, claims: Record<string, unknown>, code: string): Promise<void> {
   const before = scene.count('users');
@@ -95,7 +95,7 @@ describe('somebody whose address is known here', () => {
   test('is linked when both sides have verified it, and told so', async () => {
     const scene = await createScene();
     const { instance, application } = scene;
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const { userId } = await instance.signIn(application.clientId, ADA);
     await instance.signIn(other.clientId, ADA);
     run(scene, "UPDATE users SET given_name = 'Augusta' WHERE id = ?", userId);
@@ -233,18 +233,18 @@ describe('an issuer that one of several tenants has chosen', () => {
     const { instance, application } = scene;
     const own = await otherIssuer(scene);
     const { userId } = await personOf(own, await own.signIn({ sub: 'early', email: 'early@example.com' }));
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     await instance.signIn(tenant.application.clientId, ADA);
     await expectError(own, { sub: 'mallory', email: ADA }, 'email_unverified');
     await expectError(own, { sub: 'mallory', email: 'nobody@example.com' }, 'email_unverified');
     // Whom it knew when there was one tenant it still knows.
     expect((await personOf(own, await own.signIn({ sub: 'early' }))).userId).toBe(userId);
-    expect(instance.services.provider.clients.describe(application).isTrusted).toBe(false);
+    expect((await instance.services.provider.clients.describe(application)).isTrusted).toBe(false);
   });
 
   test('does not matter to those of the instance’s own', async () => {
     const scene = await createScene();
-    createTenant(scene.instance);
+    await createTenant(scene.instance);
     expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
   });
 });

@@ -28,12 +28,12 @@ beforeAll(async () => {
 
 afterAll(() => provider.stop());
 
-function setUp(from = provider) {
+async function setUp(from = provider) {
   const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
-  const instance = createInstance({ mode: 'ephemeral', environment: from.environment, outbound });
+  const instance = await createInstance({ mode: 'ephemeral', environment: from.environment, outbound });
   // The provider's tokens are of the real time.
   instance.clock.advance(Date.now() - START);
-  const application = instance.createApplication({ returnUrls: [RETURN_TO] });
+  const application = await instance.createApplication({ returnUrls: [RETURN_TO] });
   return { instance, application, browser: createBrowser(instance) };
 }
 
@@ -45,12 +45,12 @@ async function goThrough(browser: Browser, clientId: string, form: Record<string
   return browser.visit(pathOf(callback));
 }
 
-const userRow = ({ db }: Instance, email: string) =>
-  db.sqlite.query('SELECT * FROM users WHERE email = ?').get(email) as Record<string, unknown>;
+const userRow = ({ sqlite }: Instance, email: string) =>
+  sqlite.query('SELECT * FROM users WHERE email = ?').get(email) as Record<string, unknown>;
 
 describe('a sign-in through a real provider', () => {
   test('ends at the return URL with a session in the fragment, of a person made from what the provider knows', async () => {
-    const { instance, application, browser } = setUp();
+    const { instance, application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { login: 'ada' });
     expect(landed.status).toBe(302);
     expect(landed.headers.get('location')).toStartWith(`${RETURN_TO}#token=est_`);
@@ -80,7 +80,7 @@ describe('a sign-in through a real provider', () => {
 
   test('works with a provider just as the package comes: claims at the UserInfo endpoint, no choice among accounts', async () => {
     const strict = await startOpenIdProvider({ accounts: [ADA], isStrict: true });
-    const { instance, application, browser } = setUp(strict);
+    const { instance, application, browser } = await setUp(strict);
     const { token } = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
     const session = await instance.call('POST', '/api/v1/session', { token: token! });
     expect(session.json).toMatchObject({ email: 'ada@example.com', fullName: 'Ada Lovelace' });
@@ -88,16 +88,16 @@ describe('a sign-in through a real provider', () => {
   });
 
   test('is the same person the second time, without another identity', async () => {
-    const { instance, application, browser } = setUp();
+    const { instance, application, browser } = await setUp();
     const first = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
     const again = fragmentOf(await goThrough(createBrowser(instance), application.clientId, { login: 'ada' }));
     const idOf = async (token: string) => (await instance.call('POST', '/api/v1/session', { token })).json.userId;
     expect(await idOf(again['token']!)).toBe(await idOf(first['token']!));
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM provider_identities').get()).toEqual({ n: 1 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM provider_identities').get()).toEqual({ n: 1 });
   });
 
   test('to the console leaves its cookie as well', async () => {
-    const { instance, browser } = setUp();
+    const { instance, browser } = await setUp();
     await instance.signIn('console', 'owner@example.com');
     const landed = await goThrough(browser, 'console', { login: 'owner' }, CONSOLE);
     expect(landed.headers.get('location')).toStartWith(`${CONSOLE}#token=est_`);
@@ -106,27 +106,27 @@ describe('a sign-in through a real provider', () => {
   });
 
   test('to the console by somebody who is no member of a workspace comes back as gate_closed, without a cookie', async () => {
-    const { browser } = setUp();
+    const { browser } = await setUp();
     const landed = await goThrough(browser, 'console', { login: 'ada' }, CONSOLE);
     expect(landed.headers.get('location')).toBe(`${CONSOLE}#error=gate_closed`);
     expect(landed.headers.getSetCookie()).toEqual([]);
   });
 
   test('that the person cancels comes back as access_denied', async () => {
-    const { application, browser } = setUp();
+    const { application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { cancel: '1' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=access_denied`);
   });
 
   test('with an address the provider has not verified comes back as email_unverified', async () => {
-    const { instance, application, browser } = setUp();
+    const { instance, application, browser } = await setUp();
     const landed = await goThrough(browser, application.clientId, { login: 'eve' });
     expect(landed.headers.get('location')).toBe(`${RETURN_TO}#error=email_unverified`);
     expect(userRow(instance, 'eve@example.com')).toBeNull();
   });
 
   test('in tabs side by side finishes in each', async () => {
-    const { application, browser } = setUp();
+    const { application, browser } = await setUp();
     const query = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO });
     const starts = [
       await browser.visit(`/api/auth/google/start?${query}`),
@@ -139,7 +139,7 @@ describe('a sign-in through a real provider', () => {
   });
 
   test('can be connected to an account with another address, and then signs in to that account', async () => {
-    const { instance, application, browser } = setUp();
+    const { instance, application, browser } = await setUp();
     const { token, userId } = await instance.signIn(application.clientId, 'countess@example.com');
     const started = await browser.visit('/api/account/providers', {
       method: 'POST',

@@ -1,7 +1,7 @@
 /** A shop whose customers sign in through the hostile provider, and a browser on its way. */
 import { afterAll } from 'bun:test';
 import { BlockList } from 'node:net';
-import type { Application } from '@/db/schema/applications.ts';
+import type { Application } from '@/store/applications.ts';
 import { guardedFetch } from '@/outbound/guarded-fetch.ts';
 import { type Answer, createInstance, type Instance, START } from '../../support/instance.ts';
 import { type Browser, createBrowser, fragmentOf } from './browser.ts';
@@ -42,8 +42,12 @@ export async function createScene({
   let instance: Instance | undefined;
   const provider = await startProvider(() => instance?.clock.now() ?? START);
   const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
-  instance = createInstance({ mode: 'ephemeral', environment: { ...provider.environment, ...environment }, outbound });
-  const application = instance.createApplication({ returnUrls: [RETURN_TO], ...input });
+  instance = await createInstance({
+    mode: 'ephemeral',
+    environment: { ...provider.environment, ...environment },
+    outbound,
+  });
+  const application = await instance.createApplication({ returnUrls: [RETURN_TO], ...input });
   return sceneOf(instance, application, provider);
 }
 
@@ -68,7 +72,7 @@ export function sceneOf(instance: Instance, application: Application, provider: 
       provider.claims = claims;
       return scene.comeBack(await scene.begin());
     },
-    count: (table) => (instance.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n,
+    count: (table) => (instance.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n,
   };
   return scene;
 }

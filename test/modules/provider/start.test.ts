@@ -85,13 +85,13 @@ describe('the start of a sign-in through a provider', () => {
   );
 
   test('is limited by address, and not in an ephemeral instance', async () => {
-    const limited = createInstance({ environment: { GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS: '2' } });
+    const limited = await createInstance({ environment: { GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS: '2' } });
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await limited.call('GET', START_PATH)).status);
     expect(statuses).toEqual([409, 409, 429]);
     limited.clock.advance(15 * MINUTE);
     expect((await limited.call('GET', START_PATH)).status).toBe(409);
-    expect(createInstance({ mode: 'ephemeral' }).config.limits.providerPerAddress).toBeNull();
+    expect((await createInstance({ mode: 'ephemeral' })).config.limits.providerPerAddress).toBeNull();
   });
 });
 
@@ -108,7 +108,7 @@ describe('a start that cannot be', () => {
     const { instance, application, start } = await createScene();
     expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, expect.stringContaining('no application')]);
     const set = (assignment: string) =>
-      instance.db.sqlite.prepare(`UPDATE applications SET ${assignment} WHERE id = ?`).run(application.id);
+      instance.sqlite.prepare(`UPDATE applications SET ${assignment} WHERE id = ?`).run(application.id);
     set(`signin_methods = '["otp"]'`);
     expect(await refusal(start())).toEqual([403, expect.stringContaining('switched off')]);
     set('archived_at = 1');
@@ -117,8 +117,8 @@ describe('a start that cannot be', () => {
   });
 
   test('without any provider is a page that says so', async () => {
-    const instance = createInstance();
-    const { clientId } = instance.createApplication();
+    const instance = await createInstance();
+    const { clientId } = await instance.createApplication();
     const answer = createBrowser(instance).visit(`${START_PATH}?clientId=${clientId}`);
     expect(await refusal(answer)).toEqual([409, expect.stringContaining('No identity provider is set up')]);
   });
@@ -184,11 +184,11 @@ let secure: ReturnType<typeof createScene> | undefined;
 function createSecureScene() {
   secure ??= (async () => {
     const scene = await createScene({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
-    scene.instance.createApplication({ name: 'Other', returnUrls: ['https://other.example.com/welcome'] });
+    await scene.instance.createApplication({ name: 'Other', returnUrls: ['https://other.example.com/welcome'] });
     return scene;
   })();
   return secure.then((scene) => {
-    scene.instance.db.sqlite.run('DELETE FROM provider_states');
+    scene.instance.sqlite.run('DELETE FROM provider_states');
     return scene;
   });
 }

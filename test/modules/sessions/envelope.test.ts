@@ -31,8 +31,8 @@ const FIELDS = [
 const AVATAR_TIME = START - 5000;
 
 async function setUp(environment: Record<string, string> = {}) {
-  const instance = createInstance({ environment });
-  const application = instance.createApplication({ name: 'Shop', slug: 'shop' });
+  const instance = await createInstance({ environment });
+  const application = await instance.createApplication({ name: 'Shop', slug: 'shop' });
   const signedIn = await instance.signIn(application.clientId, 'ada@example.com');
   const verifySession = async () => {
     const { status, json } = await instance.call('POST', '/api/v1/session', { token: signedIn.token });
@@ -42,9 +42,9 @@ async function setUp(environment: Record<string, string> = {}) {
   return { instance, application, ...signedIn, verifySession };
 }
 
-const setUser = ({ db }: Instance, userId: string, columns: Record<string, string | number | null>) => {
+const setUser = ({ sqlite }: Instance, userId: string, columns: Record<string, string | number | null>) => {
   const names = Object.keys(columns);
-  db.sqlite
+  sqlite
     .prepare(`UPDATE users SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`)
     .run(...Object.values(columns), userId);
 };
@@ -101,7 +101,7 @@ describe('the session envelope', () => {
       banner_sizes: '[768,1500,2400]',
       banner_updated_at: AVATAR_TIME + 1,
     });
-    instance.db.sqlite.prepare("UPDATE application_users SET username = 'ada' WHERE user_id = ?").run(userId);
+    instance.sqlite.prepare("UPDATE application_users SET username = 'ada' WHERE user_id = ?").run(userId);
     for (const slug of ['zeta', 'developer']) grant(instance, 'roles', application.id, userId, slug);
     for (const slug of ['orders:write', 'orders:read']) grant(instance, 'scopes', application.id, userId, slug);
     grant(instance, 'memberships', application.id, userId, 'beta.testers');
@@ -172,8 +172,8 @@ describe('the session envelope', () => {
   });
 
   test('lasts as long as the application says', async () => {
-    const instance = createInstance();
-    const { clientId } = instance.createApplication({ sessionTtlSeconds: 300 });
+    const instance = await createInstance();
+    const { clientId } = await instance.createApplication({ sessionTtlSeconds: 300 });
     const { token } = await instance.signIn(clientId, 'ada@example.com');
     const { json } = await instance.call('POST', '/api/v1/session', { token });
     expect(json.expiresAt).toBe(new Date(START + 300_000).toISOString());

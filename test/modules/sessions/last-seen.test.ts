@@ -4,12 +4,12 @@ import { MINUTE, SECOND } from '@/core/clock.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const person = await instance.signIn(application.clientId, 'ada@example.com');
   const seen = () => ({
-    ...(instance.db.sqlite.query('SELECT last_seen_at AS session FROM sessions').get() as { session: number }),
-    ...(instance.db.sqlite
+    ...(instance.sqlite.query('SELECT last_seen_at AS session FROM sessions').get() as { session: number }),
+    ...(instance.sqlite
       .query('SELECT last_seen_at AS member FROM application_users WHERE user_id = ?')
       .get(person.userId) as { member: number }),
   });
@@ -25,7 +25,7 @@ describe('when someone was last seen', () => {
     await session(instance, person.token);
     expect(seen()).toEqual({ session: START, member: START });
     instance.clock.advance(SECOND);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(seen()).toEqual({ session: START + 5 * MINUTE, member: START + 5 * MINUTE });
   });
 
@@ -33,11 +33,11 @@ describe('when someone was last seen', () => {
     const { instance, person, seen } = await setUp();
     instance.clock.advance(MINUTE - 1);
     await session(instance, person.token);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(seen()).toEqual({ session: START, member: START });
     instance.clock.advance(1);
     await session(instance, person.token);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(seen()).toEqual({ session: START + MINUTE, member: START + MINUTE });
   });
 
@@ -49,44 +49,40 @@ describe('when someone was last seen', () => {
     for (const token of [person.token, presented.token])
       await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
     const used = () =>
-      instance.db.sqlite.query('SELECT last_used_at AS at FROM api_keys WHERE id IN (?, ?)').all(key.id, presented.id);
+      instance.sqlite.query('SELECT last_used_at AS at FROM api_keys WHERE id IN (?, ?)').all(key.id, presented.id);
     expect(used()).toEqual([{ at: null }, { at: null }]);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(used()).toEqual([{ at: START + 2 * MINUTE }, { at: START + 2 * MINUTE }]);
     expect(seen().session).toBe(START + 2 * MINUTE);
   });
 
   test('is not noted of a token that was refused, nor of one verified by a stranger', async () => {
     const { instance, person, seen } = await setUp();
-    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     instance.clock.advance(5 * MINUTE);
     await instance.call('POST', '/api/v1/verify', { token: foreign.token, body: { token: person.token } });
-    instance.db.sqlite.run("UPDATE application_users SET status = 'paused'");
+    instance.sqlite.run("UPDATE application_users SET status = 'paused'");
     await session(instance, person.token);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(seen()).toEqual({ session: START, member: START });
   });
 
   test('is written for all of more than one batch', async () => {
     const { instance, application, person } = await setUp();
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     const { id: applicationUserId } = sqlite
       .query('SELECT id FROM application_users WHERE user_id = ?')
       .get(person.userId) as { id: string };
-    const minted = instance.db.write(SYSTEM_ACTOR, (unit) =>
-      Array.from({ length: 600 }, () =>
-        instance.services.sessions.mint(unit, {
-          application,
-          applicationUserId,
-          userId: person.userId,
-          method: 'otp',
-          userAgent: null,
-        }),
-      ),
-    );
+    const { userId } = person;
+    const holder = { application, applicationUserId, userId, method: 'otp', userAgent: null } as const;
+    const minted = await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      const sessions = [];
+      for (let count = 0; count < 600; count += 1) sessions.push(await instance.services.sessions.mint(unit, holder));
+      return sessions;
+    });
     instance.clock.advance(MINUTE);
     for (const { token } of minted) await session(instance, token);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?').get(START + MINUTE)).toEqual({
       n: 600,
     });

@@ -3,8 +3,8 @@ import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 
 async function setUp(rateLimits: { perMinute: number; perDay: number }) {
-  const instance = createInstance();
-  const { id, clientId } = instance.createApplication();
+  const instance = await createInstance();
+  const { id, clientId } = await instance.createApplication();
   const person = await instance.signIn(clientId, 'ada@example.com');
   const { token } = await instance.createKey(id, { access: 'read', rateLimits });
   const verify = () => instance.call('POST', '/api/v1/verify', { token, body: { token: person.token } });
@@ -65,14 +65,14 @@ describe('a key', () => {
   });
 
   test('is counted over all its calls, management included, and not forgiven by a restart', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { token } = await instance.createKey(id, { rateLimits: { perMinute: 3, perDay: 100 } });
     const verify = (on: Instance) => on.call('POST', '/api/v1/verify', { token, body: { token: 'x' } });
     expect((await instance.call('GET', '/api/applications', { token })).status).toBe(200);
     expect((await instance.call('GET', '/api/applications/app_x', { token })).status).toBe(404);
     expect((await verify(instance)).status).toBe(200);
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     expect((await verify(restarted)).status).toBe(429);
     expect((await restarted.call('GET', '/api/applications', { token })).json.error).toBe('rate_limited');
   });
@@ -86,8 +86,8 @@ describe('a key', () => {
   });
 
   test('starts with 60 a minute and 10000 a day', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const { json } = await instance.call('POST', `/api/applications/${id}/api-keys`, {
       token: instance.workspaceKey,
       body: { name: 'k', access: 'read' },
@@ -113,8 +113,8 @@ describe('a session', () => {
   });
 
   test('has its limit for itself, whatever address it comes from', async () => {
-    const instance = createInstance({ environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2' } });
-    const { clientId } = instance.createApplication();
+    const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '2' } });
+    const { clientId } = await instance.createApplication();
     const [ada, eve] = [
       await instance.signIn(clientId, 'ada@example.com'),
       await instance.signIn(clientId, 'eve@example.com'),
@@ -145,7 +145,7 @@ describe('failed verifications', () => {
   });
 
   test('of one IPv6 network are one caller’s', async () => {
-    const instance = createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '2' } });
+    const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '2' } });
     for (const [host, status] of [
       ['::1', 401],
       ['::2', 401],
@@ -159,8 +159,8 @@ describe('failed verifications', () => {
   });
 
   test('count wherever a session is asked for, and good ones do not', async () => {
-    const instance = createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '3' } });
-    const { clientId } = instance.createApplication();
+    const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '3' } });
+    const { clientId } = await instance.createApplication();
     const { token } = await instance.signIn(clientId, 'ada@example.com');
     expect(await repeat(10, () => session(instance, token))).toEqual({ 200: 10 });
     expect((await instance.call('GET', '/api/me/roles', { token: 'nonsense' })).status).toBe(401);

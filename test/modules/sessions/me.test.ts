@@ -6,8 +6,8 @@ import { grant, type GrantKind } from '../tenants.ts';
 const KINDS: GrantKind[] = ['roles', 'scopes', 'memberships'];
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const { token, userId } = await instance.signIn(application.clientId, 'ada@example.com');
   const ask = (kind: GrantKind, query = '') => instance.call('GET', `/api/me/${kind}${query}`, { token });
   return { instance, application, token, userId, ask };
@@ -27,7 +27,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
 
   test('gives those of another application where the person is a member', async () => {
     const { instance, userId, ask } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     await instance.signIn(other.clientId, 'ada@example.com');
     grant(instance, kind, other.id, userId, 'elsewhere');
@@ -37,11 +37,11 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
 
   test('gives the same 404 where the person is no member, no longer one, or nothing is there', async () => {
     const { instance, userId, ask } = await setUp();
-    const never = instance.createApplication({ name: 'Never' });
-    const left = instance.createApplication({ name: 'Left' });
+    const never = await instance.createApplication({ name: 'Never' });
+    const left = await instance.createApplication({ name: 'Left' });
     instance.clock.advance(MINUTE);
     await instance.signIn(left.clientId, 'ada@example.com');
-    instance.db.sqlite
+    instance.sqlite
       .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
       .run(userId, left.id);
     const answers = [];
@@ -72,10 +72,10 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
 
   test('is blocked with the membership, even when another application is asked about', async () => {
     const { instance, application, userId, ask } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     await instance.signIn(other.clientId, 'ada@example.com');
-    instance.db.sqlite
+    instance.sqlite
       .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
       .run(userId, application.id);
     for (const query of ['', `?applicationId=${other.id}`]) {

@@ -3,8 +3,8 @@ import { MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const person = await instance.signIn(application.clientId, 'ada@example.com');
   const signOut = (token = person.token) => instance.call('DELETE', '/api/v1/session', { token });
   const session = (token = person.token) => instance.call('POST', '/api/v1/session', { token });
@@ -24,7 +24,7 @@ describe('signing out', () => {
     ]);
     expect(instance.auditKinds(application.id).slice(-1)).toEqual(['session.signed_out']);
     expect(
-      instance.db.sqlite
+      instance.sqlite
         .query(
           "SELECT user_id, target_id, actor_type, actor_user_id, ip FROM audit_records WHERE kind = 'session.signed_out'",
         )

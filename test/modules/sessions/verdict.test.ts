@@ -4,13 +4,13 @@ import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
-import { MEMBERSHIP_STATUSES } from '@/db/schema/users.ts';
+import { MEMBERSHIP_STATUSES } from '@/store/schema/users.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../tenants.ts';
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const person = await instance.signIn(application.clientId, 'ada@example.com');
   const key = await instance.createKey(application.id, { access: 'read' });
   return { instance, application, person, key };
@@ -19,7 +19,7 @@ async function setUp() {
 const verify = (instance: Instance, key: string | undefined, token: unknown) =>
   instance.call('POST', '/api/v1/verify', { token: key, body: { token } });
 
-const set = ({ db }: Instance, sql: string, ...values: (string | number)[]) => db.sqlite.prepare(sql).run(...values);
+const set = ({ sqlite }: Instance, sql: string, ...values: (string | number)[]) => sqlite.prepare(sql).run(...values);
 
 type Refusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
@@ -90,7 +90,7 @@ describe('a session', () => {
 
   test('of one application is untouched by a ban in another', async () => {
     const { instance, application, person, key } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     expect(elsewhere.userId).toBe(person.userId);
@@ -156,7 +156,7 @@ describe('a session', () => {
 describe('verification for a backend', () => {
   test('never crosses applications: another’s key gets invalid_token, as for an unknown one', async () => {
     const { instance, person } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const foreign = await instance.createKey(other.id);
     const unknown = await verify(instance, foreign.token, mintSecret('session', systemRandom));
     const verdict = await verify(instance, foreign.token, person.token);
@@ -166,7 +166,7 @@ describe('verification for a backend', () => {
 
   test('says invalid_token of a foreign token in whatever state it is, never its state', async () => {
     const { instance, person } = await setUp();
-    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     const outcome = async () => (await verify(instance, foreign.token, person.token)).json.errorMessage;
     set(instance, 'UPDATE sessions SET revoked_at = ?', START);
     expect(await outcome()).toBe('invalid_token');
@@ -178,7 +178,7 @@ describe('verification for a backend', () => {
 
   test('never crosses workspaces', async () => {
     const { instance, person } = await setUp();
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     const theirs = await instance.signIn(tenant.application.clientId, 'eve@example.com');
     const outcome = async (key: string, token: string) => (await verify(instance, key, token)).json;
     expect(await outcome(tenant.workspaceKey, person.token)).toEqual({ success: false, errorMessage: 'invalid_token' });
@@ -192,7 +192,7 @@ describe('verification for a backend', () => {
 
   test('with a key for a subset knows the tokens of that subset alone', async () => {
     const { instance, application, person } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     const subset = await createWorkspaceKey(instance, { access: 'read', applicationIds: [application.id] });
@@ -212,7 +212,7 @@ describe('verification for a backend', () => {
   test('takes a key of the same application as the token, and none of another', async () => {
     const { instance, application, key } = await setUp();
     const presented = await instance.createKey(application.id);
-    const foreign = await instance.createKey(instance.createApplication({ name: 'Other' }).id);
+    const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     expect((await verify(instance, key.token, presented.token)).json.success).toBe(true);
     expect((await verify(instance, key.token, key.token)).json.success).toBe(true);
     expect((await verify(instance, key.token, foreign.token)).json.errorMessage).toBe('invalid_token');

@@ -10,8 +10,8 @@ const unowned = (environment: Record<string, string> = {}) =>
   createInstance({ environment: { GATEHOUSE_OWNER_EMAIL: '', ...environment } });
 
 const complete = (instance: Instance, body: unknown) => instance.call('POST', '/api/setup', { body });
-const owners = ({ db }: Instance) =>
-  db.sqlite
+const owners = ({ sqlite }: Instance) =>
+  sqlite
     .query(
       "SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.role = 'owner' ORDER BY m.rowid",
     )
@@ -21,9 +21,9 @@ const consoleId = (instance: Instance) => instance.services.workspaces.consoleId
 
 describe('a setup link', () => {
   test('makes the first owner and signs them in to the console', async () => {
-    const instance = unowned();
-    expect([owners(instance), instance.services.workspaces.hasOwner()]).toEqual([[], false]);
-    const token = instance.services.setup.createLink();
+    const instance = await unowned();
+    expect([owners(instance), await instance.services.workspaces.hasOwner()]).toEqual([[], false]);
+    const token = await instance.services.setup.createLink();
     const { status, json, headers } = await complete(instance, { token, email: ' Ada@Example.com ' });
     expect([status, json]).toEqual([
       200,
@@ -45,8 +45,8 @@ describe('a setup link', () => {
   });
 
   test('is on record with everything it did, and emits the sign-in alone', async () => {
-    const instance = unowned();
-    const token = instance.services.setup.createLink();
+    const instance = await unowned();
+    const token = await instance.services.setup.createLink();
     const before = instance.auditKinds().length;
     const { json } = await complete(instance, { token, email: 'ada@example.com' });
     expect(instance.auditKinds().slice(before - 1)).toEqual([
@@ -62,23 +62,23 @@ describe('a setup link', () => {
       },
     ]);
     expect(
-      instance.db.sqlite
+      instance.sqlite
         .query("SELECT actor_type, ip, user_id, ok FROM audit_records WHERE kind = 'setup.completed'")
         .get(),
     ).toEqual({ actor_type: 'anonymous', ip: '203.0.113.7', user_id: json.data.userId, ok: 1 });
   });
 
   test('proves control of the server, not of the mailbox', async () => {
-    const instance = unowned();
-    await complete(instance, { token: instance.services.setup.createLink(), email: 'ada@example.com' });
-    expect(instance.db.sqlite.query("SELECT email_verified_at AS at FROM users WHERE kind = 'person'").get()).toEqual({
+    const instance = await unowned();
+    await complete(instance, { token: await instance.services.setup.createLink(), email: 'ada@example.com' });
+    expect(instance.sqlite.query("SELECT email_verified_at AS at FROM users WHERE kind = 'person'").get()).toEqual({
       at: null,
     });
   });
 
   test('works once', async () => {
-    const instance = unowned();
-    const token = instance.services.setup.createLink();
+    const instance = await unowned();
+    const token = await instance.services.setup.createLink();
     await complete(instance, { token, email: 'ada@example.com' });
     const before = dumpTables(instance);
     const again = await complete(instance, { token, email: 'eve@example.com' });
@@ -88,21 +88,21 @@ describe('a setup link', () => {
   });
 
   test('opened fifty times at once makes one owner and one session', async () => {
-    const instance = unowned({ GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '100' });
-    const token = instance.services.setup.createLink();
+    const instance = await unowned({ GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '100' });
+    const token = await instance.services.setup.createLink();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => complete(instance, { token, email: `person${index}@example.com` })),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ json }) => json.error === 'not_found')).toHaveLength(49);
     expect(owners(instance)).toHaveLength(1);
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
-    expect(instance.db.sqlite.query("SELECT count(*) AS n FROM users WHERE kind = 'person'").get()).toEqual({ n: 1 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
+    expect(instance.sqlite.query("SELECT count(*) AS n FROM users WHERE kind = 'person'").get()).toEqual({ n: 1 });
   });
 
   test('is good for 24 hours, to the millisecond', async () => {
-    const instance = unowned();
-    const token = instance.services.setup.createLink();
+    const instance = await unowned();
+    const token = await instance.services.setup.createLink();
     instance.clock.advance(24 * HOUR - 1);
     expect((await instance.call('GET', `/setup?token=${token}`)).status).toBe(200);
     instance.clock.advance(1);
@@ -113,9 +113,9 @@ describe('a setup link', () => {
   });
 
   test('is replaced by a fresh one', async () => {
-    const instance = unowned();
-    const first = instance.services.setup.createLink();
-    const second = instance.services.setup.createLink();
+    const instance = await unowned();
+    const first = await instance.services.setup.createLink();
+    const second = await instance.services.setup.createLink();
     expect((await complete(instance, { token: first, email: 'ada@example.com' })).status).toBe(404);
     expect((await complete(instance, { token: second, email: 'ada@example.com' })).status).toBe(200);
   });
@@ -123,8 +123,8 @@ describe('a setup link', () => {
   test.each([['no-address'], ['ada@localhost'], ['a b@example.com']])(
     'stays unused by the bad address %j, which is named and not echoed',
     async (email) => {
-      const instance = unowned();
-      const token = instance.services.setup.createLink();
+      const instance = await unowned();
+      const token = await instance.services.setup.createLink();
       const before = dumpTables(instance);
       const { status, json, text } = await complete(instance, { token, email });
       expect([status, json.error, json.fields[0].path]).toEqual([400, 'invalid_request', 'email']);
@@ -140,13 +140,13 @@ describe('a setup link', () => {
     [{ token: 'x', email: 'ada@example.com', role: 'owner' }, ['role']],
     [{ token: 'x', email: null }, ['email']],
   ])('is not used with a body of the wrong shape: %j', async (body, paths) => {
-    const { status, json } = await complete(unowned(), body);
+    const { status, json } = await complete(await unowned(), body);
     expect([status, json.fields.map(({ path }: { path: string }) => path).sort()]).toEqual([400, paths]);
   });
 
   test('that is made up opens nothing: neither the page nor the endpoint tells it from a used one', async () => {
-    const instance = unowned();
-    const used = instance.services.setup.createLink();
+    const instance = await unowned();
+    const used = await instance.services.setup.createLink();
     await complete(instance, { token: used, email: 'ada@example.com' });
     const answers = [];
     for (const token of [used, mintSecret('setup', systemRandom), 'egs_x', mintSecret('apiKey', systemRandom), 'x'])
@@ -159,8 +159,8 @@ describe('a setup link', () => {
   });
 
   test('is stored as a hash and logged nowhere', async () => {
-    const instance = unowned();
-    const token = instance.services.setup.createLink();
+    const instance = await unowned();
+    const token = await instance.services.setup.createLink();
     await instance.call('GET', `/setup?token=${token}`);
     const { json } = await complete(instance, { token, email: 'ada@example.com' });
     for (const secret of [token, json.data.token]) {
@@ -171,7 +171,7 @@ describe('a setup link', () => {
   });
 
   test('is tried thirty times a minute by one address', async () => {
-    const instance = unowned();
+    const instance = await unowned();
     const guess = () => complete(instance, { token: mintSecret('setup', systemRandom), email: 'ada@example.com' });
     for (let attempt = 0; attempt < 30; attempt += 1) expect((await guess()).status).toBe(404);
     const refused = await guess();
@@ -187,12 +187,12 @@ describe('a setup link', () => {
 
 describe('recovery', () => {
   test('lets an existing owner back in as the same person', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const before = await instance.signIn('console', 'owner@example.com');
-    const members = () => instance.db.sqlite.query('SELECT * FROM workspace_members').all();
+    const members = () => instance.sqlite.query('SELECT * FROM workspace_members').all();
     const membersBefore = members();
     const { json } = await complete(instance, {
-      token: instance.services.setup.createLink(),
+      token: await instance.services.setup.createLink(),
       email: 'owner@example.com',
     });
     expect(json.data.userId).toBe(before.userId);
@@ -202,13 +202,13 @@ describe('recovery', () => {
   });
 
   test('brings back an owner who was made a member, and one who left', async () => {
-    const instance = createInstance();
-    instance.db.sqlite.run("UPDATE workspace_members SET role = 'member'");
-    instance.db.sqlite.run(
+    const instance = await createInstance();
+    instance.sqlite.run("UPDATE workspace_members SET role = 'member'");
+    instance.sqlite.run(
       "UPDATE application_users SET status = 'left' WHERE user_id IN (SELECT user_id FROM workspace_members)",
     );
     const { status } = await complete(instance, {
-      token: instance.services.setup.createLink(),
+      token: await instance.services.setup.createLink(),
       email: 'owner@example.com',
     });
     expect([status, owners(instance)]).toEqual([200, ['owner@example.com']]);
@@ -219,27 +219,27 @@ describe('recovery', () => {
   });
 
   test('lets in an owner who was taken out of the console', async () => {
-    const instance = createInstance();
-    instance.db.sqlite.run(
+    const instance = await createInstance();
+    instance.sqlite.run(
       "UPDATE application_users SET status = 'banned' WHERE user_id IN (SELECT user_id FROM workspace_members)",
     );
-    const token = instance.services.setup.createLink();
+    const token = await instance.services.setup.createLink();
     expect((await complete(instance, { token, email: 'owner@example.com' })).status).toBe(200);
     expect(owners(instance)).toEqual(['owner@example.com']);
   });
 
   test('cannot make an owner of an API key', async () => {
-    const instance = createInstance();
-    const key = await instance.createKey(instance.createApplication().id);
-    const token = instance.services.setup.createLink();
+    const instance = await createInstance();
+    const key = await instance.createKey((await instance.createApplication()).id);
+    const token = await instance.services.setup.createLink();
     const { status } = await complete(instance, { token, email: `${key.id}@api-key.invalid` });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(owners(instance)).toEqual(['owner@example.com']);
   });
 });
 
-test('the environment’s owner is made once, and a second one beside them', () => {
-  const instance = createInstance();
-  expect(owners(instance.restart())).toEqual(['owner@example.com']);
+test('the environment’s owner is made once, and a second one beside them', async () => {
+  const instance = await createInstance();
+  expect(owners(await instance.restart())).toEqual(['owner@example.com']);
   expect(instance.auditKinds().filter((kind) => kind === 'workspace.owner_added')).toHaveLength(1);
 });

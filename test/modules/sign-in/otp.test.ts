@@ -7,14 +7,14 @@ const verify = (instance: Instance, challengeId: string, code: string) =>
   instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
 const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 
-function setUp(options?: Parameters<typeof createInstance>[0]) {
-  const instance = createInstance(options);
-  return { instance, application: instance.createApplication() };
+async function setUp(options?: Parameters<typeof createInstance>[0]) {
+  const instance = await createInstance(options);
+  return { instance, application: await instance.createApplication() };
 }
 
 describe('a sign-in by code', () => {
   test('gives a session, a user with the default role, an audit trail and exactly one event', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { clientId } = application;
     const sent = await send(instance, { email: '  Ada@Example.COM ', clientId });
     expect(sent.status).toBe(200);
@@ -32,7 +32,7 @@ describe('a sign-in by code', () => {
   });
 
   test('answers the same for a known and an unknown address', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { clientId } = application;
     await instance.signIn(clientId, 'known@example.com');
     instance.clock.advance(MINUTE);
@@ -48,7 +48,7 @@ describe('a sign-in by code', () => {
   });
 
   test('takes a code typed with spaces or hyphens', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
     const answer = await verify(instance, sent.json.data.challengeId, ` ${code.slice(0, 3)}-${code.slice(3)} `);
@@ -56,10 +56,10 @@ describe('a sign-in by code', () => {
   });
 
   test('keeps the code out of the database’s challenge rows and out of the log', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
-    const rows = instance.db.sqlite.query('SELECT * FROM code_challenges').all();
+    const rows = instance.sqlite.query('SELECT * FROM code_challenges').all();
     expect(JSON.stringify(rows)).not.toContain(code);
     expect(instance.logLines.join('')).not.toContain(code);
     expect(instance.logLines.join('')).not.toContain('ada@example.com');
@@ -68,7 +68,7 @@ describe('a sign-in by code', () => {
 
 describe('a code', () => {
   test('works once; the second use is told so', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
     expect((await verify(instance, sent.json.data.challengeId, code)).status).toBe(200);
@@ -77,7 +77,7 @@ describe('a code', () => {
   });
 
   test('expires after ten minutes', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     instance.clock.advance(10 * MINUTE);
     const late = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
@@ -85,7 +85,7 @@ describe('a code', () => {
   });
 
   test('is dead after five wrong tries, even for the right code', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -97,7 +97,7 @@ describe('a code', () => {
   });
 
   test('of an earlier mail still works after a resend, with either challenge', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
     await send(instance, { email, clientId });
@@ -108,7 +108,7 @@ describe('a code', () => {
   });
 
   test('older than the three newest is dropped', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { clientId } = application;
     const email = 'ada@example.com';
     const first = await send(instance, { email, clientId });
@@ -122,8 +122,8 @@ describe('a code', () => {
   });
 
   test('of one application does not serve for another', async () => {
-    const { instance, application } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     const email = 'ada@example.com';
     await send(instance, { email, clientId: application.clientId });
     const code = instance.codeFor(email);
@@ -134,7 +134,7 @@ describe('a code', () => {
   });
 
   test('tried fifty times at once gives exactly one session', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     const code = instance.codeFor('ada@example.com');
     const answers = await Promise.all(
@@ -142,24 +142,24 @@ describe('a code', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ json }) => json.error === 'code_consumed')).toHaveLength(49);
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 1 });
   });
 });
 
 describe('limits of codes', () => {
   test('a second code within thirty seconds is refused with the time to wait', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const body = { email: 'ada@example.com', clientId: application.clientId };
     await send(instance, body);
     instance.clock.advance(10 * SECOND);
     const answer = await send(instance, body);
     expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([429, 'rate_limited', '20']);
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual({ n: 1 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM mails').get()).toEqual({ n: 1 });
   });
 
   test('five codes go to one e-mail in fifteen minutes, whatever the application', async () => {
-    const { instance, application } = setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
     for (let sent = 0; sent < 5; sent += 1) {
       const { clientId } = sent % 2 ? application : other;
       expect((await send(instance, { email: 'ada@example.com', clientId })).status).toBe(200);
@@ -172,19 +172,19 @@ describe('limits of codes', () => {
   });
 
   test('twenty codes are asked for by one address, and a restart does not forget them', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { clientId } = application;
     for (let sent = 0; sent < 20; sent += 1)
       expect((await send(instance, { email: `person${sent}@example.com`, clientId })).status).toBe(200);
     expect((await send(instance, { email: 'late@example.com', clientId })).status).toBe(429);
-    const restarted = instance.restart();
+    const restarted = await instance.restart();
     expect((await send(restarted, { email: 'late@example.com', clientId })).status).toBe(429);
     restarted.peer = '203.0.113.8';
     expect((await send(restarted, { email: 'late@example.com', clientId })).status).toBe(200);
   });
 
   test('twenty wrong codes within a day pause the address for an hour, from wherever they came', async () => {
-    const { instance, application } = setUp({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
+    const { instance, application } = await setUp({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
     const { clientId } = application;
     const email = 'ada@example.com';
     for (let round = 0; round < 4; round += 1) {
@@ -208,15 +208,15 @@ describe('who may not come in', () => {
     expect(sent.status).toBe(200);
     return verify(instance, sent.json.data.challengeId, instance.codeFor(email));
   };
-  const set = (instance: Instance, sql: string, ...values: string[]) => instance.db.sqlite.prepare(sql).run(...values);
+  const set = (instance: Instance, sql: string, ...values: string[]) => instance.sqlite.prepare(sql).run(...values);
 
   test('an unknown clientId is not found', async () => {
-    const answer = await send(createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
+    const answer = await send(await createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
   });
 
   test('a draft application admits workspace members only', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     set(instance, "UPDATE applications SET stage = 'draft' WHERE id = ?", application.id);
     const stranger = await attempt(instance, application.clientId, 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
@@ -224,7 +224,7 @@ describe('who may not come in', () => {
   });
 
   test('an archived application admits nobody, not even with a code sent before', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
     set(instance, 'UPDATE applications SET archived_at = 1 WHERE id = ?', application.id);
     const answer = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
@@ -234,12 +234,12 @@ describe('who may not come in', () => {
   });
 
   test('a closed gate admits members and makes no user of a stranger', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'member@example.com');
     set(instance, "UPDATE applications SET signin_gate = 'closed' WHERE id = ?", application.id);
     const stranger = await attempt(instance, application.clientId, 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
-    expect(instance.db.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
+    expect(instance.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
       n: 0,
     });
     instance.clock.advance(MINUTE);
@@ -247,7 +247,7 @@ describe('who may not come in', () => {
   });
 
   test('a private beta admits the approved and workspace members, and shows others the waitlist', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     set(instance, "UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", application.id);
     set(
       instance,
@@ -262,7 +262,7 @@ describe('who may not come in', () => {
   });
 
   test('a deleted member and an archived address stay out, and the refusal is on record', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'gone@example.com');
     set(instance, "UPDATE application_users SET status = 'deleted' WHERE user_id = ?", userId);
     instance.clock.advance(MINUTE);
@@ -275,7 +275,7 @@ describe('who may not come in', () => {
   });
 
   test('a banned member is blocked; one who left is welcomed back with an event', async () => {
-    const { instance, application } = setUp();
+    const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     set(instance, "UPDATE application_users SET status = 'banned' WHERE user_id = ?", userId);
     instance.clock.advance(MINUTE);
@@ -292,7 +292,7 @@ describe('who may not come in', () => {
   });
 
   test('the console admits nobody but workspace members', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const stranger = await attempt(instance, 'console', 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
     const owner = await attempt(instance, 'console', 'owner@example.com');
@@ -309,7 +309,7 @@ describe('bad input', () => {
     [{ email: 'ada@example.com', colour: 'red' }, 'colour'],
     [{ email: 'ada@example.com', clientId: '' }, 'clientId'],
   ])('of otp/send names the field: %j', async (body, path) => {
-    const { instance } = setUp();
+    const { instance } = await setUp();
     const answer = await send(instance, body);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_request']);
     expect(answer.json.fields[0].path).toBe(path);
@@ -321,12 +321,12 @@ describe('bad input', () => {
     [{ challengeId: 'chl_x', code: 'abcdef' }, 'code'],
     [{ code: '123456' }, 'challengeId'],
   ])('of otp/verify names the field: %j', async (body, path) => {
-    const answer = await createInstance().call('POST', '/api/v1/auth/otp/verify', { body });
+    const answer = await (await createInstance()).call('POST', '/api/v1/auth/otp/verify', { body });
     expect([answer.status, answer.json.fields[0].path]).toEqual([400, path]);
   });
 
   test('an unknown challenge is an invalid code', async () => {
-    const answer = await verify(createInstance(), 'chl_01h455vb4pex5vsknk084sn02q', '123456');
+    const answer = await verify(await createInstance(), 'chl_01h455vb4pex5vsknk084sn02q', '123456');
     expect([answer.status, answer.json.error]).toEqual([400, 'code_invalid']);
   });
 });

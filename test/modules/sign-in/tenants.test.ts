@@ -10,10 +10,10 @@ import { createScene } from '../provider/scene.ts';
 import { createTenant } from '../tenants.ts';
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
-  const sibling = instance.createApplication({ name: 'Sibling' });
-  const tenant = createTenant(instance);
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const sibling = await instance.createApplication({ name: 'Sibling' });
+  const tenant = await createTenant(instance);
   const { clientId } = application;
   // The owner of the instance is also a customer of the shop.
   const shop = await instance.signIn(clientId, 'owner@example.com');
@@ -67,7 +67,7 @@ test('a last way in to another tenant’s application is not named to this one',
   const { instance, tenant, shop } = await setUp();
   const { json } = await register(instance, shop.token);
   await instance.signIn(tenant.application.clientId, 'owner@example.com');
-  instance.db.sqlite.run(`UPDATE applications SET signin_methods = '["passkey"]', name = 'Secret' WHERE id = ?`, [
+  instance.sqlite.run(`UPDATE applications SET signin_methods = '["passkey"]', name = 'Secret' WHERE id = ?`, [
     tenant.application.id,
   ]);
   const answer = await instance.call('DELETE', `/api/account/passkeys/${json.data.id}`, { token: shop.token });
@@ -79,17 +79,15 @@ test('archived while a passkey is being verified, an application stays shut', as
   const { passkey } = await register(instance, shop.token);
   const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
   const { usePasskey } = await import('../../support/authenticator.ts');
-  const pending = instance.call('POST', '/api/v1/auth/passkey/verify', {
+  // As soon as the challenge is used up, while the signature is still to be checked.
+  instance.sqlite.run(
+    `CREATE TRIGGER archiving AFTER UPDATE OF consumed_at ON passkey_challenges
+     BEGIN UPDATE applications SET archived_at = 1 WHERE id = '${application.id}'; END`,
+  );
+  const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', {
     body: { challengeId, credential: usePasskey(passkey, options) },
   });
-  // The challenge is used up; the signature is still being checked.
-  while (
-    instance.db.sqlite.query('SELECT consumed_at FROM passkey_challenges WHERE id = ?').values(challengeId)[0]![0] ===
-    null
-  )
-    await Promise.resolve();
-  instance.db.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
-  expect(problemOf(await pending)).toEqual([403, 'application_archived']);
+  expect(problemOf(answer)).toEqual([403, 'application_archived']);
 });
 
 describe('an identity at a provider', () => {
@@ -122,9 +120,9 @@ describe('an identity at a provider', () => {
     });
     expect(configured.status).toBe(200);
     await scene.signIn({ sub: 'evil', email: 'victim@example.com' });
-    const victim = instance.db.sqlite.query("SELECT email_verified_at FROM users WHERE email = 'victim@example.com'");
+    const victim = instance.sqlite.query("SELECT email_verified_at FROM users WHERE email = 'victim@example.com'");
     expect(victim.get()).toEqual({ email_verified_at: null });
-    expect(instance.db.sqlite.query('SELECT workspace_id FROM provider_identities').get()).toEqual({
+    expect(instance.sqlite.query('SELECT workspace_id FROM provider_identities').get()).toEqual({
       workspace_id: instance.workspaceId,
     });
   });

@@ -11,8 +11,8 @@ const KINDS = [
 
 describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) => {
   async function setUp() {
-    const instance = createInstance();
-    const application = instance.createApplication();
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const manage = managing(instance, application);
     for (const slug of ['a', 'b', 'c']) await manage('POST', `/${kind}`, { body: { slug } });
     const [userId] = await people(manage, 'ada@example.com');
@@ -73,14 +73,14 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     const { instance, userId, set } = await setUp();
     instance.clock.advance(MINUTE);
     await set(['a']);
-    const row = instance.db.sqlite.query('SELECT * FROM application_users WHERE user_id = ?').get(userId);
+    const row = instance.sqlite.query('SELECT * FROM application_users WHERE user_id = ?').get(userId);
     const times = Object.fromEntries(KINDS.map((entry) => [entry.column, START]));
     expect(row).toMatchObject({ ...times, [column]: START + MINUTE });
   });
 
   test('names each slug that does not exist by its place and changes nothing', async () => {
     const { instance, manage, set } = await setUp();
-    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     await other('POST', `/${kind}`, { body: { slug: 'foreign' } });
     await manage('POST', `/${kind === 'roles' ? 'scopes' : 'roles'}`, { body: { slug: 'of-another-kind' } });
     await set(['a']);

@@ -17,9 +17,9 @@ const ROUTES: [method: string, path: string, body?: unknown][] = [
 
 /** Two applications of one workspace; the victim is in theirs alone. */
 async function setUp() {
-  const instance = createInstance();
-  const mine = instance.createApplication({ name: 'Mine' });
-  const theirs = instance.createApplication({ name: 'Theirs' });
+  const instance = await createInstance();
+  const mine = await instance.createApplication({ name: 'Mine' });
+  const theirs = await instance.createApplication({ name: 'Theirs' });
   const victim = await instance.signIn(theirs.clientId, 'victim@example.com');
   const own = await instance.signIn(mine.clientId, 'own@example.com');
   const { json } = await managing(instance, theirs)('GET', `/users/${victim.userId}/sessions`);

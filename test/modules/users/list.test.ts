@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, START } from '../../support/instance.ts';
+import { userService } from '../../../src/modules/users/service.ts';
+import { countingReader } from '../../support/database.ts';
 import { BAD_CURSORS, managing, pages, people, tables } from './management.ts';
 
-function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   return { instance, application, manage: managing(instance, application) };
 }
 
@@ -46,12 +48,12 @@ const ADA = {
 
 describe('the list of users', () => {
   test('is empty at first', async () => {
-    const { json } = await setUp().manage('GET', '/users');
+    const { json } = await (await setUp()).manage('GET', '/users');
     expect(json).toEqual({ success: true, data: { items: [], nextCursor: null } });
   });
 
   test('begins with who was seen last, and a verification counts as being seen once it has been written down', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     const signedIn = [];
     for (const name of ['ada', 'bob', 'cleo']) {
       signedIn.push(await instance.signIn(application.clientId, `${name}@example.com`));
@@ -62,13 +64,13 @@ describe('the list of users', () => {
     expect(await order()).toEqual([cleo!, bob!, ada!]);
     await instance.call('POST', '/api/v1/session', { token: signedIn[0]!.token });
     expect(await order()).toEqual([cleo!, bob!, ada!]);
-    instance.services.flushCounters();
+    await instance.services.flushCounters();
     expect(await order()).toEqual([ada!, cleo!, bob!]);
     expect((await manage('GET', '/users')).json.data.items[0].lastSeenAt).toBe(isoTime(START + 3 * MINUTE));
   });
 
   test('goes on page by page without skipping or repeating anyone while people join, at the same instant or later', async () => {
-    const { instance, manage } = setUp();
+    const { instance, manage } = await setUp();
     const first = await people(manage, ...Array.from({ length: 5 }, (_, index) => `early${index}@example.com`));
     instance.clock.advance(MINUTE);
     const second = await people(manage, ...Array.from({ length: 6 }, (_, index) => `late${index}@example.com`));
@@ -85,21 +87,21 @@ describe('the list of users', () => {
   });
 
   test('a page that is exactly full has a next one only where there is more', async () => {
-    const { manage } = setUp();
+    const { manage } = await setUp();
     await people(manage, 'ada@example.com', 'bob@example.com');
     expect((await manage('GET', '/users?limit=2')).json.data.nextCursor).toBeNull();
     expect((await manage('GET', '/users?limit=1')).json.data.nextCursor).toBeString();
   });
 
   test('gives exactly the fields of an entry, and profiles only when they are asked for', async () => {
-    const { manage } = setUp();
+    const { manage } = await setUp();
     await manage('POST', '/users/bulk', { body: { users: [ADA] } });
     expect((await manage('GET', '/users')).json.data.items).toEqual([ENTRY]);
     expect((await manage('GET', '/users?include=profile')).json.data.items).toEqual([{ ...ENTRY, profile: PROFILE }]);
   });
 
   test('gives no profile to read access, which is refused as such', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     await manage('POST', '/users/bulk', { body: { users: [ADA] } });
     const { token } = await instance.createKey(application.id, { access: 'read' });
     const rows = await tables(instance);
@@ -111,7 +113,7 @@ describe('the list of users', () => {
   });
 
   test('leaves out the principals of keys, which can still be read by their id', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     await people(manage, 'ada@example.com');
     const { id } = await instance.createKey(application.id, { name: 'backend', roles: ['developer'] });
     const listed = await manage('GET', '/users');
@@ -123,8 +125,8 @@ describe('the list of users', () => {
   });
 
   test('holds nobody of another application', async () => {
-    const { instance, manage } = setUp();
-    const other = managing(instance, instance.createApplication({ name: 'Other' }));
+    const { instance, manage } = await setUp();
+    const other = managing(instance, await instance.createApplication({ name: 'Other' }));
     const [ada] = await people(manage, 'ada@example.com', 'both@example.com');
     const [both] = await people(other, 'both@example.com');
     expect(userIds((await other('GET', '/users')).json.data.items)).toEqual([both!]);
@@ -135,7 +137,7 @@ describe('the list of users', () => {
   });
 
   test.each(BAD_CURSORS)('refuses the cursor %j', async (cursor) => {
-    const answer = await setUp().manage('GET', `/users?cursor=${cursor}`);
+    const answer = await (await setUp()).manage('GET', `/users?cursor=${cursor}`);
     expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
   });
 
@@ -146,14 +148,14 @@ describe('the list of users', () => {
     ['include=addresses', 'include'],
     ['include=', 'include'],
   ])('refuses %s, naming it', async (query, path) => {
-    const answer = await setUp().manage('GET', `/users?${query}`);
+    const answer = await (await setUp()).manage('GET', `/users?${query}`);
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
   });
 });
 
 describe('one user', () => {
   test('is shown in full to full access, and without profile to read access', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     await manage('POST', '/users/bulk', {
       body: { users: [{ ...ADA, profile: { ...ADA.profile, username: 'ada' } }] },
     });
@@ -168,8 +170,30 @@ describe('one user', () => {
   });
 
   test('has a verified address after signing in', async () => {
-    const { instance, application, manage } = setUp();
+    const { instance, application, manage } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     expect((await manage('GET', `/users/${userId}`)).json.data.emailVerifiedAt).toBe(isoTime(START));
   });
+});
+
+test('a page of very many with their profiles takes as few statements as one of two', async () => {
+  const { instance, application, manage } = await setUp();
+  await manage('POST', '/scopes', { body: { slug: 'read' } });
+  const row = (index: number) => ({ ...ADA, email: `person${index}@example.com`, scopeSlugs: ['read'] });
+  await manage('POST', '/users/bulk', { body: { users: Array.from({ length: 220 }, (_, index) => row(index)) } });
+  const { reader, count } = countingReader(instance.db.reader);
+  const users = userService({ db: { ...instance.db, reader }, clock: instance.clock, cdnUrl: () => '' });
+  const counts = [];
+  for (const limit of [2, 200]) {
+    const before = count();
+    const { items } = await users.list(application, { limit, include: 'profile' });
+    counts.push(count() - before);
+    expect(items).toHaveLength(limit);
+    for (const item of items) {
+      expect([item.roles, item.scopes]).toEqual([['user'], ['read']]);
+      expect(item.profile).toMatchObject({ languages: PROFILE.languages });
+    }
+  }
+  expect(counts[1]).toBe(counts[0]!);
+  expect(counts[0]).toBeLessThan(10);
 });

@@ -28,7 +28,7 @@ export function watch(instance: Instance, { id }: { id: string }) {
 
 /** The newest audit record of a kind. */
 export function lastAudit(instance: Instance, kind: string): Record<string, unknown> {
-  const row = instance.db.sqlite.query('SELECT * FROM audit_records WHERE kind = ? ORDER BY rowid DESC').get(kind);
+  const row = instance.sqlite.query('SELECT * FROM audit_records WHERE kind = ? ORDER BY rowid DESC').get(kind);
   return row as Record<string, unknown>;
 }
 

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
+import { newId } from '../../../src/core/id.ts';
+import { systemRandom } from '../../../src/core/random.ts';
+import { hashSecret, mintSecret } from '../../../src/core/secret.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, lastAudit, managing, pages, refusal, tables, watch } from './management.ts';
 
 async function setUp(count = 1) {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const manage = managing(instance, application);
   const signIn = async (email: string) => {
     const signedIn = await instance.signIn(application.clientId, email);
@@ -119,6 +122,32 @@ describe('revoking', () => {
     const rows = await tables(instance);
     expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 0 });
     expect(await tables(instance)).toEqual(rows);
+  });
+
+  test('very many end at once, each told once in time, and none that is opened meanwhile', async () => {
+    const { instance, application, manage, signIn, tokens, path, list, verify } = await setUp();
+    const more = Array.from({ length: 250 }, () => mintSecret('session', systemRandom));
+    const copy = instance.sqlite.prepare(
+      `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at, epoch)
+       SELECT ?, ?, application_user_id, method, last_seen_at, created_at, expires_at, epoch FROM sessions LIMIT 1`,
+    );
+    for (const token of more) copy.run(newId('session', START), Buffer.from(hashSecret(token)));
+    const before = watch(instance, application);
+    // Nothing more of the trail is written while it is looked at.
+    await instance.services.longWork.stop();
+    expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 251 });
+    const verdicts = await Promise.all([...tokens, ...more.slice(-50)].map(verify));
+    expect(new Set(verdicts)).toEqual(new Set(['revoked']));
+    expect(await list()).toEqual([]);
+    expect((await manage('DELETE', path)).json.data).toEqual({ revoked: 0 });
+    const later = await signIn('ada@example.com');
+    const restarted = await instance.restart();
+    await restarted.services.longWork.runOnce();
+    const ended = before.events().filter(({ type }) => type === 'user.session_revoked');
+    const told = ended.map(({ data }) => (data as { sessionId: string }).sessionId);
+    expect([told.length, new Set(told).size]).toEqual([251, 251]);
+    expect(await verify(later.token)).toBe('ok');
+    expect(before.kinds().filter((kind) => kind === 'session.revoked')).toHaveLength(1);
   });
 
   test('leaves the person a member who can sign in again', async () => {

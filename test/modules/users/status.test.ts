@@ -53,8 +53,8 @@ const CASES = Object.entries(TRANSITIONS).flatMap(([action, { event, leadsTo }])
 );
 
 async function setUp() {
-  const instance = createInstance();
-  const application = instance.createApplication();
+  const instance = await createInstance();
+  const application = await instance.createApplication();
   const ada = await instance.signIn(application.clientId, 'ada@example.com');
   const manage = managing(instance, application);
   const act = (action: string, body?: unknown) => manage('POST', `/users/${ada.userId}/${action}`, { body });
@@ -64,8 +64,8 @@ async function setUp() {
 /** Brings a membership into a state as the world would: none but an active one has open sessions. */
 function bring(instance: Instance, userId: string, state: State): void {
   if (state === 'active') return;
-  instance.db.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(state, userId);
-  instance.db.sqlite.run('DELETE FROM sessions');
+  instance.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(state, userId);
+  instance.sqlite.run('DELETE FROM sessions');
 }
 
 const session = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
@@ -182,7 +182,7 @@ describe('an action on a user', () => {
 
   test('reaches no further than its application', async () => {
     const { instance, act } = await setUp();
-    const other = instance.createApplication({ name: 'Other' });
+    const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     const before = watch(instance, other);
     await act('delete');

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
+import { emit as emitEvent } from '@/events/emit.ts';
 import { eventually } from '../../support/binary.ts';
 import { emit, newestDelivery, type Scene, setUp, subscribe, toLoopback } from './scene.ts';
 
@@ -14,7 +15,7 @@ async function subscribeMany(scene: Scene, endpoints: number, events: number, ho
       await hold();
       return { status: 200 };
     });
-  for (let index = 0; index < events; index += 1) emit(scene, `usr_${index}`);
+  for (let index = 0; index < events; index += 1) await emit(scene, `usr_${index}`);
   return subscriptions;
 }
 
@@ -22,7 +23,7 @@ const errorsOf = ({ instance }: Scene) => instance.logLines.filter((line) => JSO
 
 describe('the dispatcher', () => {
   test('has at most ten in flight for an endpoint and fifty beyond the first of each', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const gate = Promise.withResolvers<void>();
     const subscriptions = await subscribeMany(scene, 12, 12, () => gate.promise);
     const inFlight = () => subscriptions.map(({ receiver }) => receiver.received.length);
@@ -41,25 +42,25 @@ describe('the dispatcher', () => {
   });
 
   test('begins at the commit, without waiting to be asked', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { receiver, id } = await subscribe(scene);
     const begin = performance.now();
-    emit(scene);
+    await emit(scene);
     await eventually('it came', () => receiver.received.length === 1);
     expect(performance.now() - begin).toBeLessThan(500);
     await eventually('it is recorded', async () => (await newestDelivery(scene, id)).status === 'delivered');
   });
 
   test('does not let an endpoint wait behind ten that hang', async () => {
-    const scene = setUp({ outbound: toLoopback(2000) });
+    const scene = await setUp({ outbound: toLoopback(2000) });
     const release = Promise.withResolvers<void>();
     const hanging = await subscribeMany(scene, 10, 10, () => release.promise);
     const runs = scene.instance.services.deliveries.runOnce();
     await eventually('those that hang were asked', () => hanging.every(({ receiver }) => receiver.received.length > 0));
     const { receiver } = await subscribe(scene, ['user.left']);
     const begin = performance.now();
-    scene.instance.db.write(SYSTEM_ACTOR, (unit) =>
-      unit.emit({ type: 'user.left', applicationId: scene.application.id, data: { userId: 'usr_1' } }),
+    await scene.instance.db.write(SYSTEM_ACTOR, (unit) =>
+      emitEvent(unit, { type: 'user.left', applicationId: scene.application.id, data: { userId: 'usr_1' } }),
     );
     await eventually('the healthy endpoint got its event', () => receiver.received.length === 1);
     const lag = performance.now() - begin;
@@ -70,23 +71,23 @@ describe('the dispatcher', () => {
   });
 
   test('is not woken by an event that nobody asked for', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { receiver } = await subscribe(scene, ['user.left']);
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     expect(receiver.received).toEqual([]);
-    expect(scene.instance.db.sqlite.query('SELECT count(*) AS n FROM deliveries').get()).toEqual({ n: 0 });
+    expect(scene.instance.sqlite.query('SELECT count(*) AS n FROM deliveries').get()).toEqual({ n: 0 });
   });
 
   test('sends anew after a restart what was under way, at once', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const gate = Promise.withResolvers<void>();
     const [subscription] = await subscribeMany(scene, 1, 3, () => gate.promise);
     const { receiver, id } = subscription!;
     void scene.instance.services.deliveries.runOnce();
     await eventually('under way', () => receiver.received.length === 3);
     receiver.answerWith(() => ({ status: 200 }));
-    await scene.instance.restart().services.deliveries.runOnce();
+    await (await scene.instance.restart()).services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(6);
     expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(3);
     // The attempt that was cut off counts, and is on record as what it was.
@@ -101,7 +102,7 @@ describe('the dispatcher', () => {
   });
 
   test('stops with what is under way recorded, and begins nothing more', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { deliveries } = scene.instance.services;
     const [subscription] = await subscribeMany(scene, 1, 25, () => Bun.sleep(50));
     const { receiver, id } = subscription!;
@@ -123,12 +124,12 @@ describe('when the database refuses', () => {
     BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
 
   test('a claim, it is made again, and no place is lost by it', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     const { receiver } = await subscribe(scene);
     sqlite.run(REFUSE_LEASE);
-    for (let index = 0; index < 11; index += 1) emit(scene, `usr_${index}`);
+    for (let index = 0; index < 11; index += 1) await emit(scene, `usr_${index}`);
     // The eleventh is refused, and with it the claim of the ten before; more often than there are places.
     for (let turn = 0; turn < 12; turn += 1) {
       instance.services.deliveries.wake();
@@ -144,13 +145,13 @@ describe('when the database refuses', () => {
   });
 
   test('two claims in one, the first is not taken for being under way', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     const { receiver } = await subscribe(scene);
     sqlite.run(REFUSE_LEASE);
-    emit(scene, 'usr_1');
-    emit(scene, 'usr_2');
+    await emit(scene, 'usr_1');
+    await emit(scene, 'usr_2');
     for (let turn = 0; turn < 15; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
@@ -165,13 +166,13 @@ describe('when the database refuses', () => {
   });
 
   test('a result, the delivery is made again when its lease has run out', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance.db;
+    const { sqlite } = instance;
     const { receiver, id } = await subscribe(scene);
     sqlite.run(`CREATE TRIGGER refuse_attempt BEFORE INSERT ON delivery_attempts
       BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'pending', attemptLog: [] });

@@ -81,11 +81,11 @@ function trickleServer(head: string, piece: string): RawServer {
 
 /** Sends one event to a hostile and to a healthy endpoint; gives the recorded attempt and how long the healthy one waited. */
 async function deliverBeside(url: string, outbound: GuardedFetch = toLoopback(PATIENCE_MS)) {
-  const scene = setUp({ outbound });
+  const scene = await setUp({ outbound });
   const hostile = await subscribeTo(scene, url);
   const { receiver, id } = await subscribe(scene);
   const begin = performance.now();
-  emit(scene);
+  await emit(scene);
   const all = scene.instance.services.deliveries.runOnce();
   await eventually('the healthy endpoint got its event', () => receiver.received.length === 1, 5000);
   const healthyMs = performance.now() - begin;
@@ -141,16 +141,16 @@ describe('a receiver that', () => {
 
   test('hangs is given 15 seconds of real time, in which others get theirs', async () => {
     const server = rawServer(() => {});
-    const scene = setUp();
+    const scene = await setUp();
     const hostile = await subscribeTo(scene, server.url);
     const { receiver } = await subscribe(scene);
-    emit(scene);
+    await emit(scene);
     const all = scene.instance.services.deliveries.runOnce();
     const lags: number[] = [];
     for (let index = 0; index < 20; index += 1) {
       await Bun.sleep(100);
       const begin = Date.now();
-      emit(scene, `usr_beside_${index}`);
+      await emit(scene, `usr_beside_${index}`);
       const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
       lags.push((await eventually('beside', () => receiver.received.find(isIt))).arrivedAt - begin);
     }
@@ -256,7 +256,7 @@ describe('a name', () => {
   const PUBLIC = '2d00::1';
 
   /** A guarded client whose names resolve as the test says, and a canary on loopback that nothing may reach. */
-  function rebinding(answers: readonly (readonly string[])[]) {
+  async function rebinding(answers: readonly (readonly string[])[]) {
     const canary = rawServer((socket) => void socket.end(`${ok}Content-Length: 0\r\n\r\n`));
     const asked: string[] = [];
     const send = guardedFetch({
@@ -268,15 +268,15 @@ describe('a name', () => {
       },
     });
     const outbound: GuardedFetch = (request) => send({ ...request, timeoutMs: PATIENCE_MS });
-    const scene = setUp({ mode: 'normal', outbound });
+    const scene = await setUp({ mode: 'normal', outbound });
     return { scene, canary, asked, outbound };
   }
 
   test('that first leads to a public address and then to loopback never reaches loopback', async () => {
-    const { scene, canary, asked } = rebinding([[PUBLIC], ['127.0.0.1']]);
+    const { scene, canary, asked } = await rebinding([[PUBLIC], ['127.0.0.1']]);
     const { instance } = scene;
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     // One look-up an attempt: there is none between the check and the connection that could answer otherwise.
     expect(asked).toEqual(['rebind.example.com']);
@@ -302,9 +302,9 @@ describe('a name', () => {
     ['metadata', ['169.254.169.254']],
     ['what is no address', ['localhost']],
   ])('that leads to addresses %s is refused before anything is sent', async (_, addresses) => {
-    const { scene, canary } = rebinding([addresses]);
+    const { scene, canary } = await rebinding([addresses]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     const { attemptLog } = await newestDelivery(scene, id);
     expect(attemptLog).toMatchObject([{ errorClass: 'refused', statusCode: null }]);
@@ -312,9 +312,9 @@ describe('a name', () => {
   });
 
   test('that resolves to nothing is unresolved', async () => {
-    const { scene, canary } = rebinding([[]]);
+    const { scene, canary } = await rebinding([[]]);
     const id = await subscribeTo(scene, `https://rebind.example.com:${canary.port}/`);
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     expect((await newestDelivery(scene, id)).attemptLog).toMatchObject([{ errorClass: 'unresolved' }]);
   });

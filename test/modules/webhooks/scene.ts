@@ -2,8 +2,9 @@
 import { afterEach } from 'bun:test';
 import { BlockList } from 'node:net';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import type { Application } from '@/db/schema/applications.ts';
+import { emit as emitEvent } from '@/events/emit.ts';
 import { type GuardedFetch, guardedFetch } from '@/outbound/guarded-fetch.ts';
+import type { Application } from '@/store/applications.ts';
 import { type CallOptions, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
@@ -22,9 +23,9 @@ export interface Scene {
 }
 
 /** An instance that takes plain http on loopback as a target. */
-export function setUp(options: InstanceOptions = {}): Scene {
-  const instance = createInstance({ mode: 'ephemeral', outbound: toLoopback(), ...options });
-  const application = instance.createApplication();
+export async function setUp(options: InstanceOptions = {}): Promise<Scene> {
+  const instance = await createInstance({ mode: 'ephemeral', outbound: toLoopback(), ...options });
+  const application = await instance.createApplication();
   return { instance, application, api: apiOf(instance, application.id) };
 }
 
@@ -84,9 +85,12 @@ export async function subscribeTo({ api }: Scene, url: string): Promise<string> 
 }
 
 /** Commits one event, as an operation does. */
-export function emit({ instance, application }: Pick<Scene, 'instance' | 'application'>, userId = 'usr_1'): void {
-  instance.db.write(SYSTEM_ACTOR, (unit) =>
-    unit.emit({ type: 'user.banned', applicationId: application.id, data: { userId } }),
+export async function emit(
+  { instance, application }: Pick<Scene, 'instance' | 'application'>,
+  userId = 'usr_1',
+): Promise<void> {
+  await instance.db.write(SYSTEM_ACTOR, (unit) =>
+    emitEvent(unit, { type: 'user.banned', applicationId: application.id, data: { userId } }),
   );
 }
 
@@ -99,14 +103,14 @@ export async function newestDelivery({ api }: Scene, id: string) {
 /** Lets a webhook of a receiver answer 410, which puts it in quarantine. */
 export async function quarantine(scene: Scene, { receiver }: { receiver: Receiver }): Promise<void> {
   receiver.answerWith(() => ({ status: 410 }));
-  emit(scene, 'usr_quarantine');
+  await emit(scene, 'usr_quarantine');
   await scene.instance.services.deliveries.runOnce();
   receiver.answerWith(() => ({ status: 200 }));
 }
 
 /** The mails that tell of a quarantine, by recipient. */
 export function quarantineMails({ instance }: Pick<Scene, 'instance'>): string[] {
-  const rows = instance.db.sqlite
+  const rows = instance.sqlite
     .query("SELECT recipient FROM mails WHERE subject LIKE '%quarantine%' ORDER BY recipient")
     .all() as { recipient: string }[];
   return rows.map(({ recipient }) => recipient);

@@ -39,7 +39,7 @@ describe('the wait after a failed attempt', () => {
 
 describe('an event that cannot be delivered', () => {
   test('is tried 15 times over about 2.8 days; then the endpoint is in quarantine and each owner told once', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application, api } = scene;
     const { runOnce } = instance.services.deliveries;
     const { token } = await instance.signIn('console', 'owner@example.com');
@@ -50,7 +50,7 @@ describe('an event that cannot be delivered', () => {
       await instance.call('POST', '/api/workspace/members', { token, body: { email, role } });
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: 503, body: 'down' }));
-    emit(scene);
+    await emit(scene);
     await runOnce();
     const begin = instance.clock.now();
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -85,7 +85,7 @@ describe('an event that cannot be delivered', () => {
     expect(instance.auditKinds(application.id)).toContain('webhook.quarantined');
 
     // What follows is held, and nobody is told again.
-    emit(scene, 'usr_2');
+    await emit(scene, 'usr_2');
     instance.clock.advance(30 * DAY - HOUR);
     await runOnce();
     expect(receiver.received).toHaveLength(15);
@@ -93,11 +93,11 @@ describe('an event that cannot be delivered', () => {
   });
 
   test('is one of several: the quarantine is told of once', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: 500 }));
-    for (let index = 0; index < 15; index += 1) emit(scene, `usr_${index}`);
+    for (let index = 0; index < 15; index += 1) await emit(scene, `usr_${index}`);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       await instance.services.deliveries.runOnce();
       instance.clock.advance(15 * SECOND * 2 ** attempt * 1.1);
@@ -120,11 +120,11 @@ describe('Retry-After', () => {
     ['as a date', (now: number) => new Date(now + 25 * SECOND).toUTCString(), 25 * SECOND],
     ['as a date gone by', (now: number) => new Date(now - HOUR).toUTCString(), 15 * SECOND],
   ])('%s is honoured within its bounds', async (_, header, expected) => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: 429, headers: { 'Retry-After': header(instance.clock.now()) } }));
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     const { nextAttemptAt } = await newestDelivery(scene, id);
     expect(Date.parse(nextAttemptAt) - instance.clock.now()).toBe(expected);
@@ -133,11 +133,11 @@ describe('Retry-After', () => {
 
 describe('an endpoint that answers 410', () => {
   test('is in quarantine at once, and its owners are told once', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const subscription = await subscribe(scene);
     subscription.receiver.answerWith(() => ({ status: 410 }));
-    for (let index = 0; index < 5; index += 1) emit(scene, `usr_${index}`);
+    for (let index = 0; index < 5; index += 1) await emit(scene, `usr_${index}`);
     await instance.services.deliveries.runOnce();
     expect((await api.get(subscription.id)).json.data).toMatchObject({
       status: 'quarantined',
@@ -150,11 +150,11 @@ describe('an endpoint that answers 410', () => {
   });
 
   test('does not keep another endpoint from its events', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const gone = await subscribe(scene);
     const healthy = await subscribe(scene);
     await quarantine(scene, gone);
-    emit(scene, 'usr_2');
+    await emit(scene, 'usr_2');
     await scene.instance.services.deliveries.runOnce();
     expect(healthy.receiver.received.map(({ event }) => event.data.userId)).toEqual(['usr_quarantine', 'usr_2']);
     expect(gone.receiver.received).toHaveLength(1);
@@ -163,13 +163,13 @@ describe('an endpoint that answers 410', () => {
 
 describe('the release from quarantine', () => {
   test('sends what was held, one by one and in order, before what is new', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
     const held = Array.from({ length: 25 }, (_, index) => `usr_held_${index}`);
     for (const [index, userId] of held.entries()) {
-      emit(scene, userId);
+      await emit(scene, userId);
       // Some in the same millisecond, some not.
       if (index % 3 === 0) instance.clock.advance(1);
     }
@@ -195,7 +195,7 @@ describe('the release from quarantine', () => {
       released: 25,
     });
     instance.clock.advance(1);
-    emit(scene, 'usr_new');
+    await emit(scene, 'usr_new');
     await instance.services.deliveries.runOnce();
     const arrived = receiver.received.slice(1).map(({ event }) => event.data.userId as string);
     expect(arrived.filter((userId) => userId !== 'usr_new')).toEqual(held);
@@ -206,14 +206,14 @@ describe('the release from quarantine', () => {
   });
 
   test('goes on after a restart in the middle, in order', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
     const held = ['usr_0', 'usr_1', 'usr_2'];
-    for (const userId of held) emit(scene, userId);
+    for (const userId of held) await emit(scene, userId);
     await instance.services.deliveries.stop();
-    const second = instance.restart();
+    const second = await instance.restart();
     await second.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);
 
@@ -225,18 +225,18 @@ describe('the release from quarantine', () => {
     await apiOf(second, application.id).release(id);
     await eventually('the first is under way', () => receiver.received.length === 2);
     receiver.answerWith(() => ({ status: 200 }));
-    await second.restart().services.deliveries.runOnce();
+    await (await second.restart()).services.deliveries.runOnce();
     expect(receiver.received.slice(1).map(({ event }) => event.data.userId)).toEqual(['usr_0', ...held]);
     gate.resolve();
     await second.services.deliveries.stop();
   });
 
   test('is not lost by disabling and enabling the endpoint in between', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
-    emit(scene, 'usr_held');
+    await emit(scene, 'usr_held');
     await api.patch(id, { status: 'disabled' });
     await api.patch(id, { status: 'active' });
     // Whether that brings the quarantine back or ends it, there must be a way to what was held.
@@ -248,7 +248,7 @@ describe('the release from quarantine', () => {
   });
 
   test('into a second quarantine tells the owners again', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { api } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
@@ -261,10 +261,10 @@ describe('the release from quarantine', () => {
 
 describe('a redelivery', () => {
   test('is a delivery of its own under the same Svc-Event-Id and with the same body', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application, api } = scene;
     const { id, receiver } = await subscribe(scene);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     const first = await newestDelivery(scene, id);
     instance.clock.advance(DAY);
@@ -280,7 +280,7 @@ describe('a redelivery', () => {
   });
 
   test('of an event that failed for good is possible after the release', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     await quarantine(scene, { receiver });
@@ -295,7 +295,7 @@ describe('a redelivery', () => {
 
 describe('an attempt', () => {
   test('is recorded with everything that was sent and the first KiB of the answer', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
     const { id, receiver } = await subscribe(scene);
     const answer = `${'é'.repeat(400)}${'x'.repeat(3000)}`;
@@ -303,7 +303,7 @@ describe('an attempt', () => {
       await Bun.sleep(60);
       return receiver.received.length === 1 ? { status: 500, body: answer } : { status: 202, body: 'thanks' };
     });
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     instance.clock.advance(MINUTE);
     await instance.services.deliveries.runOnce();
@@ -340,10 +340,10 @@ describe('an attempt', () => {
   });
 
   test('is recorded when the answer is no text', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: 500, body: '\0\uFFFF\x1b[31m' }));
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     const { attemptLog } = await newestDelivery(scene, id);
     expect(attemptLog[0].responseExcerpt).toBe('\0\uFFFF\x1b[31m');

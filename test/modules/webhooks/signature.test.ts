@@ -8,9 +8,9 @@ import { emit, setUp, subscribe } from './scene.ts';
 
 /** One delivery as it came, and what it was signed with. */
 async function deliverOne() {
-  const scene = setUp();
+  const scene = await setUp();
   const subscription = await subscribe(scene);
-  emit(scene, 'usr_ünïcödé "\\\u2028 💥');
+  await emit(scene, 'usr_ünïcödé "\\\u2028 💥');
   await scene.instance.services.deliveries.runOnce();
   const [delivery] = subscription.receiver.received;
   return { ...subscription, scene, delivery: delivery! };
@@ -61,11 +61,11 @@ describe('a delivery', () => {
   });
 
   test('is signed anew, with its own time, at every attempt; the body stays the same', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance } = scene;
     const { receiver } = await subscribe(scene);
     receiver.answerWith(() => ({ status: receiver.received.length < 3 ? 500 : 200 }));
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     // An hour later the first signature would be worthless; the receiver's verifier goes by the moved clock.
     for (let retry = 0; retry < 2; retry += 1) {
@@ -85,14 +85,14 @@ describe('a delivery', () => {
 describe('after a rotation of the secret', () => {
   /** Rotates and delivers one event after so long. */
   async function deliverAfter(ms: number) {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver, signingSecret: old } = await subscribe(scene);
     const rotated = await api.rotateSecret(id);
     const current: string = rotated.json.data.signingSecret;
     instance.clock.advance(ms);
     receiver.trust(current);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     const [{ body, signature }] = receiver.received as [(typeof receiver.received)[number]];
     const problemWith = (secret: string) => signatureProblem(body, signature, secret, instance.clock.now());
@@ -119,7 +119,7 @@ describe('after a rotation of the secret', () => {
   test('a second rotation puts the first secret out of force', async () => {
     const { scene, id, receiver, old, current } = await deliverAfter(0);
     receiver.trust((await scene.api.rotateSecret(id)).json.data.signingSecret);
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     const { body, signature } = receiver.received.at(-1)!;
     const now = scene.instance.clock.now();
@@ -128,13 +128,13 @@ describe('after a rotation of the secret', () => {
   });
 
   test('what was queued before is signed with both, and a restart changes nothing', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { id, receiver, signingSecret: old } = await subscribe(scene);
     receiver.answerWith(() => ({ status: receiver.received.length < 2 ? 500 : 200 }));
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     const { signingSecret: current } = (await scene.api.rotateSecret(id)).json.data;
-    const restarted = scene.instance.restart();
+    const restarted = await scene.instance.restart();
     restarted.clock.advance(MINUTE);
     receiver.trust(current);
     await restarted.services.deliveries.runOnce();

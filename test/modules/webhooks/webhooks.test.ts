@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
+import { emit as emitEvent } from '@/events/emit.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { createTenant, storedText } from '../tenants.ts';
 import { apiOf, emit, newestDelivery, quarantine, setUp, subscribe } from './scene.ts';
@@ -17,7 +18,7 @@ function setUpNormal(environment: Record<string, string> = {}) {
 
 describe('a webhook', () => {
   test('is created with its secret, which no later answer has', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const created = await api.create(input({ events: ['user.banned', 'user.signed_in'], description: 'Orders' }));
     expect(created.status).toBe(200);
     const { signingSecret, ...record } = created.json.data;
@@ -40,7 +41,7 @@ describe('a webhook', () => {
   });
 
   test('has its secret stored sealed only, and never logged', async () => {
-    const { instance, api } = setUpNormal();
+    const { instance, api } = await setUpNormal();
     const { json } = await api.create(input());
     const rotated = await api.rotateSecret(json.data.id);
     for (const { signingSecret } of [json.data, rotated.json.data]) {
@@ -51,7 +52,7 @@ describe('a webhook', () => {
   });
 
   test('is listed by pages, in the order of creation', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const ids: string[] = [];
     for (let index = 0; index < 5; index += 1) ids.push((await api.create(input())).json.data.id);
     const seen: string[] = [];
@@ -65,7 +66,7 @@ describe('a webhook', () => {
   });
 
   test('is changed in url, events, description and status', async () => {
-    const { instance, api, application } = setUpNormal();
+    const { instance, api, application } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     instance.clock.advance(1000);
     const patch = { url: 'https://other.example.com/', events: ['user.left', 'user.left'], description: 'x' };
@@ -81,45 +82,45 @@ describe('a webhook', () => {
   });
 
   test('is deleted with its deliveries', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id } = await subscribe(scene);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     expect((await api.remove(id)).json).toEqual({ success: true, data: { id } });
     expect((await api.get(id)).status).toBe(404);
     expect((await api.remove(id)).status).toBe(404);
     for (const table of ['deliveries', 'delivery_attempts'])
-      expect(instance.db.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
+      expect(instance.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
   });
 
   test('may be deleted while a delivery is under way', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(async () => {
       await api.remove(id);
       return { status: 410 };
     });
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);
     expect(instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });
 
   test('is one of at most twenty of its application', async () => {
-    const { instance, api } = setUpNormal();
+    const { instance, api } = await setUpNormal();
     for (let index = 0; index < 20; index += 1) expect((await api.create(input())).status).toBe(200);
     const refused = await api.create(input());
     expect([refused.status, refused.json.error]).toEqual([409, 'conflict']);
-    expect((await apiOf(instance, instance.createApplication().id).create(input())).status).toBe(200);
+    expect((await apiOf(instance, (await instance.createApplication()).id).create(input())).status).toBe(200);
     const { id } = (await api.list('?limit=1')).json.data.items[0];
     await api.remove(id);
     expect((await api.create(input())).status).toBe(200);
   });
 
   test('is read with a read key, and changed with a full one only', async () => {
-    const { instance, application, api } = setUpNormal();
+    const { instance, application, api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     const reader = apiOf(
       instance,
@@ -141,15 +142,15 @@ describe('a webhook', () => {
   });
 
   test('of another application or workspace is not there', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id } = await subscribe(scene);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     const delivery = await newestDelivery(scene, id);
-    const tenant = createTenant(instance);
+    const tenant = await createTenant(instance);
     for (const other of [
-      apiOf(instance, instance.createApplication().id),
+      apiOf(instance, (await instance.createApplication()).id),
       apiOf(instance, tenant.application.id, tenant.workspaceKey),
       apiOf(instance, scene.application.id, tenant.workspaceKey),
     ]) {
@@ -170,7 +171,7 @@ describe('a webhook', () => {
   });
 
   test('gets the types it asked for, of its own application, and only while it is enabled', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application, api } = scene;
     const banned = await subscribe(scene, ['user.banned', 'user.unbanned']);
     const all = await subscribe(scene);
@@ -180,7 +181,7 @@ describe('a webhook', () => {
     const users = `/api/applications/${application.id}/users/${userId}`;
     for (const action of ['ban', 'unban'])
       await instance.call('POST', `${users}/${action}`, { token: instance.workspaceKey, body: {} });
-    emit({ instance, application: instance.createApplication() });
+    await emit({ instance, application: await instance.createApplication() });
     await instance.services.deliveries.runOnce();
     const typesOf = ({ receiver }: typeof all) => receiver.received.map(({ event }) => event.type).sort();
     expect(typesOf(banned)).toEqual(['user.banned', 'user.unbanned']);
@@ -192,15 +193,14 @@ describe('a webhook', () => {
   });
 
   test('gets nothing of a change that was rolled back', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application } = scene;
     const { receiver } = await subscribe(scene);
-    expect(() =>
-      instance.db.write(SYSTEM_ACTOR, (unit) => {
-        unit.emit({ type: 'user.left', applicationId: application.id, data: { userId: 'usr_1' } });
-        throw new Error('no');
-      }),
-    ).toThrow('no');
+    const change = instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      await emitEvent(unit, { type: 'user.left', applicationId: application.id, data: { userId: 'usr_1' } });
+      throw new Error('no');
+    });
+    await expect(change).rejects.toThrow('no');
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toEqual([]);
   });
@@ -266,7 +266,7 @@ describe('a target', () => {
     ['the port of IRC', 'https://shop.example.com:6667/'],
     ['port zero', 'https://shop.example.com:0/'],
   ])('is not %s: %s', async (_, url) => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const refused = await api.create(input({ url }));
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
     expect(refused.json.fields.map(({ path }: { path: string }) => path)).toEqual(['url']);
@@ -282,26 +282,26 @@ describe('a target', () => {
     ['a name in another script', 'https://bücher.example/'],
     ['as long as may be', `https://shop.example.com/${'x'.repeat(2000 - 25)}`],
   ])('may be %s', async (_, url) => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const created = await api.create(input({ url }));
     expect([created.status, created.json.data?.url]).toEqual([200, url]);
   });
 
   test('is at most 2000 characters long', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const refused = await api.create(input({ url: `https://shop.example.com/${'x'.repeat(2001 - 25)}` }));
     expect([refused.status, refused.json.fields[0].path]).toEqual([400, 'url']);
   });
 
   test('may be http, and not public, where the operator has opened a range', async () => {
-    const { api } = setUpNormal({ GATEHOUSE_ALLOW_CIDRS: '10.20.0.0/16' });
+    const { api } = await setUpNormal({ GATEHOUSE_ALLOW_CIDRS: '10.20.0.0/16' });
     expect((await api.create(input({ url: 'http://10.20.3.4:3000/' }))).status).toBe(200);
     for (const url of ['http://10.21.0.1/', 'https://10.21.0.1/', 'http://shop.example.com/', 'https://127.0.0.1/'])
       expect((await api.create(input({ url }))).status).toBe(400);
   });
 
   test('may be http on loopback in an ephemeral instance, and nowhere else', async () => {
-    const { api } = setUp();
+    const { api } = await setUp();
     for (const url of ['http://127.0.0.1:3000/', 'http://localhost:3000/', 'http://[::1]:3000/'])
       expect((await api.create(input({ url }))).status).toBe(200);
     for (const url of ['http://10.0.0.1/', 'https://10.0.0.1/', 'http://shop.example.com/', 'http://0.0.0.0/'])
@@ -311,7 +311,7 @@ describe('a target', () => {
 
 describe('the events of a webhook', () => {
   test('are named when they do not exist, each', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const refused = await api.create(input({ events: ['user.signed_in', 'user.exploded', 'USER.BANNED'] }));
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
     expect(refused.json.fields.map(({ path }: { path: string }) => path)).toEqual(['events.1', 'events.2']);
@@ -327,7 +327,7 @@ describe('the events of a webhook', () => {
     ['not a list', '*'],
     ['not texts', [1]],
   ])('are not %s', async (_, events) => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const refused = await api.create(input({ events }));
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
     const { id } = (await api.create(input())).json.data;
@@ -343,30 +343,30 @@ describe('other refusals', () => {
     ['a secret of one’s own', { ...input(), signingSecret: 'whsec_mine' }],
     ['a long description', { ...input(), description: 'x'.repeat(501) }],
   ])('creation with %s', async (_, body) => {
-    const refused = await setUpNormal().api.create(body);
+    const refused = await (await setUpNormal()).api.create(body);
     expect([refused.status, refused.json.error]).toEqual([400, 'invalid_request']);
   });
 
   test('a status that cannot be set', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     expect((await api.patch(id, { status: 'quarantined' })).status).toBe(400);
     expect((await api.patch(id, { status: 'off' })).status).toBe(400);
   });
 
   test('a stranger, before anything else', async () => {
-    const instance = createInstance();
-    const { id } = instance.createApplication();
+    const instance = await createInstance();
+    const { id } = await instance.createApplication();
     const stranger = await instance.call('POST', `/api/applications/${id}/webhooks`, { body: { nonsense: true } });
     expect(stranger.status).toBe(401);
   });
 
   test('deliveries and redelivery of what is not there', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { api } = scene;
     const { id } = await subscribe(scene);
     const other = await subscribe(scene);
-    emit(scene);
+    await emit(scene);
     await scene.instance.services.deliveries.runOnce();
     const ofOther = await newestDelivery(scene, other.id);
     for (const deliveryId of [absent('dlv'), ofOther.id, 'nonsense'])
@@ -377,7 +377,7 @@ describe('other refusals', () => {
   });
 
   test('a test or a redelivery to a disabled endpoint, a release of one that is not in quarantine', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { api } = scene;
     const { id } = await subscribe(scene);
     await api.test(id);
@@ -391,7 +391,7 @@ describe('other refusals', () => {
   });
 
   test('an end of quarantine by PATCH', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { api } = scene;
     const subscription = await subscribe(scene);
     await quarantine(scene, subscription);
@@ -400,7 +400,7 @@ describe('other refusals', () => {
   });
 
   test('a cursor that is none', async () => {
-    const { api } = setUpNormal();
+    const { api } = await setUpNormal();
     const { id } = (await api.create(input())).json.data;
     for (const answer of [await api.list('?cursor=x'), await api.deliveries(id, '?cursor=x')])
       expect([answer.status, answer.json.error]).toEqual([400, 'invalid_cursor']);
@@ -410,7 +410,7 @@ describe('other refusals', () => {
 
 describe('a test-send', () => {
   test('takes the way of every other event, to this endpoint alone', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, application, api } = scene;
     const one = await subscribe(scene, ['user.left']);
     const other = await subscribe(scene);
@@ -433,12 +433,12 @@ describe('a test-send', () => {
 
 describe('deliveries', () => {
   test('are listed newest first, by pages and by status', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const { id, receiver } = await subscribe(scene);
     receiver.answerWith(({ event }) => ({ status: event.data.userId === 'usr_2' ? 500 : 200 }));
     for (let index = 0; index < 5; index += 1) {
-      emit(scene, `usr_${index}`);
+      await emit(scene, `usr_${index}`);
       instance.clock.advance(10);
     }
     await instance.services.deliveries.runOnce();
@@ -453,12 +453,12 @@ describe('deliveries', () => {
   });
 
   test('are forgotten after thirty days, with their attempts; what is still to be sent is not', async () => {
-    const scene = setUp();
+    const scene = await setUp();
     const { instance, api } = scene;
     const done = await subscribe(scene);
     const waiting = await subscribe(scene);
     await quarantine(scene, waiting);
-    emit(scene);
+    await emit(scene);
     await instance.services.deliveries.runOnce();
     instance.clock.advance(30 * DAY + 1);
     await instance.services.scheduler.runAll();
@@ -466,6 +466,6 @@ describe('deliveries', () => {
     expect((await api.deliveries(waiting.id)).json.data.items.map(({ status }: { status: string }) => status)).toEqual([
       'held',
     ]);
-    expect(instance.db.sqlite.query('SELECT count(*) AS n FROM delivery_attempts').get()).toEqual({ n: 0 });
+    expect(instance.sqlite.query('SELECT count(*) AS n FROM delivery_attempts').get()).toEqual({ n: 0 });
   });
 });

@@ -21,7 +21,7 @@ const remove = (instance: Instance, token: string, { memberId }: Person) =>
 
 describe('an invitation', () => {
   test('makes a member, tells them by mail where to sign in, and they can', async () => {
-    const instance = createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://id.example.com' } });
+    const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://id.example.com' } });
     const before = auditsOf(instance).length;
     const answer = await invite(instance, '  Ada@Example.com ', 'admin');
     expect(answer.status).toBe(200);
@@ -58,37 +58,37 @@ describe('an invitation', () => {
   });
 
   test('leads to a page that signs in to the console', async () => {
-    const { app } = createInstance();
+    const { app } = await createInstance();
     const page = await app.fetch(new Request('http://localhost/sign-in'));
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('&quot;clientId&quot;:&quot;console&quot;'.replaceAll('&quot;', '"'));
   });
 
   test('sent again changes nothing and mails nobody', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const first = await invite(instance, 'ada@example.com', 'member');
     await instance.services.mail.runOnce();
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const answers = await Promise.all(
       ['ada@example.com', 'ADA@example.com'].map((email) => invite(instance, email, 'member')),
     );
     for (const { status, json } of answers) expect([status, json.data]).toEqual([200, first.json.data]);
     await instance.services.mail.runOnce();
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('with another role is a conflict, and the role stays', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     await invite(instance, 'ada@example.com', 'member');
     await instance.services.mail.runOnce();
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const answer = await invite(instance, 'ada@example.com', 'admin');
     expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('sent twenty times at once makes one member and one mail', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const answers = await Promise.all(Array.from({ length: 20 }, () => invite(instance, 'ada@example.com', 'admin')));
     expect(new Set(answers.map(({ status, json }) => `${status} ${json.data.id}`)).size).toBe(1);
     expect(await rolesOf(instance)).toEqual({ 'owner@example.com': 'owner', 'ada@example.com': 'admin' });
@@ -96,12 +96,12 @@ describe('an invitation', () => {
   });
 
   test('of somebody who has an account already gives that very person the seat', async () => {
-    const instance = createInstance();
-    const application = instance.createApplication();
+    const instance = await createInstance();
+    const application = await instance.createApplication();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
     const { json } = await invite(instance, 'ada@example.com', 'member');
     expect(json.data.userId).toBe(userId);
-    expect(instance.db.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
+    expect(instance.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
       n: 1,
     });
   });
@@ -113,18 +113,18 @@ describe('an invitation', () => {
     [{ email: 'ada@example.com', role: 'god' }, 'role'],
     [{ email: 'ada@example.com', role: 'admin', workspaceId: 'wsp_x' }, 'workspaceId'],
   ])('refuses %j and invites nobody', async (body, path) => {
-    const instance = createInstance();
-    const before = databaseOf(instance);
+    const instance = await createInstance();
+    const before = await databaseOf(instance);
     const answer = await instance.call('POST', MEMBERS, { token: instance.workspaceKey, body });
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
     expect(answer.text).not.toContain('no-address');
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
 describe('the list of members', () => {
   test('is in the order they joined, and pages', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     for (const name of ['a', 'b', 'c', 'd']) {
       instance.clock.advance(MINUTE);
       await invite(instance, `${name}@example.com`, 'member');
@@ -145,7 +145,7 @@ describe('the list of members', () => {
   });
 
   test('shows people, never the principals of keys', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     expect(await membersOf(instance)).toMatchObject([{ email: 'owner@example.com', role: 'owner' }]);
   });
 });
@@ -153,9 +153,9 @@ describe('the list of members', () => {
 describe('what a role may do', () => {
   test('a member reads and changes nothing; an admin and an owner change things', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
-    const application = instance.createApplication();
+    const application = await instance.createApplication();
     const id = `/api/applications/${application.id}`;
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     for (const path of ['/api/workspace', MEMBERS, '/api/applications', id, `${id}/roles`, `${id}/users`])
       expect([path, (await instance.call('GET', path, { token: member.token })).status]).toEqual([path, 200]);
     const changes: [method: string, path: string, body?: object][] = [
@@ -177,7 +177,7 @@ describe('what a role may do', () => {
       const answer = await instance.call(method, path, { token: member.token, body });
       expect([method, path, answer.status, answer.json.error]).toEqual([method, path, 403, 'admin_scope_required']);
     }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
     for (const { token, email } of [admin, owner]) {
       const renamed = await instance.call('PATCH', id, { token, body: { name: email } });
       expect([email, renamed.status, renamed.json.data.name]).toEqual([email, 200, email]);
@@ -213,7 +213,7 @@ describe('owners', () => {
   test('are made, changed and removed by owners alone: neither an admin nor a Full key can', async () => {
     const { instance, owner, admin, member } = await setUpPeople();
     const second = await addPerson(instance, 'second@example.com', 'owner');
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     for (const token of [admin.token, instance.workspaceKey]) {
       const attempts = [
         await invite(instance, 'eve@example.com', 'owner', token),
@@ -226,7 +226,7 @@ describe('owners', () => {
       ];
       for (const { status, json } of attempts) expect([status, json.error]).toEqual([403, 'forbidden']);
     }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
 
     expect((await patch(instance, owner.token, second, 'admin')).status).toBe(200);
     expect((await patch(instance, owner.token, second, 'owner')).status).toBe(200);
@@ -249,15 +249,28 @@ describe('owners', () => {
 
   test('the last one can neither be removed nor demoted, not even by themselves', async () => {
     const { instance, owner } = await setUpPeople();
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     for (const answer of [
       await remove(instance, owner.token, owner),
       await patch(instance, owner.token, owner, 'admin'),
       await patch(instance, owner.token, owner, 'member'),
     ])
       expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
     expect((await patch(instance, owner.token, owner, 'owner')).status).toBe(200);
+  });
+
+  test('are made by nobody who loses the role while their request waits for its turn', async () => {
+    const { instance, owner, member } = await setUpPeople();
+    const second = await addPerson(instance, 'second@example.com', 'owner');
+    const [demoted, ...attempts] = await Promise.all([
+      patch(instance, owner.token, second, 'admin'),
+      invite(instance, 'eve@example.com', 'owner', second.token),
+      patch(instance, second.token, member, 'owner'),
+    ]);
+    expect(demoted.status).toBe(200);
+    for (const { status, json } of attempts) expect([status, json.error]).toEqual([403, 'forbidden']);
+    expect(Object.values(await rolesOf(instance)).filter((role) => role === 'owner')).toHaveLength(1);
   });
 
   test('two who remove or demote each other at the same time leave one', async () => {
@@ -304,7 +317,7 @@ describe('who was removed', () => {
       })),
       { type: 'user.banned', data: { userId: admin.userId } },
     ]);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     for (const token of [admin.token, again]) {
       const read = await instance.call('GET', '/api/workspace', { token });
       expect(read.status).toBe(403);
@@ -312,7 +325,7 @@ describe('who was removed', () => {
       expect(change.status).toBe(403);
       expect((await instance.call('POST', '/api/v1/session', { token })).json.ok).toBe(false);
     }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('cannot come back, not even with a code sent before, until they are invited again', async () => {
@@ -337,7 +350,7 @@ describe('who was removed', () => {
 
   test('keeps their account in the applications they use', async () => {
     const { instance, owner, member } = await setUpPeople();
-    const application = instance.createApplication();
+    const application = await instance.createApplication();
     instance.clock.advance(MINUTE);
     const { token } = await instance.signIn(application.clientId, member.email);
     await remove(instance, owner.token, member);
@@ -370,10 +383,10 @@ describe('who was removed', () => {
     );
     await isRead.promise;
     expect((await remove(instance, owner.token, second)).status).toBe(200);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     isRemoved.resolve();
     expect([401, 403]).toContain((await begun).status);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('is not there a second time', async () => {

@@ -12,8 +12,11 @@ export interface Person {
   readonly token: string;
 }
 
+/** The mail is sent when it returns, so that nothing goes on changing behind a test. */
 export async function invite(instance: Instance, email: string, role: string, token = instance.workspaceKey) {
-  return instance.call('POST', MEMBERS, { token, body: { email, role } });
+  const answer = await instance.call('POST', MEMBERS, { token, body: { email, role } });
+  await instance.services.mail.runOnce();
+  return answer;
 }
 
 /** Signs in to the console; a refusal is its error code. */
@@ -21,6 +24,7 @@ export async function enterConsole(instance: Instance, email: string): Promise<{
   instance.clock.advance(MINUTE);
   const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email } });
   expect(sent.status).toBe(200);
+  await instance.services.mail.runOnce();
   const { json } = await instance.call('POST', '/api/v1/auth/otp/verify', {
     body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
   });
@@ -61,7 +65,7 @@ export async function addPerson(instance: Instance, email: string, role: string)
 }
 
 export async function setUpPeople() {
-  const instance = createInstance();
+  const instance = await createInstance();
   const admin = await addPerson(instance, 'admin@example.com', 'admin');
   const member = await addPerson(instance, 'member@example.com', 'member');
   const token = await tokenOf(instance, 'owner@example.com');

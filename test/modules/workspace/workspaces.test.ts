@@ -34,7 +34,7 @@ describe('the workspace', () => {
   });
 
   test('is renamed, on record', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     const before = auditsOf(instance).length;
     const answer = await instance.call('PATCH', '/api/workspace', {
       token: instance.workspaceKey,
@@ -53,7 +53,7 @@ describe('the workspace', () => {
       },
     ]);
     await invite(instance, 'ada@example.com', 'member');
-    const [mail] = instance.db.sqlite.query('SELECT subject FROM mails').all() as { subject: string }[];
+    const [mail] = instance.sqlite.query('SELECT subject FROM mails').all() as { subject: string }[];
     expect(mail!.subject).toBe('You were invited to Acme Ltd');
   });
 
@@ -64,11 +64,11 @@ describe('the workspace', () => {
     [{ name: 'x'.repeat(101) }, 'name'],
     [{ name: 'Ours', id: 'wsp_x' }, 'id'],
   ])('refuses %j and keeps its name', async (body, path) => {
-    const instance = createInstance();
-    const before = databaseOf(instance);
+    const instance = await createInstance();
+    const before = await databaseOf(instance);
     const answer = await instance.call('PATCH', '/api/workspace', { token: instance.workspaceKey, body });
     expect([answer.status, answer.json.error, answer.json.fields[0].path]).toEqual([400, 'invalid_request', path]);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
@@ -82,9 +82,9 @@ describe('a key that is not of the whole workspace', () => {
 
   test('such as an application’s has no say in it and learns nothing of it', async () => {
     const { instance, member } = await setUpPeople();
-    const application = instance.createApplication();
+    const application = await instance.createApplication();
     const { token } = await instance.createKey(application.id);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const reads: typeof CALLS = [
       ['GET', '/api/workspace'],
       ['GET', MEMBERS],
@@ -97,21 +97,21 @@ describe('a key that is not of the whole workspace', () => {
         const answer = await instance.call(method, path + query, { token, body });
         expect([method, path, answer.status, answer.json.error]).toEqual([method, path, 403, 'forbidden']);
       }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('such as an application’s does not see the workspace in the list of workspaces', async () => {
-    const instance = createInstance();
+    const instance = await createInstance();
     await instance.call('PATCH', '/api/workspace', { token: instance.workspaceKey, body: { name: 'Secret venture' } });
-    const { token } = await instance.createKey(instance.createApplication().id);
+    const { token } = await instance.createKey((await instance.createApplication()).id);
     const answer = await instance.call('GET', '/api/workspaces', { token });
     expect(answer.text).not.toContain('Secret venture');
   });
 
   test('such as one of a few applications cannot widen its own reach', async () => {
-    const instance = createInstance();
-    const mine = instance.createApplication();
-    const other = instance.createApplication({ name: 'Other' });
+    const instance = await createInstance();
+    const mine = await instance.createApplication();
+    const other = await instance.createApplication({ name: 'Other' });
     const { json } = await instance.call('POST', '/api/workspace/api-keys', {
       token: instance.workspaceKey,
       body: { name: 'few', access: 'full', applicationIds: [mine.id] },
@@ -119,15 +119,15 @@ describe('a key that is not of the whole workspace', () => {
     const { id, token } = json.data;
     expect((await instance.call('GET', `/api/applications/${mine.id}`, { token })).status).toBe(200);
     expect((await instance.call('GET', `/api/applications/${other.id}`, { token })).status).toBe(404);
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     for (const [method, path, body] of CALLS) {
       const answer = await instance.call(method, path, { token, body });
       expect([method, path, answer.status]).toEqual([method, path, 403]);
     }
-    const whole = instance.db.sqlite.query('SELECT id FROM api_keys WHERE id <> ?').get(id) as { id: string };
+    const whole = instance.sqlite.query('SELECT id FROM api_keys WHERE id <> ?').get(id) as { id: string };
     const rotated = await instance.call('POST', `/api/workspace/api-keys/${whole.id}/rotate`, { token });
     expect([403, 404]).toContain(rotated.status);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 });
 
@@ -145,15 +145,15 @@ describe('another workspace', () => {
 
   test('is not made by an admin, a member or a key', async () => {
     const { instance, admin, member } = await setUpPeople();
-    const application = await instance.createKey(instance.createApplication().id);
-    const before = databaseOf(instance);
+    const application = await instance.createKey((await instance.createApplication()).id);
+    const before = await databaseOf(instance);
     for (const token of [admin.token, member.token, instance.workspaceKey, application.token]) {
       const answer = await instance.call('POST', '/api/workspaces', { token, body: { name: 'Mine' } });
       expect(answer.status).toBe(403);
     }
     const stranger = await instance.call('POST', '/api/workspaces', { body: { name: 'Mine' } });
     expect(stranger.status).toBe(401);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('is chosen by ?workspaceId, and without it the first is meant', async () => {
@@ -172,7 +172,7 @@ describe('another workspace', () => {
 
   test('that is foreign is not found, the same as one that does not exist', async () => {
     const { instance, admin, member, secondId, secondKey } = await setUpTwo();
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const attempts: [token: string, workspaceId: string][] = [
       [admin.token, secondId],
       [member.token, secondId],
@@ -196,12 +196,12 @@ describe('another workspace', () => {
         expect([method, path, foreign.status, foreign.json.error]).toEqual([method, path, 404, 'not_found']);
         expect({ ...foreign.json, requestId: '' }).toEqual({ ...nothing.json, requestId: '' });
       }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('keeps its applications to itself', async () => {
     const { instance, owner, admin, secondKey } = await setUpTwo();
-    const first = instance.createApplication();
+    const first = await instance.createApplication();
     const created = await instance.call('POST', '/api/applications', { token: secondKey, body: { name: 'Theirs' } });
     const secondApplication: string = created.json.data.id;
     const idsSeenBy = async (token: string) =>
@@ -211,7 +211,7 @@ describe('another workspace', () => {
     expect(await idsSeenBy(admin.token)).toEqual([first.id]);
     expect((await idsSeenBy(owner.token)).sort()).toEqual([first.id, secondApplication].sort());
 
-    const before = databaseOf(instance);
+    const before = await databaseOf(instance);
     const foreign: [token: string, id: string][] = [
       [secondKey, first.id],
       [instance.workspaceKey, secondApplication],
@@ -241,12 +241,12 @@ describe('another workspace', () => {
         expect([method, path, answer.status]).toEqual([method, path, 404]);
         expect({ ...answer.json, requestId: '' }).toEqual({ ...nothing.json, requestId: '' });
       }
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
   });
 
   test('has members of its own: who is removed from one stays in the other, with the reach that is left', async () => {
     const { instance, owner, secondId, secondKey } = await setUpTwo();
-    const first = instance.createApplication();
+    const first = await instance.createApplication();
     const inFirst = await addPerson(instance, 'ada@example.com', 'admin');
     const inSecond = await instance.call('POST', MEMBERS, {
       token: secondKey,
@@ -279,25 +279,27 @@ describe('another workspace', () => {
     const { instance, owner, secondId, secondKey } = await setUpTwo();
     const ada = await addPerson(instance, 'ada@example.com', 'owner');
     await instance.call('POST', MEMBERS, { token: secondKey, body: { email: ada.email, role: 'admin' } });
-    const before = databaseOf(instance);
+    await instance.services.mail.runOnce();
+    const before = await databaseOf(instance);
     const answer = await instance.call('POST', `${MEMBERS}?workspaceId=${secondId}`, {
       token: ada.token,
       body: { email: 'eve@example.com', role: 'owner' },
     });
     expect([answer.status, answer.json.error]).toEqual([403, 'forbidden']);
-    expect(databaseOf(instance)).toEqual(before);
+    expect(await databaseOf(instance)).toEqual(before);
     expect(owner.userId).not.toBe(ada.userId);
   });
 });
 
 test('somebody signed in to an application manages nothing, whoever they are', async () => {
-  const instance: Instance = createInstance();
-  const application = instance.createApplication();
+  const instance: Instance = await createInstance();
+  const application = await instance.createApplication();
   const { token } = await instance.signIn(application.clientId, 'owner@example.com');
-  const before = databaseOf(instance);
+  await instance.services.mail.runOnce();
+  const before = await databaseOf(instance);
   for (const path of ['/api/workspace', '/api/workspaces', MEMBERS, '/api/applications']) {
     const answer = await instance.call('GET', path, { token });
     expect([path, answer.status, answer.json.error]).toEqual([path, 403, 'forbidden']);
   }
-  expect(databaseOf(instance)).toEqual(before);
+  expect(await databaseOf(instance)).toEqual(before);
 });

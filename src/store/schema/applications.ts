@@ -35,6 +35,10 @@ export const applications = sqliteTable('applications', {
   clientSecretHash: blob('client_secret_hash', { mode: 'buffer' }),
   clientSecretPrefix: text('client_secret_prefix'),
   clientSecretRotatedAt: integer('client_secret_rotated_at'),
+  /** Grows when all that is open here ends at once; what was made under another is over. */
+  sessionEpoch: integer('session_epoch').notNull().default(0),
+  /** Grows when all who wait on the allowlist are decided at once; who has waited under an earlier one is decided. */
+  interestEpoch: integer('interest_epoch').notNull().default(0),
   signinMethods: text('signin_methods', { mode: 'json' })
     .$type<(typeof SIGNIN_METHODS)[number][]>()
     .notNull()
@@ -54,8 +58,10 @@ export const betaInterests = sqliteTable('beta_interests', {
   decidedById: text('decided_by_id'),
   decidedAt: integer('decided_at'),
   notifiedAt: integer('notified_at'),
-  /** When the application opened and this row was due the launch mail. */
+  /** Not written any more; who is due the launch mail follows from the epoch. */
   launchQueuedAt: integer('launch_queued_at'),
+  /** The application’s `interestEpoch` when the status was last set for this row alone. */
+  epoch: integer().notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

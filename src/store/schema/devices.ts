@@ -30,6 +30,7 @@ export const deviceGrants = sqliteTable('device_grants', {
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   decidedAt: integer('decided_at'),
+  applicationEpoch: integer('application_epoch').notNull().default(0),
 });
 
 export type DeviceGrant = typeof deviceGrants.$inferSelect;

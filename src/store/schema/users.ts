@@ -52,6 +52,8 @@ export const applicationUsers = sqliteTable('application_users', {
   rolesUpdatedAt: integer('roles_updated_at').notNull(),
   scopesUpdatedAt: integer('scopes_updated_at').notNull(),
   membershipsUpdatedAt: integer('memberships_updated_at').notNull(),
+  /** Grows when all of this member's sessions end at once. */
+  sessionEpoch: integer('session_epoch').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
@@ -66,6 +68,8 @@ const grantColumns = () => ({
   name: text().notNull(),
   description: text(),
   isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
+  /** Nobody holds it from then on; the row goes when the last holder has been told. */
+  removedAt: integer('removed_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

@@ -1,5 +1,6 @@
 /** What a transaction leaves behind for others: audit records, the event outbox, queued mail, rate counters. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { Actor } from '../../core/actor.ts';
 
 export const auditRecords = sqliteTable('audit_records', {
   id: text().primaryKey(),
@@ -46,6 +47,23 @@ export const mails = sqliteTable('mails', {
   lastError: text('last_error'),
   createdAt: integer('created_at').notNull(),
   sentAt: integer('sent_at'),
+  /** Which queue it stands in: see MAIL_LANES. */
+  lane: integer().notNull().default(1),
+});
+
+/** The trail of a switch that is as long as a tenant, still to be written. */
+export const longWorks = sqliteTable('long_works', {
+  id: text().primaryKey(),
+  kind: text().notNull(),
+  applicationId: text('application_id'),
+  actor: text({ mode: 'json' }).$type<Actor>().notNull(),
+  data: text({ mode: 'json' }).$type<object>().notNull(),
+  cursor: text(),
+  done: integer().notNull(),
+  /** Null until it has been counted. */
+  total: integer(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
 });
 
 export const rateCounters = sqliteTable(

@@ -21,6 +21,8 @@ export const sessions = sqliteTable('sessions', {
   revokedReason: text('revoked_reason'),
   /** When the end by time was reported as an event. */
   expiryReportedAt: integer('expiry_reported_at'),
+  /** The sum of the application's and the membership's epoch when it was made. */
+  epoch: integer().notNull().default(0),
   /** When its holder last proved again who they are. */
   provedAt: integer('proved_at'),
 });
@@ -52,6 +54,8 @@ export const apiKeys = sqliteTable('api_keys', {
   rotatedToId: text('rotated_to_id'),
   gracePeriodEndsAt: integer('grace_period_ends_at'),
   lastUsedAt: integer('last_used_at'),
+  /** Of a personal key: the application's epoch when it was made. */
+  epoch: integer().notNull().default(0),
   createdByUserId: text('created_by_user_id').references(() => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -76,6 +80,7 @@ export const codeChallenges = sqliteTable('code_challenges', {
   data: text({ mode: 'json' }).$type<Record<string, unknown>>(),
   /** The only session that may give it; null where it is bound to none. */
   sessionId: text('session_id'),
+  applicationEpoch: integer('application_epoch').notNull().default(0),
 });
 
 export const codeFailures = sqliteTable('code_failures', {

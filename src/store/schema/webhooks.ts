@@ -4,6 +4,7 @@ import { applications } from './applications.ts';
 import { events } from './records.ts';
 
 export const WEBHOOK_STATUSES = ['active', 'disabled', 'quarantined'] as const;
+/** `held` is what a pending delivery is called while its endpoint is in quarantine; no row says it of itself. */
 export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed'] as const;
 
 export const webhooks = sqliteTable('webhooks', {
@@ -22,6 +23,15 @@ export const webhooks = sqliteTable('webhooks', {
   previousSecretEndsAt: integer('previous_secret_ends_at'),
   quarantinedAt: integer('quarantined_at'),
   quarantineReason: text('quarantine_reason'),
+  /**
+   * From a release on, what was held is sent one after the other in the order of the ids: up to here, the newest of then.
+   * Null once each of them has been tried.
+   */
+  inOrderUntil: text('in_order_until'),
+  /** The one that was tried last on that way; empty at its beginning. */
+  inOrderAfter: text('in_order_after'),
+  /** There for nobody from then on; the row goes with its last delivery. */
+  removedAt: integer('removed_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
@@ -41,8 +51,6 @@ export const deliveries = sqliteTable('deliveries', {
   attempts: integer().notNull(),
   nextAttemptAt: integer('next_attempt_at').notNull(),
   leasedUntil: integer('leased_until'),
-  /** Held while the endpoint was in quarantine: such are sent one after the other, in order. */
-  wasHeld: integer('was_held', { mode: 'boolean' }).notNull().default(false),
   createdAt: integer('created_at').notNull(),
   finishedAt: integer('finished_at'),
 });

@@ -1,0 +1,33 @@
+/**
+ * The turns of the event loop. Work whose parts are all microtasks never lets timers, sockets and other requests in; it
+ * asks here how long the turn has lasted, and goes on in the next one when that is too long.
+ */
+
+/** A turn that has lasted longer lets others in first, in milliseconds. */
+export const LONG_TURN_MS = 5;
+
+let startedAt = 0;
+let isKnown = false;
+
+/** How long the current turn of the loop has lasted, as far as anybody has asked in it, in milliseconds. */
+export function turnAgeMs(): number {
+  const now = performance.now();
+  if (!isKnown) {
+    isKnown = true;
+    startedAt = now;
+    setImmediate(() => {
+      isKnown = false;
+    });
+  }
+  return now - startedAt;
+}
+
+/** Resolves in the next turn of the loop, after timers and sockets have had theirs. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** To be awaited between the parts of long work. */
+export function yieldIfLong(): Promise<void> | undefined {
+  return turnAgeMs() > LONG_TURN_MS ? nextTurn() : undefined;
+}

@@ -1,0 +1,69 @@
+/** The main thread's end of `worker.ts`: started at its first use, so that a start does not wait for it. */
+import type { SQLQueryBindings } from 'bun:sqlite';
+import type { WorkerAnswer, WorkerRequest } from './worker.ts';
+
+/** How much of the log a checkpoint found and moved, in pages. */
+export interface Checkpoint {
+  readonly busy: number;
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+export interface Background {
+  /** Rows of a long read, as of one moment after the call. */
+  read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
+  checkpoint(mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE'): Promise<Checkpoint>;
+  close(): void;
+}
+
+type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
+
+export function background(path: string): Background {
+  const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
+  let worker: Worker | undefined;
+  let count = 0;
+  let isClosed = false;
+
+  function start(): Worker {
+    // An idle thread must not keep a process alive that has nothing else to do.
+    const started = new Worker(new URL('./worker.ts', import.meta.url).href, { ref: false } as WorkerOptions);
+    started.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => {
+      const asked = waiting.get(data.id);
+      waiting.delete(data.id);
+      if ('error' in data) asked?.reject(new Error(data.error));
+      else asked?.resolve(data.rows);
+    };
+    started.onerror = (event) => {
+      worker = undefined;
+      for (const asked of waiting.values()) asked.reject(new Error(`the database thread failed: ${event.message}`));
+      waiting.clear();
+    };
+    worker = started;
+    void ask({ kind: 'open', path }).catch(() => {});
+    return started;
+  }
+
+  function ask(question: Question): Promise<unknown[]> {
+    if (isClosed) return Promise.reject(new Error('the database thread is closed'));
+    const target = worker ?? start();
+    const asked = Promise.withResolvers<unknown[]>();
+    const id = (count += 1);
+    waiting.set(id, asked);
+    target.postMessage({ ...question, id } satisfies WorkerRequest);
+    return asked.promise;
+  }
+
+  return {
+    read: (sql, values) => ask({ kind: 'read', sql, values }),
+    async checkpoint(mode) {
+      const [row] = await ask({ kind: 'checkpoint', mode });
+      return row as Checkpoint;
+    },
+    close() {
+      isClosed = true;
+      worker?.terminate();
+      for (const asked of waiting.values()) asked.reject(new Error('the database thread is closed'));
+      waiting.clear();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Durable before acknowledged, without the loop waiting: commits are made at `synchronous=NORMAL`, and one `fdatasync` of
+ * the write-ahead log, off the loop, serves all that were made before it began. Safe because SQLite at NORMAL flushes the
+ * log before it folds it into the database, and the database before it uses the log again
+ * (https://www.sqlite.org/wal.html#performance_considerations), so a commit is always in one flushed file.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { AppError } from '../core/error.ts';
+
+export interface Durability {
+  /** Resolves when all that was committed before the call is on the disk. @throws {AppError} unavailable */
+  settled(): Promise<void>;
+  /** @throws {AppError} unavailable after a failed flush, until the data is known to be safe again. */
+  refuseWhenBroken(): void;
+  isBroken(): boolean;
+  logBytes(): number;
+  close(): Promise<void>;
+}
+
+/** For a folder that is thrown away: nothing is waited for. */
+export const NO_DURABILITY: Durability = {
+  settled: () => Promise.resolve(),
+  refuseWhenBroken() {},
+  isBroken: () => false,
+  logBytes: () => 0,
+  close: () => Promise.resolve(),
+};
+
+interface Waiter {
+  /** The flush that serves it: the first that begins after its commit. */
+  readonly flush: number;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+const RECOVERY_INTERVAL_MS = 1000;
+
+export interface LogDurabilityOptions {
+  /** The write-ahead log; it exists and stays while a connection is open. */
+  readonly logPath: string;
+  /**
+   * Writes everything into the database file and flushes that, through a connection of its own. After a failed flush the
+   * kernel may call pages clean that never reached the disk, so flushing the same log again would prove nothing.
+   */
+  readonly secure: () => Promise<void>;
+  readonly onProblem: (error: unknown, isRecovered: boolean) => void;
+}
+
+export async function logDurability({ logPath, secure, onProblem }: LogDurabilityOptions): Promise<Durability> {
+  const log: FileHandle = await open(logPath, 'r+');
+  const waiters: Waiter[] = [];
+  let begun = 0;
+  let isFlushing = false;
+  let isBroken = false;
+  let isClosed = false;
+
+  const refusal = (cause?: unknown) =>
+    new AppError('unavailable', {
+      message: 'The disk refuses writes; nothing is accepted until it takes them again.',
+      retryAfterSeconds: 5,
+      cause,
+    });
+
+  async function flushAll(): Promise<void> {
+    isFlushing = true;
+    while (waiters.length > 0 && !isBroken) {
+      begun += 1;
+      const served = begun;
+      try {
+        await log.datasync();
+      } catch (error) {
+        breakDown(error);
+        break;
+      }
+      // In the order of their commits.
+      let count = 0;
+      while (count < waiters.length && waiters[count]!.flush <= served) count += 1;
+      for (const waiter of waiters.splice(0, count)) waiter.resolve();
+    }
+    isFlushing = false;
+  }
+
+  function breakDown(error: unknown): void {
+    isBroken = true;
+    onProblem(error, false);
+    for (const waiter of waiters.splice(0)) waiter.reject(refusal(error));
+    void recover();
+  }
+
+  async function recover(): Promise<void> {
+    while (!isClosed) {
+      await Bun.sleep(RECOVERY_INTERVAL_MS);
+      try {
+        await secure();
+        await log.datasync();
+        isBroken = false;
+        onProblem(null, true);
+        return;
+      } catch {
+        // Asked again: the disk is still full, or still gone.
+      }
+    }
+  }
+
+  return {
+    settled() {
+      if (isBroken) return Promise.reject(refusal());
+      return new Promise((resolve, reject) => {
+        waiters.push({ flush: begun + 1, resolve, reject });
+        if (!isFlushing) void flushAll();
+      });
+    },
+    refuseWhenBroken() {
+      if (isBroken) throw refusal();
+    },
+    isBroken: () => isBroken,
+    logBytes: () => statSync(logPath, { throwIfNoEntry: false })?.size ?? 0,
+    async close() {
+      isClosed = true;
+      await log.close();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** A database that is nowhere, for describing the product without one: whoever asks it made a mistake. */
+import { CONNECTION, type Database } from './database.ts';
+
+function refuse(): never {
+  throw new Error('there is no database here');
+}
+
+export const NO_DATABASE: Database = {
+  reader: {
+    get [CONNECTION]() {
+      return refuse();
+    },
+  },
+  write: async () => refuse(),
+  onCommit() {},
+  status: () => ({ queued: 0, logBytes: 0, isWritable: false }),
+  async maintain() {},
+  async close() {},
+};

@@ -1,0 +1,219 @@
+/**
+ * The SQLite engine: one writer connection behind a first-in-first-out queue, a reader connection beside it. Changes run
+ * one at a time, so what a change reads is still so when it writes, and an `await` inside one lets nobody else into it.
+ */
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/error.ts';
+import { nextTurn } from '../core/turn.ts';
+import type { Background } from './background.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { type Author, CONNECTION, type Database, type DatabaseStatus, type Topic, type Unit } from './database.ts';
+import type { Durability } from './durability.ts';
+import type { Snapshot } from './snapshot.ts';
+import { openUnit, type UnitState } from './unit.ts';
+
+/** Longest wait for another process that holds the write lock; answers stay well under the server's idle time-out. */
+const LOCK_PATIENCE_MS = 8000;
+const LOCK_RETRY_MS = 10;
+
+export interface SqliteEngine {
+  /** Used by changes alone; must not wait for locks (`busy_timeout = 0`). */
+  readonly writer: SqliteDatabase;
+  readonly reader: SqliteDatabase;
+  readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  readonly durability: Durability;
+  /** For checkpoints and long reads; null where they are made here. */
+  readonly thread: Background | null;
+  /** Called last, before the connections are closed. */
+  readonly close?: () => void;
+}
+
+/** Longest time for which changes are taken into one transaction, in milliseconds. */
+const GROUP_MS = 3;
+
+/** A change that waits for its turn. */
+interface Change {
+  readonly author: Author;
+  readonly work: (unit: Unit) => Promise<unknown>;
+  readonly turn: PromiseWithResolvers<{ result: unknown; state: UnitState }>;
+}
+
+type Queued = Change | { run(): Promise<void> };
+
+/** Pages of log from which on changes wait a moment, so that the log can begin anew: 64 MiB. */
+const LONG_LOG_PAGES = 16_384;
+
+export function createDatabase(engine: SqliteEngine): Database {
+  const { writer, clock, durability, snapshot } = engine;
+  const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
+  const begin = writer.prepare('BEGIN IMMEDIATE');
+  const commit = writer.prepare('COMMIT');
+  const rollback = writer.prepare('ROLLBACK');
+  const savepoint = writer.prepare('SAVEPOINT change');
+  const release = writer.prepare('RELEASE change');
+  const rollbackTo = writer.prepare('ROLLBACK TO change');
+  const queue: Queued[] = [];
+  let changes = 0;
+  let changesFolded = 0;
+  let isRunning = false;
+  let isClosed = false;
+  let current: UnitState | null = null;
+
+  const connection: Connection = createConnection(writer, {
+    enter() {
+      if (current === null) throw new Error('a unit of work was used after its end');
+      current.enter();
+    },
+    changes: { begun: () => current?.begun(), ran: () => current?.ran() },
+  });
+  const { thread } = engine;
+  const reader = { [CONNECTION]: createConnection(engine.reader, snapshot, thread?.read ?? null) };
+
+  /** Another process may hold the write lock: it is asked for again off the loop, and readers go on. */
+  async function beginWhenFree(): Promise<void> {
+    const since = performance.now();
+    for (;;) {
+      try {
+        begin.run();
+        return;
+      } catch (cause) {
+        if (!isBusy(cause)) throw cause;
+        if (performance.now() - since > LOCK_PATIENCE_MS)
+          throw new AppError('unavailable', {
+            message: 'Another process holds the database; try again in a moment.',
+            retryAfterSeconds: 1,
+            cause,
+          });
+        await Bun.sleep(LOCK_RETRY_MS);
+      }
+    }
+  }
+
+  /**
+   * Runs one change inside the open transaction, behind a savepoint: one that throws takes nothing of the others with it.
+   *
+   * @returns what tells its caller how it ended, once the transaction is committed or lost.
+   */
+  async function carryOut({ author, work, turn }: Change): Promise<(failure: unknown) => void> {
+    const state = openUnit(connection, author, clock.now());
+    current = state;
+    savepoint.run();
+    try {
+      const result = await state.finish(async (unit) => {
+        await author.confirm?.(unit);
+        return work(unit);
+      });
+      release.run();
+      return (failure) => (failure === null ? turn.resolve({ result, state }) : turn.reject(failure));
+    } catch (error) {
+      // A full disk ends the whole transaction by itself.
+      if (writer.inTransaction) {
+        rollbackTo.run();
+        release.run();
+      }
+      return () => turn.reject(error);
+    } finally {
+      current = null;
+      state.end();
+    }
+  }
+
+  /** Takes changes for a few milliseconds into one transaction: they share its pages, its commit and its flush. */
+  async function commitSome(): Promise<void> {
+    const since = performance.now();
+    const settle: ((failure: unknown) => void)[] = [];
+    let failure: unknown = null;
+    try {
+      durability.refuseWhenBroken();
+      await beginWhenFree();
+      do {
+        settle.push(await carryOut(queue.shift() as Change));
+        if (!writer.inTransaction) throw new AppError('unavailable', { retryAfterSeconds: 1 });
+      } while (queue.length > 0 && 'work' in queue[0]! && performance.now() - since < GROUP_MS);
+      commit.run();
+      snapshot.end();
+      changes += settle.length;
+    } catch (error) {
+      failure = error;
+      if (writer.inTransaction) rollback.run();
+      // Where not even a transaction could be begun, the next in turn is told.
+      if (settle.length === 0) (queue.shift() as Change).turn.reject(error);
+    }
+    for (const tell of settle) tell(failure);
+  }
+
+  /** Runs what is queued, a transaction a turn of the loop: a long queue must not hold everybody else. */
+  async function drain(): Promise<void> {
+    while (queue.length > 0) {
+      const next = queue[0]!;
+      if ('work' in next) await commitSome();
+      else {
+        queue.shift();
+        await next.run();
+      }
+      if (queue.length > 0) await nextTurn();
+    }
+    isRunning = false;
+  }
+
+  /** Begins in the next turn of the loop, so that what many ask for at once is one transaction. */
+  function queueUp(queued: Queued): void {
+    queue.push(queued);
+    if (isRunning) return;
+    isRunning = true;
+    setImmediate(() => void drain());
+  }
+
+  /** Waits for the turn among the changes, and lets none begin meanwhile. */
+  function alone(run: () => Promise<unknown>): Promise<void> {
+    const turn = Promise.withResolvers<void>();
+    queueUp({ run: () => run().then(() => turn.resolve(), turn.reject) });
+    return turn.promise;
+  }
+
+  return {
+    reader,
+    async write(author, work) {
+      if (isClosed) throw new AppError('unavailable');
+      const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
+      queueUp({ author, work, turn });
+      const { result, state } = await turn.promise;
+      await durability.settled();
+      for (const [topic, messages] of state.news)
+        for (const listener of listeners.get(topic as Topic<never>) ?? []) listener(messages as never[]);
+      return result as Awaited<ReturnType<typeof work>>;
+    },
+    onCommit(topic, listener) {
+      const known = listeners.get(topic as Topic<never>) ?? [];
+      listeners.set(topic as Topic<never>, [...known, listener as (messages: readonly never[]) => void]);
+    },
+    status: (): DatabaseStatus => ({
+      queued: queue.length,
+      logBytes: durability.logBytes(),
+      isWritable: !durability.isBroken() && !isClosed,
+    }),
+    async maintain() {
+      if (!thread || isClosed || changes === changesFolded) return;
+      changesFolded = changes;
+      const { log } = await thread.checkpoint('PASSIVE');
+      if (log > LONG_LOG_PAGES) await alone(() => thread.checkpoint('RESTART'));
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      while (isRunning || queue.length > 0) await Bun.sleep(1);
+      await durability.settled().catch(() => {});
+      snapshot.end();
+      engine.close?.();
+      await durability.close();
+      engine.reader.close();
+      writer.close();
+    },
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+}

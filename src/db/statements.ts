@@ -1,0 +1,122 @@
+/** How the store asks: builders, statements prepared once, and raw SQL where speed needs it. For `store/` alone. */
+import type { SQLQueryBindings } from 'bun:sqlite';
+import type { Connection, Orm } from './connection.ts';
+import { CONNECTION, type Reader } from './database.ts';
+
+export type { Orm };
+
+/** Drizzle's builders, for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
+export function orm(reader: Reader): Orm {
+  const connection = reader[CONNECTION];
+  connection.enter();
+  return connection.orm;
+}
+
+/** What a drizzle statement gives that was built with `.prepare()`. */
+interface Kept {
+  execute(values?: Record<string, unknown>): { sync(): unknown };
+}
+
+type ResultOf<Statement> = Statement extends { execute(values?: Record<string, unknown>): PromiseLike<infer Result> }
+  ? Result
+  : Statement extends { execute(values?: Record<string, unknown>): infer Result }
+    ? Result extends { sync(): infer Rows }
+      ? Rows
+      : Awaited<Result>
+    : never;
+
+/**
+ * A statement of one shape, built by drizzle once for each connection: building takes it about 100 µs, ten times what
+ * running does.
+ *
+ * @param build ends in `.prepare()`; its values are `sql.placeholder('name')`.
+ * @returns a function that runs it with the values by name, and gives the rows.
+ */
+export function prepared<Statement>(
+  build: (orm: Orm) => Statement,
+): (reader: Reader, values?: Record<string, unknown>) => Promise<ResultOf<Statement>> {
+  return (reader, values) =>
+    settle(() => {
+      const connection = reader[CONNECTION];
+      connection.enter();
+      return keptOn(connection, build).execute(values).sync() as ResultOf<Statement>;
+    });
+}
+
+function keptOn(connection: Connection, build: (orm: Orm) => unknown): Kept {
+  let statement = connection.kept.get(build) as Kept | undefined;
+  if (statement === undefined) connection.kept.set(build, (statement = build(connection.plainOrm) as Kept));
+  return statement;
+}
+
+/**
+ * A raw statement, prepared once for each connection. For the hot path and for what drizzle cannot say; keep to what both
+ * engines understand. `= +?` instead of `= ?` keeps SQLite from re-planning a join at every call (test/bench/statements.ts).
+ *
+ * @returns a function that runs it and gives its rows: none for a change without RETURNING.
+ */
+export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+  sql: string,
+): (reader: Reader, ...values: Values) => Promise<Row[]> {
+  return (reader, ...values) =>
+    settle(() => {
+      const connection = reader[CONNECTION];
+      connection.enter();
+      return connection.statement(sql).all(...values) as Row[];
+    });
+}
+
+/**
+ * A raw read by the hash of a credential, which many requests of one turn of the loop send alike, as a backend does its
+ * key: read once a snapshot, in which it cannot change. The rows are shared, and not to be changed.
+ */
+export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<readonly Row[]> {
+  return (reader, hash) =>
+    settle(() => {
+      const connection = reader[CONNECTION];
+      connection.enter();
+      const { shared } = connection;
+      if (shared === null) return connection.statement(sql).all(hash) as Row[];
+      const key = hash.toHex();
+      const known = shared.get(key) as Row[] | undefined;
+      if (known !== undefined) return known;
+      const rows = connection.statement(sql).all(hash) as Row[];
+      shared.set(key, rows);
+      return rows;
+    });
+}
+
+/** The same for a change: gives the number of rows changed. */
+export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+  sql: string,
+): (reader: Reader, ...values: Values) => Promise<number> {
+  return (reader, ...values) =>
+    settle(() => {
+      const connection = reader[CONNECTION];
+      connection.enter();
+      return connection.statement(sql).run(...values).changes;
+    });
+}
+
+/**
+ * A read that is as long as a tenant, such as a count of all its sessions: runs in another thread where there is one, so
+ * that nobody waits for it. It sees what is committed, so it is no part of a change.
+ */
+export function longRead<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
+  sql: string,
+): (reader: Reader, ...values: Values) => Promise<Row[]> {
+  const near = raw<Row, Values>(sql);
+  return (reader, ...values) => {
+    const { far } = reader[CONNECTION];
+    return far ? (far(sql, values) as Promise<Row[]>) : near(reader, ...values);
+  };
+}
+
+/** SQLite answers at once; the promise is for engines that do not. The statement runs now, awaited or not. */
+function settle<Result>(run: () => Result): Promise<Result> {
+  try {
+    return Promise.resolve(run());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The thread for what would hold the event loop: folding the log into the database, and reads that are as long as a tenant.
+ * It has a connection of its own and never writes a row.
+ */
+import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
+
+declare const self: Worker;
+
+export type WorkerRequest =
+  | { readonly id: number; readonly kind: 'open'; readonly path: string }
+  | { readonly id: number; readonly kind: 'checkpoint'; readonly mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE' }
+  | { readonly id: number; readonly kind: 'read'; readonly sql: string; readonly values: SQLQueryBindings[] };
+
+export type WorkerAnswer =
+  { readonly id: number; readonly rows: unknown[] } | { readonly id: number; readonly error: string };
+
+let sqlite: SqliteDatabase | undefined;
+
+function answer(request: WorkerRequest): unknown[] {
+  if (request.kind === 'open') {
+    sqlite = new SqliteDatabase(request.path, { create: false, readwrite: true, strict: true });
+    sqlite.run('PRAGMA busy_timeout = 1000');
+    sqlite.run('PRAGMA synchronous = NORMAL');
+    sqlite.run('PRAGMA mmap_size = 1073741824');
+    return [];
+  }
+  if (!sqlite) throw new Error('the worker has no database open');
+  if (request.kind === 'checkpoint') return sqlite.query(`PRAGMA wal_checkpoint(${request.mode})`).all();
+  return sqlite.query(request.sql).all(...request.values);
+}
+
+self.onmessage = ({ data }: MessageEvent<WorkerRequest>) => {
+  let result: WorkerAnswer;
+  try {
+    result = { id: data.id, rows: answer(data) };
+  } catch (error) {
+    result = { id: data.id, error: error instanceof Error ? error.message : String(error) };
+  }
+  self.postMessage(result);
+};

@@ -1,0 +1,36 @@
+/** The one way an event comes into being: the event, and a delivery for each endpoint that wants it, in the caller's change. */
+import type { DomainEvent } from '../core/event.ts';
+import type { Unit } from '../db/database.ts';
+import { insertDelivery } from '../store/deliveries.ts';
+import { EVENT_EMITTED, insertEvent } from '../store/events.ts';
+import { findSubscribers, type Subscriber } from '../store/webhooks.ts';
+
+/** Who wants events, asked once a change and application: one change may emit thousands, and subscribes nobody. */
+const subscribers = new WeakMap<Unit, Map<string, readonly Subscriber[]>>();
+
+async function subscribersOf(unit: Unit, applicationId: string): Promise<readonly Subscriber[]> {
+  const known = subscribers.get(unit) ?? new Map<string, readonly Subscriber[]>();
+  subscribers.set(unit, known);
+  let found = known.get(applicationId);
+  if (found === undefined) known.set(applicationId, (found = await findSubscribers(unit, applicationId)));
+  return found;
+}
+
+/** Emits an event: nothing of it is lost once the change is durable, and nothing of it exists if that is rolled back. */
+export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
+  const eventId = await insertEvent(unit, event);
+  await queueDelivery(unit, event.applicationId, { id: eventId, type: event.type });
+  unit.tell(EVENT_EMITTED, event);
+}
+
+/** Queues an event for every endpoint of the application that wants its type. */
+async function queueDelivery(
+  unit: Unit,
+  applicationId: string,
+  { id: eventId, type }: { readonly id: string; readonly type: string },
+): Promise<void> {
+  for (const { id: webhookId, events } of await subscribersOf(unit, applicationId)) {
+    if (!events.includes('"*"') && !events.includes(`"${type}"`)) continue;
+    await insertDelivery(unit, { webhookId, eventId, eventType: type });
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The request log: one JSON line a request, made by hand from values that hold no secret and no address of a person. The
+ * route's pattern stands for the path, so that no id, code or token of it is written down.
+ */
+import { isoTime, systemClock } from '../core/clock.ts';
+import type { RequestContext } from './request-context.ts';
+
+export type AccessLog = (context: RequestContext, route: string, status: number) => void;
+
+/** @param write takes one line with its line end; null where requests are not logged at this level. */
+export function accessLog(write: ((line: string) => void) | null): AccessLog {
+  if (write === null) return () => {};
+  let writtenAt = 0;
+  let time = '';
+  return ({ requestId, request, startedAt, principalId, ip }, route, status) => {
+    const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+    const principal = principalId === null ? 'null' : `"${principalId}"`;
+    const now = systemClock.now();
+    if (now !== writtenAt) [writtenAt, time] = [now, isoTime(now)];
+    // Ids are of our making, and the address was parsed as one; a method may be any token that the client made up.
+    write(
+      `{"level":"info","time":"${time}","requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
+        `"route":"${route}","status":${status},"durationMs":${durationMs},"principal":${principal},"ip":"${ip}"}\n`,
+    );
+  };
+}

@@ -1,0 +1,78 @@
+/** Text answers of more than a KiB are compressed where the client takes it (RFC 9110 §12.5.3). */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { RequestContext } from './request-context.ts';
+
+const LEAST_BYTES = 1024;
+/** From here on compressing is left to another thread: here it would hold the loop for a millisecond and more. */
+const MANY_BYTES = 32 * 1024;
+const LEVEL = 5;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Never a stream of events: its client waits for each. */
+const TEXT_TYPES = /^(?:text\/(?:html|plain|css|javascript|yaml)|application\/(?:json|yaml|javascript))\b/;
+
+const gzipAside = promisify(gzip);
+
+/** Whether the client takes gzip. */
+function takesGzip(request: Request): boolean {
+  const accepted = request.headers.get('accept-encoding');
+  return accepted !== null && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(accepted);
+}
+
+/** The one way a JSON body is answered. */
+export function jsonResponse(context: RequestContext, value: unknown): Response | Promise<Response> {
+  const { headers, request } = context;
+  const text = JSON.stringify(value);
+  headers['Content-Type'] = JSON_TYPE;
+  if (text.length <= LEAST_BYTES) return new Response(text, { headers });
+  headers['Vary'] = 'Accept-Encoding';
+  if (!takesGzip(request)) return new Response(text, { headers });
+  return zipped(text).then((bytes) => new Response(bytes, { headers: { ...headers, 'Content-Encoding': 'gzip' } }));
+}
+
+async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  if (text.length > MANY_BYTES) return (await gzipAside(text, { level: LEVEL })) as Uint8Array<ArrayBuffer>;
+  return Bun.gzipSync(text as Uint8Array<ArrayBuffer>, { level: LEVEL });
+}
+
+/** Tagged answers kept compressed, such as a description or a script: the same bytes for everybody. */
+const KEPT = 8;
+
+export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
+
+/** Makes what compresses the answers that handlers made whole; what is short, coded already or no text is left alone. */
+export function compressor(): Compressor {
+  const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+
+  function zippedOnce(tag: string | null, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    if (tag === null) return zipped(bytes);
+    let known = kept.get(tag);
+    if (known === undefined) {
+      if (kept.size >= KEPT) kept.clear();
+      kept.set(tag, (known = zipped(bytes)));
+    }
+    return known;
+  }
+
+  async function compress(request: Request, response: Response): Promise<Response> {
+    const { status } = response;
+    const headers = new Headers(response.headers);
+    const bytes = await response.bytes();
+    if (bytes.length <= LEAST_BYTES) return new Response(bytes, { status, headers });
+    headers.append('Vary', 'Accept-Encoding');
+    if (!takesGzip(request)) return new Response(bytes, { status, headers });
+    headers.set('Content-Encoding', 'gzip');
+    const tag = headers.get('etag');
+    // Another coding is another representation: the tag says "the same in meaning" from here on (RFC 9110 §8.8.1).
+    if (tag !== null && !tag.startsWith('W/')) headers.set('ETag', `W/${tag}`);
+    return new Response(await zippedOnce(tag, bytes), { status, headers });
+  }
+
+  return (request, response) => {
+    const { headers } = response;
+    const isText = TEXT_TYPES.test(headers.get('content-type') ?? '');
+    if (response.body === null || headers.has('content-encoding') || !isText) return response;
+    return compress(request, response);
+  };
+}

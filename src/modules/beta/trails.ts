@@ -1,0 +1,108 @@
+/**
+ * What follows when all who wait are decided at once: their rows, and the mails to them. The decision itself takes effect
+ * with the switch (see the store); the launch mails are sent while the application is open and in service.
+ */
+import { isInService } from '../../core/application-state.ts';
+import { DAY } from '../../core/clock.ts';
+import type { Unit } from '../../db/database.ts';
+import { beginLongWork, type LongWorkKind, type Slice } from '../../jobs/long-work.ts';
+import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
+import { type Application, findApplication } from '../../store/applications.ts';
+import {
+  advanceInterestEpoch,
+  countUnreached,
+  countWaiting,
+  DECIDE_PENDING,
+  decideInterests,
+  hasUnwrittenDecision,
+  type InterestDecision,
+  isAnyoneWaiting,
+  takeWaiting,
+} from '../../store/beta-interests.ts';
+import { deleteLongWorksOf } from '../../store/long-works.ts';
+import { type MailLane, queueMail } from '../../store/mails.ts';
+
+const MAIL_LIFETIME_MS = 3 * DAY;
+
+/** Tells these addresses the same. */
+export async function tell(
+  unit: Unit,
+  application: Application,
+  kind: BetaMail,
+  emails: readonly string[],
+  lane: MailLane,
+): Promise<void> {
+  const mail = betaMail(kind, application.name);
+  for (const to of emails)
+    await queueMail(unit, { to, ...mail, code: null, expiresAt: unit.now + MAIL_LIFETIME_MS, lane });
+}
+
+interface Decision extends InterestDecision {
+  /** What they are told; null for nothing. */
+  readonly mail: BetaMail | null;
+}
+
+/** Writes a decision into the rows that were pending when it was made, and tells each of them. */
+export const decidePending: LongWorkKind<Decision> = {
+  name: DECIDE_PENDING,
+  async step(unit, { applicationId, data }, limit) {
+    const reached = await decideInterests(unit, applicationId!, data, limit);
+    if (data.mail !== null && reached.length > 0) {
+      const application = (await findApplication(unit, applicationId!))!;
+      await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
+    }
+    return sliceOf(reached, limit);
+  },
+  count: (reader, { applicationId, data }) => countUnreached(reader, applicationId!, data.epoch),
+};
+
+const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: true };
+
+/** Tells all who had waited before the application opened, each once. */
+export const launch: LongWorkKind<{ readonly epoch: number }> = {
+  name: 'launch',
+  async step(unit, { applicationId, data: { epoch } }, limit) {
+    const application = (await findApplication(unit, applicationId!))!;
+    // Who waits is known only when the decisions before have been written.
+    if (await hasUnwrittenDecision(unit, applicationId!, epoch)) return WAITING;
+    // Whoever is told must be able to sign in.
+    if (!isInService(application) && (await isAnyoneWaiting(unit, applicationId!, epoch))) return WAITING;
+    const reached = await takeWaiting(unit, applicationId!, epoch, limit);
+    await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
+    return sliceOf(reached, limit);
+  },
+  count: (reader, { applicationId, data }) => countWaiting(reader, applicationId!, data.epoch),
+};
+
+/** Decides at once over all who are pending. @param mail what they are told; null for nothing. @returns its epoch. */
+export async function decideAll(
+  unit: Unit,
+  applicationId: string,
+  decision: Pick<InterestDecision, 'status' | 'decidedById' | 'decidedAt'>,
+  mail: BetaMail | null,
+): Promise<number> {
+  const epoch = await advanceInterestEpoch(unit, applicationId);
+  await beginLongWork(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
+  return epoch;
+}
+
+/** Whoever is pending waits for the opening, which is now: all who wait are told, and nobody who comes later. */
+export async function openToPublic(unit: Unit, applicationId: string): Promise<void> {
+  const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
+  const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
+  await beginLongWork(unit, launch, { applicationId, data: { epoch } });
+}
+
+/** Whoever has not been told waits for the next opening. */
+export async function stopLaunch(unit: Unit, applicationId: string): Promise<void> {
+  await deleteLongWorksOf(unit, launch.name, applicationId);
+}
+
+function emailsOf(reached: readonly { readonly email: string }[]): string[] {
+  return reached.map(({ email }) => email);
+}
+
+/** What is reached leaves the rows that a step looks for, so that no cursor is needed. */
+function sliceOf({ length }: readonly unknown[], limit: number): Slice {
+  return { done: length, cursor: null, isFinished: length < limit };
+}

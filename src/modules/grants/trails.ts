@@ -1,0 +1,84 @@
+/**
+ * What all holders of a grant are to be told, written in slices behind a switch that has taken effect already: that it goes
+ * by another slug, or that it has been taken away.
+ */
+import type { Unit } from '../../db/database.ts';
+import type { LongWorkKind, Slice } from '../../jobs/long-work.ts';
+import {
+  countHolders,
+  deleteGrant,
+  findGrant,
+  type GrantKind,
+  heldSlugsOf,
+  type Holder,
+  listHolders,
+  touchHolders,
+  unlinkGrant,
+} from '../../store/grants.ts';
+import { announceGrants, type GrantChange } from './holders.ts';
+
+/** Which grant, and the slug its holders know it by. */
+export interface GrantTrail {
+  readonly kind: GrantKind;
+  readonly grantId: string;
+  readonly slug: string;
+}
+
+/** Tells of a grant that goes by another slug now, to whoever compares slugs: the old one is gone, the new one there. */
+export const announceRename: LongWorkKind<GrantTrail> = {
+  name: 'announce_rename',
+
+  async step(unit, { applicationId, data, cursor }, limit) {
+    const { kind, grantId, slug } = data;
+    const grant = await findGrant(unit, kind, applicationId!, grantId);
+    // Removed meanwhile: that its holders have it no more is another trail's to tell.
+    if (!grant) return { done: 0, cursor, isFinished: true };
+    const holders = await listHolders(unit, kind, grantId, { after: cursor ?? '', limit });
+    // Renamed again meanwhile, even back: told as it is now.
+    const removed = slug === grant.slug ? [] : [slug];
+    await tell(unit, kind, holders, { added: [grant.slug], removed });
+    return sliceOf(holders, cursor, limit);
+  },
+
+  count: (reader, { data: { kind, grantId }, cursor }) => countHolders(reader, kind, grantId, cursor ?? ''),
+};
+
+/** Takes a removed grant from those it is still linked to, tells them, and deletes its row with the last. */
+export const withdrawGrant: LongWorkKind<GrantTrail> = {
+  name: 'withdraw_grant',
+
+  async step(unit, { data, cursor }, limit) {
+    const { kind, grantId, slug } = data;
+    const holders = await listHolders(unit, kind, grantId, { after: '', limit });
+    await unlinkGrant(
+      unit,
+      kind,
+      holders.map(({ id }) => id),
+      grantId,
+    );
+    await tell(unit, kind, holders, { added: [], removed: [slug] });
+    const slice = sliceOf(holders, cursor, limit);
+    if (slice.isFinished) await deleteGrant(unit, kind, grantId);
+    return slice;
+  },
+
+  count: (reader, { data: { kind, grantId } }) => countHolders(reader, kind, grantId),
+};
+
+/** Tells each of a slice's holders what has changed, with what they hold now. */
+async function tell(
+  unit: Unit,
+  kind: GrantKind,
+  holders: readonly Holder[],
+  { added, removed }: Omit<GrantChange, 'current'>,
+): Promise<void> {
+  const ids = holders.map(({ id }) => id);
+  await touchHolders(unit, kind, ids);
+  const held = await heldSlugsOf(unit, kind, ids);
+  for (const holder of holders)
+    await announceGrants(unit, kind, holder, { added, removed, current: held.get(holder.id)! });
+}
+
+function sliceOf(holders: readonly Holder[], cursor: string | null, limit: number): Slice {
+  return { done: holders.length, cursor: holders.at(-1)?.id ?? cursor, isFinished: holders.length < limit };
+}

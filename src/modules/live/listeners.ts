@@ -1,0 +1,115 @@
+/** The open streams by application and person, and what may be written to each. What they are told is the hub's affair. */
+
+/** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
+const MAX_WAITING_BYTES = 64 * 1024;
+
+interface Whose {
+  readonly applicationId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+export interface Listener extends Whose {
+  /** Changes that wait to be looked up before it can be told them. */
+  waiting: number;
+}
+
+interface Stream extends Listener {
+  /** Null until there is a stream; what is told before then follows its first message. */
+  controller: ReadableStreamDefaultController<Uint8Array> | null;
+  early: Uint8Array[];
+}
+
+export interface Listeners {
+  add(whose: Whose): Listener;
+  /** What the listener reads, from its first message on. */
+  stream(listener: Listener, first: Uint8Array): ReadableStream<Uint8Array>;
+  /** One that reads too slowly is let go instead. */
+  send(listener: Listener, bytes: Uint8Array): void;
+  close(listener: Listener): void;
+  has(listener: Listener): boolean;
+  /** @param userId null for everybody's in the application. */
+  of(applicationId: string, userId: string | null): Listener[];
+  ofSession(applicationId: string, userId: string, sessionId: string): number;
+  all(): Listener[];
+  count(): number;
+}
+
+export function listeners(): Listeners {
+  const open = new Map<string, Map<string, Set<Stream>>>();
+  let total = 0;
+
+  const setOf = ({ applicationId, userId }: Whose) => open.get(applicationId)?.get(userId);
+
+  function remove(listener: Listener): void {
+    const { applicationId, userId } = listener;
+    const people = open.get(applicationId);
+    const streams = people?.get(userId);
+    if (!streams?.delete(listener as Stream)) return;
+    total -= 1;
+    if (streams.size === 0) people!.delete(userId);
+    if (people!.size === 0) open.delete(applicationId);
+  }
+
+  function close(listener: Listener): void {
+    remove(listener);
+    try {
+      (listener as Stream).controller?.close();
+    } catch {
+      // The reader has gone already.
+    }
+  }
+
+  function send(listener: Listener, bytes: Uint8Array): void {
+    const { controller, early } = listener as Stream;
+    if (controller === null) return void early.push(bytes);
+    try {
+      if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES) close(listener);
+      else controller.enqueue(bytes);
+    } catch {
+      remove(listener);
+    }
+  }
+
+  return {
+    add(whose) {
+      const listener: Stream = { ...whose, waiting: 0, controller: null, early: [] };
+      const people = open.get(whose.applicationId) ?? new Map<string, Set<Stream>>();
+      open.set(whose.applicationId, people);
+      const streams = people.get(whose.userId) ?? new Set<Stream>();
+      people.set(whose.userId, streams);
+      streams.add(listener);
+      total += 1;
+      return listener;
+    },
+    stream(listener, first) {
+      const own = listener as Stream;
+      return new ReadableStream<Uint8Array>(
+        {
+          start(controller) {
+            const wasClosed = !setOf(own)?.has(own);
+            own.controller = controller;
+            for (const bytes of [first, ...own.early.splice(0)]) send(own, bytes);
+            if (wasClosed) close(own);
+          },
+          cancel: () => remove(own),
+        },
+        { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
+      );
+    },
+    send,
+    close,
+    has: (listener) => setOf(listener)?.has(listener as Stream) ?? false,
+    of(applicationId, userId) {
+      const people = open.get(applicationId);
+      if (userId !== null) return [...(people?.get(userId) ?? [])];
+      return [...(people?.values() ?? [])].flatMap((streams) => [...streams]);
+    },
+    ofSession(applicationId, userId, sessionId) {
+      const streams = [...(open.get(applicationId)?.get(userId) ?? [])];
+      return streams.filter((listener) => listener.sessionId === sessionId).length;
+    },
+    all: () => [...open.values()].flatMap((people) => [...people.values()].flatMap((streams) => [...streams])),
+    count: () => total,
+  };
+}

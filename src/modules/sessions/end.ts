@@ -1,0 +1,178 @@
+/**
+ * Ends sessions before their time. What ends is over from the switch on, because verdicts read the epochs; the rows and
+ * the events are written with it as far as they are few, and afterwards in slices.
+ */
+import { beginLongWork, type LongWorkKind, type Slice, type Task } from '../../jobs/long-work.ts';
+import type { Unit } from '../../db/database.ts';
+import { emit } from '../../events/emit.ts';
+import { endPersonalKeys } from '../../store/api-keys.ts';
+import { bumpApplicationEpoch } from '../../store/applications.ts';
+import { bumpMemberEpoch, findMemberById, listMembershipsWithApplication, type Member } from '../../store/members.ts';
+import {
+  countOpenSessions,
+  countOutdatedSessions,
+  ENDING_SESSIONS,
+  findOpenSession,
+  listUnrevokedOfApplication,
+  listUnrevokedOfMember,
+  revokeSessionRow,
+  SESSIONS_ENDED,
+  spareSession,
+  type UnrevokedSession,
+} from '../../store/sessions.ts';
+
+/** Whose sessions end. An application's take its personal keys with them. */
+export type EndingSessions =
+  | { readonly applicationId: string }
+  | { readonly memberId: string }
+  /** Of a person, in the applications of a workspace or, without one, everywhere. */
+  | { readonly userId: string; readonly workspaceId?: string | null; readonly exceptSessionId?: string }
+  | { readonly sessionId: string };
+
+/**
+ * Ends what is open, for good; each ending is a `user.session_revoked`. Again changes nothing.
+ *
+ * @returns how many were open; of an application, as many as have been written down already.
+ */
+export async function endSessions(unit: Unit, whose: EndingSessions, reason: string): Promise<number> {
+  if ('sessionId' in whose) return endOne(unit, whose.sessionId, reason);
+  if ('memberId' in whose) {
+    const member = await findMemberById(unit, whose.memberId);
+    return member ? endOfMembers(unit, [member], await countOpenSessions(unit, whose, unit.now), { reason }) : 0;
+  }
+  if ('userId' in whose) return endOfPerson(unit, whose, reason);
+  const { applicationId } = whose;
+  await bumpApplicationEpoch(unit, applicationId);
+  unit.tell(SESSIONS_ENDED, { applicationId, userId: null, reason });
+  return beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds: null } });
+}
+
+async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
+  const session = await findOpenSession(unit, id, unit.now);
+  if (!session) return 0;
+  await writeEnd(unit, session, { reason, at: unit.now });
+  return 1;
+}
+
+async function endOfPerson(
+  unit: Unit,
+  { userId, workspaceId = null, exceptSessionId }: Extract<EndingSessions, { userId: string }>,
+  reason: string,
+): Promise<number> {
+  const memberships = await listMembershipsWithApplication(unit, userId);
+  const members = memberships
+    .filter(({ application }) => workspaceId === null || application.workspaceId === workspaceId)
+    .map(({ member }) => member);
+  const open = await countOpenSessions(unit, { userId, workspaceId }, unit.now);
+  const spared = exceptSessionId === undefined ? undefined : await findOpenSession(unit, exceptSessionId, unit.now);
+  const isSpared = spared !== undefined && members.some(({ id }) => id === spared.memberId);
+  return endOfMembers(unit, members, isSpared ? open - 1 : open, {
+    reason,
+    spared: isSpared ? spared.sessionId : null,
+  });
+}
+
+/** @param count how many there are to end. */
+async function endOfMembers(
+  unit: Unit,
+  members: readonly Pick<Member, 'id' | 'applicationId' | 'userId'>[],
+  count: number,
+  { reason, spared = null }: { readonly reason: string; readonly spared?: string | null },
+): Promise<number> {
+  if (count === 0) return 0;
+  const memberIds = members.map(({ id }) => id);
+  for (const { id, applicationId, userId } of members) {
+    await bumpMemberEpoch(unit, id);
+    unit.tell(SESSIONS_ENDED, { applicationId, userId, reason });
+  }
+  if (spared !== null) await spareSession(unit, spared);
+  const applicationId = members.length === 1 ? members[0]!.applicationId : null;
+  await beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds } });
+  return count;
+}
+
+/** What a trail goes by. */
+interface Ending {
+  readonly reason: string;
+  /** The time of the switch: what was made later, or was over before, is not its affair. */
+  readonly at: number;
+  /** Whose sessions; null for those, and the personal keys, of the whole application. */
+  readonly memberIds: readonly string[] | null;
+}
+
+/** Writes down the ends of sessions that a switch has made outdated. */
+export const sessionEndings: LongWorkKind<Ending> = {
+  name: ENDING_SESSIONS,
+  step: (unit, task, limit) =>
+    task.data.memberIds === null
+      ? endInApplication(unit, task, limit)
+      : endInMembers(unit, { ...task.data, memberIds: task.data.memberIds }, { cursor: task.cursor, limit }),
+  async count(reader, { applicationId, data: { memberIds, at } }) {
+    if (memberIds === null) return countOutdatedSessions(reader, { applicationId: applicationId! }, at);
+    let count = 0;
+    for (const memberId of memberIds) count += await countOutdatedSessions(reader, { memberId }, at);
+    return count;
+  },
+};
+
+const KEYS_ARE_NEXT = 'keys';
+
+/** Through the sessions by member and id, then through the personal keys. */
+async function endInApplication(
+  unit: Unit,
+  { applicationId, data, cursor }: Task<Ending>,
+  limit: number,
+): Promise<Slice> {
+  let done = 0;
+  let left = limit;
+  if (cursor !== KEYS_ARE_NEXT) {
+    const [userId, sessionId] = cursor === null ? ['', ''] : (JSON.parse(cursor) as [string, string]);
+    const sessions = await listUnrevokedOfApplication(unit, applicationId!, { userId, sessionId, limit });
+    done = await writeEnds(unit, sessions, data);
+    const last = sessions.at(-1);
+    if (last && sessions.length === limit)
+      return { done, cursor: JSON.stringify([last.userId, last.sessionId ?? '']), isFinished: false };
+    left -= sessions.length;
+  }
+  const isFinished = (await endPersonalKeys(unit, { applicationId: applicationId!, limit: left })) < left;
+  return { done, cursor: KEYS_ARE_NEXT, isFinished };
+}
+
+/** Through the members in the order they are listed, and the sessions of each by id. */
+async function endInMembers(
+  unit: Unit,
+  ending: Ending & { readonly memberIds: readonly string[] },
+  { cursor, limit }: { readonly cursor: string | null; readonly limit: number },
+): Promise<Slice> {
+  let [index, sessionId] = cursor === null ? [0, ''] : (JSON.parse(cursor) as [number, string]);
+  let done = 0;
+  // Looking at a member who has none counts as well.
+  for (let left = limit; index < ending.memberIds.length;) {
+    if (left <= 0) return { done, cursor: JSON.stringify([index, sessionId]), isFinished: false };
+    const sessions = await listUnrevokedOfMember(unit, ending.memberIds[index]!, { sessionId, limit: left });
+    done += await writeEnds(unit, sessions, ending);
+    if (sessions.length === left) sessionId = sessions.at(-1)!.sessionId;
+    else [index, sessionId] = [index + 1, ''];
+    left -= sessions.length + 1;
+  }
+  return { done, cursor: null, isFinished: true };
+}
+
+async function writeEnds(unit: Unit, sessions: readonly UnrevokedSession[], ending: Ending): Promise<number> {
+  let count = 0;
+  for (const { sessionId, userId, applicationId, isOutdated, createdAt, expiresAt } of sessions) {
+    if (sessionId === null || isOutdated === 0 || createdAt > ending.at || expiresAt <= ending.at) continue;
+    await writeEnd(unit, { sessionId, userId, applicationId }, ending);
+    count += 1;
+  }
+  return count;
+}
+
+async function writeEnd(
+  unit: Unit,
+  { sessionId, userId, applicationId }: Record<'sessionId' | 'userId' | 'applicationId', string>,
+  { reason, at }: Pick<Ending, 'reason' | 'at'>,
+): Promise<void> {
+  await revokeSessionRow(unit, sessionId, { at, reason });
+  await emit(unit, { type: 'user.session_revoked', applicationId, data: { userId, sessionId, reason } });
+}

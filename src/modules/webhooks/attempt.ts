@@ -1,0 +1,103 @@
+/** One attempt at a delivery: signed with the secrets in force, sent through the guarded client, classified. */
+import type { Logger } from 'pino';
+import { type Clock, SECOND } from '../../core/clock.ts';
+import type { InstanceKey } from '../../core/instance-key.ts';
+import type { Random } from '../../core/random.ts';
+import { type GuardedFetch, type OutboundAnswer, OutboundError } from '../../outbound/guarded-fetch.ts';
+import type { Endpoint } from '../../store/webhooks.ts';
+import type { Claimed } from './claims.ts';
+import type { ErrorClass } from './model.ts';
+import { deliveryBody } from './payload.ts';
+import { parseRetryAfter } from './schedule.ts';
+import { signatureHeader } from './signature.ts';
+
+const TIMEOUT_MS = 15 * SECOND;
+const EXCERPT_BYTES = 1024;
+const SECRETS_KEPT = 10_000;
+
+/** What became of an attempt. */
+export interface Result {
+  readonly claimed: Claimed;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  /** Null for a 2xx answer. */
+  readonly errorClass: ErrorClass | null;
+  readonly retryAfterMs: number | null;
+  readonly requestHeaders: Record<string, string>;
+  readonly responseExcerpt: string | null;
+  /** A random number in [0, 1), for the wait before the next attempt. */
+  readonly jitter: number;
+}
+
+export interface AttemptDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly instanceKey: InstanceKey;
+  readonly outbound: GuardedFetch;
+  readonly log: Logger;
+}
+
+/** @returns makes one attempt; never throws: whatever happens is a result. */
+export function deliveryAttempts({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
+  const secrets = new Map<string, Promise<string>>();
+
+  /** The secrets in force, unsealed once and kept. */
+  function secretsOf({ sealedSecret, previousSealedSecret, previousSecretEndsAt }: Endpoint, now: number) {
+    const isOverlapping = previousSealedSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt > now;
+    const sealed = isOverlapping ? [sealedSecret, previousSealedSecret] : [sealedSecret];
+    return Promise.all(
+      sealed.map((text) => {
+        const known = secrets.get(text) ?? instanceKey.unseal('webhook', text);
+        if (secrets.size > SECRETS_KEPT) secrets.clear();
+        secrets.set(text, known);
+        return known;
+      }),
+    );
+  }
+
+  return async function attempt(claimed: Claimed): Promise<Result> {
+    const { endpoint } = claimed;
+    const startedAt = clock.now();
+    const begin = performance.now();
+    const body = deliveryBody(claimed);
+    const requestHeaders: Record<string, string> = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Gatehouse',
+      'Svc-Event-Id': claimed.id,
+    };
+    const base = { claimed, startedAt, requestHeaders, jitter: random.fraction() };
+    const took = () => Math.round(performance.now() - begin);
+    try {
+      const keys = await secretsOf(endpoint, startedAt);
+      requestHeaders['Svc-Signature'] = signatureHeader(keys, Math.floor(startedAt / 1000), body);
+      const answer = await outbound({
+        url: endpoint.url,
+        method: 'POST',
+        headers: requestHeaders,
+        body,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: EXCERPT_BYTES,
+      });
+      return {
+        ...base,
+        durationMs: took(),
+        statusCode: answer.status,
+        errorClass: classOf(answer),
+        retryAfterMs: parseRetryAfter(answer.headers.get('retry-after'), startedAt),
+        responseExcerpt: new TextDecoder().decode(answer.body),
+      };
+    } catch (error) {
+      if (!(error instanceof OutboundError))
+        log.error({ err: error, deliveryId: claimed.deliveryId }, 'a delivery failed here');
+      const errorClass: ErrorClass = error instanceof OutboundError ? error.problem : 'connection';
+      return { ...base, durationMs: took(), statusCode: null, errorClass, retryAfterMs: null, responseExcerpt: null };
+    }
+  };
+}
+
+function classOf({ status }: OutboundAnswer): ErrorClass | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 410) return 'gone';
+  return status >= 300 && status < 400 ? 'redirect' : 'status';
+}

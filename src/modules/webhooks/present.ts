@@ -1,0 +1,45 @@
+/** Webhooks and deliveries as they are shown. */
+import { isoTime } from '../../core/clock.ts';
+import type { Delivery } from '../../store/deliveries.ts';
+import type { Webhook } from '../../store/webhooks.ts';
+import type { DeliveryRecord, WebhookRecord } from './model.ts';
+
+export function presentWebhook(row: Webhook, now: number): WebhookRecord {
+  const { id, url, events: types, description, status, quarantineReason, previousSecretEndsAt } = row;
+  const isOverlapping = previousSecretEndsAt !== null && previousSecretEndsAt > now;
+  return {
+    id,
+    url,
+    events: types,
+    description,
+    status,
+    quarantinedAt: isoTime(row.quarantinedAt),
+    quarantineReason,
+    previousSecretEndsAt: isOverlapping ? isoTime(previousSecretEndsAt) : null,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+/** What waits for an endpoint in quarantine is held. */
+export function presentDelivery(row: Delivery, { status: endpoint }: Pick<Webhook, 'status'>): DeliveryRecord {
+  const { id, eventId, eventType, attempts } = row;
+  const status = row.status === 'pending' && endpoint === 'quarantined' ? 'held' : row.status;
+  return {
+    id,
+    eventId,
+    eventType,
+    status,
+    attempts,
+    nextAttemptAt: status === 'pending' ? isoTime(row.nextAttemptAt) : null,
+    createdAt: isoTime(row.createdAt),
+    finishedAt: isoTime(row.finishedAt),
+  };
+}
+
+/** The status that rows have which are shown with this one; null where there are none. */
+export function storedStatus(shown: DeliveryRecord['status'], { status: endpoint }: Pick<Webhook, 'status'>) {
+  const waiting = endpoint === 'quarantined' ? 'held' : 'pending';
+  if (shown === waiting) return 'pending';
+  return shown === 'held' || shown === 'pending' ? null : shown;
+}

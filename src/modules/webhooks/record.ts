@@ -1,0 +1,49 @@
+/** What follows from an attempt, in one change with its record: done, tried again later, or given up with a quarantine. */
+import { MINUTE } from '../../core/clock.ts';
+import type { Unit } from '../../db/database.ts';
+import { quarantineMail } from '../../mail/messages/quarantine.ts';
+import { findApplication } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
+import { queueMail } from '../../store/mails.ts';
+import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
+import { ownerEmails } from '../../store/workspace-members.ts';
+import type { Result } from './attempt.ts';
+import type { Claimed } from './claims.ts';
+import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
+
+const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
+
+export async function recordResult(unit: Unit, result: Result): Promise<void> {
+  const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
+  const { deliveryId, attempts: number, endpoint } = claimed;
+  const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
+  await insertAttempt(unit, deliveryId, attempt);
+  if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
+  if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
+  if (errorClass === 'gone') return fail(unit, claimed, 'the endpoint answered 410 Gone');
+  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, `${MAX_ATTEMPTS} attempts failed`);
+  const wait = retryWaitMs(number, result.retryAfterMs, result.jitter);
+  await postponeDelivery(unit, deliveryId, unit.now + wait);
+}
+
+/** An endpoint that lets an event fail is put in quarantine: what follows is held, and its owners are told once. */
+async function fail(unit: Unit, { deliveryId, endpoint }: Claimed, reason: string): Promise<void> {
+  await finishDelivery(unit, deliveryId, 'failed');
+  const quarantined = await quarantineWebhook(unit, endpoint.id, reason);
+  if (!quarantined) return;
+  const { applicationId, url } = quarantined;
+  const { name, workspaceId } = (await findApplication(unit, applicationId))!;
+  await recordAudit(unit, {
+    kind: 'webhook.quarantined',
+    ok: false,
+    applicationId,
+    workspaceId,
+    targetId: endpoint.id,
+    detail: { reason },
+  });
+  if (workspaceId === null) return;
+  const mail = quarantineMail({ applicationName: name, url, reason });
+  for (const to of await ownerEmails(unit, workspaceId))
+    await queueMail(unit, { to, ...mail, code: null, expiresAt: unit.now + QUARANTINE_MAIL_LIFETIME_MS });
+}

@@ -1,0 +1,15 @@
+/** What is left of a removed endpoint: its deliveries with their attempts go slice by slice, its row last. */
+import type { LongWorkKind } from '../../jobs/long-work.ts';
+import { countDeliveries, deleteDeliveries } from '../../store/deliveries.ts';
+import { deleteWebhook } from '../../store/webhooks.ts';
+
+export const DELETE_WEBHOOK: LongWorkKind<{ readonly webhookId: string }> = {
+  name: 'delete_webhook',
+  async step(unit, { data: { webhookId } }, limit) {
+    const done = await deleteDeliveries(unit, webhookId, limit);
+    const isFinished = done < limit;
+    if (isFinished) await deleteWebhook(unit, webhookId);
+    return { done, cursor: null, isFinished };
+  },
+  count: (reader, { data: { webhookId } }) => countDeliveries(reader, webhookId),
+};

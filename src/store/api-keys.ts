@@ -1,0 +1,230 @@
+/**
+ * API keys: of applications and workspaces, each standing for a principal of its own, and personal ones (devices), which
+ * stand for a person by their membership. A personal key that was made under another epoch of its application than the
+ * present one is over, whether its row says so yet or not. The member's epoch is none of it: a pause only rests devices.
+ */
+import { and, count, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared, rawChange } from '../db/statements.ts';
+import { applications } from './schema/applications.ts';
+import { apiKeys } from './schema/credentials.ts';
+import { applicationUsers, type MembershipStatus } from './schema/users.ts';
+
+export { KEY_ACCESS } from './schema/credentials.ts';
+
+export type ApiKey = typeof apiKeys.$inferSelect;
+export type NewApiKey = typeof apiKeys.$inferInsert;
+
+/** Whose keys: an application's, or with `applicationId` null the workspace's own. */
+export interface KeyOwner {
+  readonly workspaceId: string;
+  readonly applicationId: string | null;
+}
+
+/** A key with the principal, or the person, that it stands for. */
+export interface HeldKey {
+  readonly key: ApiKey;
+  readonly userId: string;
+  readonly status: MembershipStatus;
+}
+
+/** Part of a list that is newest first. */
+export interface KeysBefore {
+  /** The last one seen. */
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+const { placeholder } = sql;
+
+/** Literal, as in the partial indexes. */
+const IS_PERSONAL = sql`${apiKeys.source} = 'device'`;
+
+const FORGOTTEN = 'Device of a deleted account';
+
+function selectHeldKeys(reader: Reader, { workspaceId, applicationId }: KeyOwner, condition: SQL | undefined) {
+  return orm(reader)
+    .select({ key: apiKeys, userId: applicationUsers.userId, status: applicationUsers.status })
+    .from(apiKeys)
+    .innerJoin(applicationUsers, eq(applicationUsers.id, apiKeys.applicationUserId))
+    .where(
+      and(
+        eq(apiKeys.workspaceId, workspaceId),
+        applicationId === null ? isNull(apiKeys.applicationId) : eq(apiKeys.applicationId, applicationId),
+        condition,
+      ),
+    );
+}
+
+export async function findKey(reader: Reader, owner: KeyOwner, id: string): Promise<HeldKey | undefined> {
+  const [row] = await selectHeldKeys(reader, owner, eq(apiKeys.id, id));
+  return row;
+}
+
+/** Newest first. */
+export async function listKeys(reader: Reader, owner: KeyOwner, { before, limit }: KeysBefore): Promise<HeldKey[]> {
+  const isBefore = before === undefined ? undefined : lt(apiKeys.id, before);
+  return selectHeldKeys(reader, owner, isBefore).orderBy(desc(apiKeys.id)).limit(limit);
+}
+
+const idByToken = prepared((db) =>
+  db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(eq(apiKeys.tokenHash, placeholder('tokenHash')))
+    .prepare(),
+);
+
+export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<boolean> {
+  return (await idByToken(reader, { tokenHash })).length > 0;
+}
+
+export async function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
+  const [row] = await orm(unit).insert(apiKeys).values(key).returning();
+  return row!;
+}
+
+export async function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
+  const [row] = await orm(unit)
+    .update(apiKeys)
+    .set({ ...columns, updatedAt: unit.now })
+    .where(eq(apiKeys.id, id))
+    .returning();
+  return row!;
+}
+
+const endKeysOfMember = rawChange<[number, number, string, number]>(
+  `UPDATE api_keys SET revoked_at = ?, updated_at = ? WHERE id IN (
+     SELECT id FROM api_keys WHERE application_user_id = ? AND revoked_at IS NULL LIMIT ?)`,
+);
+
+/** Ends keys that are open and share this principal. @returns how many; fewer than `limit` when none is left. */
+export function endSharedKeys(unit: Unit, memberId: string, limit: number): Promise<number> {
+  return endKeysOfMember(unit, unit.now, unit.now, memberId, limit);
+}
+
+const setUsed = rawChange<[number, string]>(
+  'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
+);
+
+export async function noteKeyUse(unit: Unit, id: string, usedAt: number): Promise<void> {
+  await setUsed(unit, usedAt, id);
+}
+
+/** A personal key with the application it is for. */
+export interface HeldDevice {
+  readonly key: ApiKey;
+  readonly application: { readonly id: string; readonly name: string };
+  /** Ended for good, by its row or by its application's epoch. */
+  readonly isOver: boolean;
+}
+
+/** Whose devices are seen: a person's own, and with a workspace given only those of its applications. */
+export interface DeviceOwner {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+}
+
+const IS_OPEN = and(isNull(apiKeys.revokedAt), eq(apiKeys.epoch, applications.sessionEpoch));
+
+function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, condition: SQL | undefined) {
+  return orm(reader)
+    .select({
+      key: apiKeys,
+      application: { id: applications.id, name: applications.name },
+      isOver: sql<boolean>`NOT (${IS_OPEN})`.mapWith(Boolean),
+    })
+    .from(applicationUsers)
+    .innerJoin(apiKeys, eq(apiKeys.applicationUserId, applicationUsers.id))
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(
+      and(
+        eq(applicationUsers.userId, userId),
+        workspaceId === null ? undefined : eq(applications.workspaceId, workspaceId),
+        IS_PERSONAL,
+        condition,
+      ),
+    );
+}
+
+export async function findDevice(reader: Reader, owner: DeviceOwner, keyId: string): Promise<HeldDevice | undefined> {
+  const [row] = await selectDevices(reader, owner, eq(apiKeys.id, keyId));
+  return row;
+}
+
+/** Those that work at a time, newest first. */
+export async function listDevices(
+  reader: Reader,
+  owner: DeviceOwner,
+  { before, limit, now }: KeysBefore & { readonly now: number },
+): Promise<HeldDevice[]> {
+  const works = and(
+    eq(applicationUsers.status, 'active'),
+    IS_OPEN,
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
+    before === undefined ? undefined : lt(apiKeys.id, before),
+  );
+  return selectDevices(reader, owner, works).orderBy(desc(apiKeys.id)).limit(limit);
+}
+
+const openDevices = prepared((db) =>
+  db
+    .select({ count: count() })
+    .from(applicationUsers)
+    .innerJoin(apiKeys, eq(apiKeys.applicationUserId, applicationUsers.id))
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(and(eq(applicationUsers.userId, placeholder('userId')), IS_PERSONAL, IS_OPEN))
+    .prepare(),
+);
+
+/** How many of a person's devices have not ended, whether they rest or work. */
+export async function countDevices(reader: Reader, userId: string): Promise<number> {
+  const [row] = await openDevices(reader, { userId });
+  return row!.count;
+}
+
+const endOutdatedKeys = rawChange<[number, number, string, string, number]>(
+  `UPDATE api_keys SET revoked_at = ?, updated_at = ? WHERE id IN (
+     SELECT id FROM api_keys
+     WHERE application_id = ? AND source = 'device' AND revoked_at IS NULL
+       AND epoch < (SELECT session_epoch FROM applications WHERE id = ?)
+     LIMIT ?)`,
+);
+
+/** Which personal keys end. */
+export type EndingKeys =
+  | { readonly keyId: string }
+  | { readonly memberIds: readonly string[] }
+  /** Those that the application's epoch has ended already: their rows, at most `limit` of them. */
+  | { readonly applicationId: string; readonly limit: number };
+
+/**
+ * Ends what is still open among these personal keys, for good; other keys are never touched.
+ *
+ * @returns how many.
+ */
+export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<number> {
+  const { now } = unit;
+  if ('applicationId' in whose)
+    return endOutdatedKeys(unit, now, now, whose.applicationId, whose.applicationId, whose.limit);
+  const isTheirs = 'keyId' in whose ? eq(apiKeys.id, whose.keyId) : ofMembers(whose.memberIds);
+  const ended = await orm(unit)
+    .update(apiKeys)
+    .set({ revokedAt: now, updatedAt: now })
+    .where(and(isTheirs, IS_PERSONAL, isNull(apiKeys.revokedAt)))
+    .returning({ id: apiKeys.id });
+  return ended.length;
+}
+
+/** Ends the personal keys of these memberships, of a person who is gone, and forgets what they were called. */
+export async function forgetPersonalKeys(unit: Unit, memberIds: readonly string[]): Promise<void> {
+  await endPersonalKeys(unit, { memberIds });
+  await orm(unit)
+    .update(apiKeys)
+    .set({ name: FORGOTTEN })
+    .where(and(ofMembers(memberIds), IS_PERSONAL));
+}
+
+function ofMembers(memberIds: readonly string[]): SQL {
+  return inArray(apiKeys.applicationUserId, [...memberIds]);
+}

@@ -1,0 +1,148 @@
+/** Applications, the tenants of the service; the console is one of them. */
+import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { type Application, applications } from './schema/applications.ts';
+
+export { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from './schema/applications.ts';
+export type { Application };
+
+const { placeholder } = sql;
+
+/** What a change of an application may set; left out or undefined stays as it is. */
+export type ApplicationColumns = Partial<
+  Omit<Application, 'id' | 'workspaceId' | 'clientId' | 'sessionEpoch' | 'interestEpoch' | 'createdAt' | 'updatedAt'>
+>;
+
+export type NewApplication = typeof applications.$inferInsert;
+
+const applicationById = prepared((db) =>
+  db
+    .select()
+    .from(applications)
+    .where(eq(applications.id, placeholder('id')))
+    .prepare(),
+);
+
+export async function findApplication(reader: Reader, id: string): Promise<Application | undefined> {
+  const [application] = await applicationById(reader, { id });
+  return application;
+}
+
+const applicationByClientId = prepared((db) =>
+  db
+    .select()
+    .from(applications)
+    .where(eq(applications.clientId, placeholder('clientId')))
+    .prepare(),
+);
+
+export async function findApplicationByClientId(reader: Reader, clientId: string): Promise<Application | undefined> {
+  const [application] = await applicationByClientId(reader, { clientId });
+  return application;
+}
+
+const applicationBySlug = prepared((db) =>
+  db
+    .select()
+    .from(applications)
+    .where(eq(applications.slug, placeholder('slug')))
+    .prepare(),
+);
+
+export async function findApplicationBySlug(reader: Reader, slug: string): Promise<Application | undefined> {
+  const [application] = await applicationBySlug(reader, { slug });
+  return application;
+}
+
+const consoleApplication = prepared((db) =>
+  db.select().from(applications).where(isNull(applications.workspaceId)).limit(1).prepare(),
+);
+
+/** The one application of no workspace, that workspace members sign in to; undefined before the first start is done. */
+export async function findConsole(reader: Reader): Promise<Application | undefined> {
+  const [application] = await consoleApplication(reader);
+  return application;
+}
+
+/** Those that exist, by id. */
+export async function findApplicationsById(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Application>> {
+  if (ids.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select()
+    .from(applications)
+    .where(inArray(applications.id, [...new Set(ids)]));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface ApplicationQuery {
+  readonly workspaceIds: readonly string[];
+  /** Only these of them; null for all. */
+  readonly ids: readonly string[] | null;
+  /** Leaves out those whose grace was over at this time, in epoch milliseconds; null for none. */
+  readonly hiddenSince: number | null;
+  /** The id after which to go on. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Oldest first. */
+export async function listApplications(reader: Reader, query: ApplicationQuery): Promise<Application[]> {
+  const { workspaceIds, ids, hiddenSince, after, limit } = query;
+  return orm(reader)
+    .select()
+    .from(applications)
+    .where(
+      and(
+        inArray(applications.workspaceId, [...workspaceIds]),
+        ids === null ? undefined : inArray(applications.id, [...ids]),
+        hiddenSince === null ? undefined : or(isNull(applications.deletedAt), gt(applications.purgeAfter, hiddenSince)),
+        gt(applications.id, after),
+      ),
+    )
+    .orderBy(asc(applications.id))
+    .limit(limit);
+}
+
+/** What anybody may know of an application. */
+export type ApplicationState = Pick<
+  Application,
+  'clientId' | 'name' | 'stage' | 'signinGate' | 'betaRequestPolicy' | 'archivedAt' | 'deletedAt'
+> & { readonly applicationId: string };
+
+const stateById = raw<ApplicationState, [string]>(
+  `SELECT id AS applicationId, client_id AS clientId, name, stage, signin_gate AS signinGate,
+     beta_request_policy AS betaRequestPolicy, archived_at AS archivedAt, deleted_at AS deletedAt
+   FROM applications WHERE id = ? AND workspace_id IS NOT NULL`,
+);
+
+/** Of a tenant's application, not of the console. */
+export async function findApplicationState(reader: Reader, id: string): Promise<ApplicationState | undefined> {
+  const [state] = await stateById(reader, id);
+  return state;
+}
+
+export async function insertApplication(unit: Unit, row: NewApplication): Promise<Application> {
+  const [application] = await orm(unit).insert(applications).values(row).returning();
+  return application!;
+}
+
+/** The change's time becomes that of the application. */
+export async function updateApplication(unit: Unit, id: string, columns: ApplicationColumns): Promise<Application> {
+  const [application] = await orm(unit)
+    .update(applications)
+    .set({ ...columns, updatedAt: unit.now })
+    .where(eq(applications.id, id))
+    .returning();
+  return application!;
+}
+
+const bumpEpoch = rawChange<[string]>('UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = ?');
+
+/** Ends all that is open in the application at once: what was made under another epoch is over. */
+export async function bumpApplicationEpoch(unit: Unit, id: string): Promise<void> {
+  await bumpEpoch(unit, id);
+}

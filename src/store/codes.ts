@@ -1,0 +1,210 @@
+/**
+ * One-time codes by e-mail, the wrong tries at them, and the pauses that follow. A purpose and an application are part of
+ * every look-up, so a code for one never serves for another. Each challenge keeps the epoch of its application: what was
+ * asked for before the application was closed need not be touched to be over.
+ */
+import type { Reader, Unit } from '../db/database.ts';
+import { raw, rawChange } from '../db/statements.ts';
+
+/** What a code is for, and whose it is. */
+export interface CodeOwner {
+  readonly purpose: string;
+  readonly applicationId: string;
+  /** Normalised. */
+  readonly email: string;
+}
+
+/** A challenge as far as its state goes. */
+export interface ChallengeState {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly wrongTries: number;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly consumedAt: number | null;
+  readonly droppedAt: number | null;
+  /** Its application was closed since. */
+  readonly isOutdated: 0 | 1;
+}
+
+/** A challenge with what a code is held against. */
+export interface Challenge extends ChallengeState {
+  readonly email: string;
+  readonly codeDigest: Uint8Array;
+  /** What the code stands for, where the purpose alone does not say it. */
+  readonly data: Record<string, unknown> | null;
+  /** The only session that may give it; null where it is bound to none. */
+  readonly sessionId: string | null;
+}
+
+export interface NewChallenge extends CodeOwner {
+  readonly id: string;
+  readonly codeDigest: Uint8Array;
+  readonly data: Record<string, unknown> | null;
+  readonly sessionId: string | null;
+  readonly expiresAt: number;
+}
+
+const insertRow = rawChange<
+  [string, string, string, string, Uint8Array, number, number, string | null, string | null, string]
+>(
+  `INSERT INTO code_challenges (id, purpose, application_id, email, code_digest, wrong_tries, created_at, expires_at, data,
+     session_id, application_epoch)
+   SELECT ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, session_epoch FROM applications WHERE id = ?`,
+);
+
+export async function insertChallenge(unit: Unit, challenge: NewChallenge): Promise<void> {
+  const { id, purpose, applicationId, email, codeDigest, expiresAt, data, sessionId } = challenge;
+  const json = data && JSON.stringify(data);
+  await insertRow(
+    unit,
+    ...[id, purpose, applicationId, email, codeDigest, unit.now, expiresAt, json, sessionId, applicationId],
+  );
+}
+
+const STATE = `c.id, c.application_id AS applicationId, c.wrong_tries AS wrongTries, c.created_at AS createdAt,
+  c.expires_at AS expiresAt, c.consumed_at AS consumedAt, c.dropped_at AS droppedAt,
+  c.application_epoch <> a.session_epoch AS isOutdated`;
+const WHOLE = `${STATE}, c.email, c.code_digest AS codeDigest, c.data, c.session_id AS sessionId`;
+const CHALLENGES = 'code_challenges c JOIN applications a ON a.id = c.application_id';
+
+type ChallengeRow = Omit<Challenge, 'data'> & { readonly data: string | null };
+
+const byId = raw<ChallengeRow, [string, string]>(
+  `SELECT ${WHOLE} FROM ${CHALLENGES} WHERE c.id = +? AND c.purpose = +?`,
+);
+
+export async function findChallenge(reader: Reader, purpose: string, id: string): Promise<Challenge | undefined> {
+  const [row] = await byId(reader, id, purpose);
+  return row && readable(row);
+}
+
+function readable({ data, ...row }: ChallengeRow): Challenge {
+  return { ...row, data: data === null ? null : (JSON.parse(data) as Record<string, unknown>) };
+}
+
+const sentSince = raw<ChallengeState, [string, string, number]>(
+  `SELECT ${STATE} FROM ${CHALLENGES} WHERE c.email = +? AND c.purpose = +? AND c.created_at > +?
+   ORDER BY c.created_at DESC, c.id DESC`,
+);
+
+/** What was sent to an address for a purpose after a time, of all applications, newest first. */
+export function listChallengesTo(
+  reader: Reader,
+  { email, purpose }: Pick<CodeOwner, 'email' | 'purpose'>,
+  since: number,
+): Promise<ChallengeState[]> {
+  return sentSince(reader, email, purpose, since);
+}
+
+const ofOwnerSince = raw<ChallengeRow, [string, string, string, number]>(
+  `SELECT ${WHOLE} FROM ${CHALLENGES}
+   WHERE c.email = +? AND c.purpose = +? AND c.application_id = +? AND c.created_at > +?
+   ORDER BY c.created_at, c.id`,
+);
+
+/** What was sent after a time, whatever became of it, oldest first. */
+export async function listChallengesOf(
+  reader: Reader,
+  { email, purpose, applicationId }: CodeOwner,
+  since: number,
+): Promise<Challenge[]> {
+  return (await ofOwnerSince(reader, email, purpose, applicationId, since)).map(readable);
+}
+
+const ofPersonSince = raw<{ createdAt: number }, [string, string, number]>(
+  `SELECT c.created_at AS createdAt
+   FROM sessions t JOIN application_users o ON o.id = t.application_user_id
+     JOIN application_users m ON m.user_id = o.user_id
+     JOIN sessions s ON s.application_user_id = m.id
+     JOIN code_challenges c ON c.session_id = s.id
+   WHERE t.id = ? AND c.purpose = ? AND c.created_at > ?
+   ORDER BY c.created_at DESC`,
+);
+
+/** What the sessions of a session's person have asked for after a time, newest first. */
+export function listChallengesOfPerson(
+  reader: Reader,
+  { sessionId, purpose }: { readonly sessionId: string; readonly purpose: string },
+  since: number,
+): Promise<{ createdAt: number }[]> {
+  return ofPersonSince(reader, sessionId, purpose, since);
+}
+
+const setConsumed = rawChange<[number, string]>('UPDATE code_challenges SET consumed_at = ? WHERE id = ?');
+
+export async function consumeChallenge(unit: Unit, id: string): Promise<void> {
+  await setConsumed(unit, unit.now, id);
+}
+
+const setDropped = rawChange<[number, string]>('UPDATE code_challenges SET dropped_at = ? WHERE id = ?');
+
+export async function dropChallenge(unit: Unit, id: string): Promise<void> {
+  await setDropped(unit, unit.now, id);
+}
+
+const setDroppedTo = rawChange<[number, string]>(
+  'UPDATE code_challenges SET dropped_at = ? WHERE email = ? AND consumed_at IS NULL AND dropped_at IS NULL',
+);
+
+/** Nothing that was mailed to an address serves any more, as when its holder gives it up. */
+export async function dropCodesTo(unit: Unit, email: string): Promise<void> {
+  await setDroppedTo(unit, unit.now, email);
+}
+
+const addWrongTry = rawChange<[string]>('UPDATE code_challenges SET wrong_tries = wrong_tries + 1 WHERE id = ?');
+
+export async function countWrongTry(unit: Unit, id: string): Promise<void> {
+  await addWrongTry(unit, id);
+}
+
+const insertFailure = rawChange<[string, string, string, number]>(
+  'INSERT INTO code_failures (application_id, email, purpose, failed_at) VALUES (?, ?, ?, ?)',
+);
+const failuresSince = raw<{ count: number }, [string, string, string, number]>(
+  'SELECT count(*) AS count FROM code_failures WHERE application_id = ? AND email = ? AND purpose = ? AND failed_at > ?',
+);
+
+/** @returns how many wrong codes there were after a time, with this one. */
+export async function insertCodeFailure(
+  unit: Unit,
+  { applicationId, email, purpose }: CodeOwner,
+  since: number,
+): Promise<number> {
+  await insertFailure(unit, applicationId, email, purpose, unit.now);
+  const [row] = await failuresSince(unit, applicationId, email, purpose, since);
+  return row!.count;
+}
+
+const deleteFailures = rawChange<[string, string, string]>(
+  'DELETE FROM code_failures WHERE application_id = ? AND email = ? AND purpose = ?',
+);
+const setPause = rawChange<[string, string, string, number]>(
+  `INSERT INTO code_pauses (application_id, email, purpose, paused_until) VALUES (?, ?, ?, ?)
+   ON CONFLICT (application_id, email, purpose) DO UPDATE SET paused_until = excluded.paused_until`,
+);
+
+/** Pauses codes until a time. The wrong ones are counted anew after it. */
+export async function pauseCodes(
+  unit: Unit,
+  { applicationId, email, purpose }: CodeOwner,
+  pausedUntil: number,
+): Promise<void> {
+  await setPause(unit, applicationId, email, purpose, pausedUntil);
+  await deleteFailures(unit, applicationId, email, purpose);
+}
+
+const pauseOf = raw<{ pausedUntil: number }, [string, string, string, number]>(
+  `SELECT paused_until AS pausedUntil FROM code_pauses
+   WHERE application_id = ? AND email = ? AND purpose = ? AND paused_until > ?`,
+);
+
+/** Until when codes are paused; null where they are not. */
+export async function findCodePause(
+  reader: Reader,
+  { applicationId, email, purpose }: CodeOwner,
+  now: number,
+): Promise<number | null> {
+  const [pause] = await pauseOf(reader, applicationId, email, purpose, now);
+  return pause?.pausedUntil ?? null;
+}

@@ -1,0 +1,355 @@
+/** Roles, scopes and membership groups, and who holds them: three kinds of grant with the same columns. Removed ones are nobody's. */
+import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { longRead, orm, type Orm, prepared, raw, rawChange } from '../db/statements.ts';
+import {
+  applicationUserGroups,
+  applicationUserRoles,
+  applicationUserScopes,
+  applicationUsers,
+  membershipGroups,
+  roles,
+  scopes,
+} from './schema/users.ts';
+
+const { placeholder } = sql;
+
+const TABLES = {
+  roles: {
+    table: roles,
+    holders: applicationUserRoles,
+    grantId: applicationUserRoles.roleId,
+    holdersName: 'application_user_roles',
+    grantColumn: 'role_id',
+    touched: 'rolesUpdatedAt',
+    idKind: 'role',
+  },
+  scopes: {
+    table: scopes,
+    holders: applicationUserScopes,
+    grantId: applicationUserScopes.scopeId,
+    holdersName: 'application_user_scopes',
+    grantColumn: 'scope_id',
+    touched: 'scopesUpdatedAt',
+    idKind: 'scope',
+  },
+  memberships: {
+    table: membershipGroups,
+    holders: applicationUserGroups,
+    grantId: applicationUserGroups.groupId,
+    holdersName: 'application_user_groups',
+    grantColumn: 'group_id',
+    touched: 'membershipsUpdatedAt',
+    idKind: 'membershipGroup',
+  },
+} as const;
+
+export type GrantKind = keyof typeof TABLES;
+
+export const ALL_KINDS = Object.keys(TABLES) as GrantKind[];
+
+/** Slugs by kind. */
+export type Grants = { readonly [Kind in GrantKind]: readonly string[] };
+
+/** Ids by kind, of grants that are known to exist in the application. */
+export type GrantIds = { readonly [Kind in GrantKind]: readonly string[] };
+
+/** The slugs a membership holds, sorted. */
+export type HeldGrants = Record<GrantKind, string[]>;
+
+export const NO_GRANTS: GrantIds = { roles: [], scopes: [], memberships: [] };
+
+export type Grant = typeof roles.$inferSelect;
+
+/** The part of a membership that grants hang on. */
+export interface Holder {
+  /** Id of the membership (application_users). */
+  readonly id: string;
+  readonly applicationId: string;
+  readonly userId: string;
+}
+
+/** One thing for each kind. */
+function eachKind<Thing>(make: (kind: GrantKind) => Thing): Record<GrantKind, Thing> {
+  return { roles: make('roles'), scopes: make('scopes'), memberships: make('memberships') };
+}
+
+async function forEachKind<Thing>(make: (kind: GrantKind) => Promise<Thing>): Promise<Record<GrantKind, Thing>> {
+  return { roles: await make('roles'), scopes: await make('scopes'), memberships: await make('memberships') };
+}
+
+/** A statement for each kind, prepared once. */
+function preparedForEach<Statement>(build: (db: Orm, tables: (typeof TABLES)[GrantKind]) => Statement) {
+  return eachKind((kind) => prepared((db) => build(db, TABLES[kind])));
+}
+
+const heldStatements = preparedForEach((db, { table, holders, grantId }) =>
+  db
+    .select({ slug: table.slug })
+    .from(holders)
+    .innerJoin(table, eq(table.id, grantId))
+    .where(and(eq(holders.applicationUserId, placeholder('memberId')), isNull(table.removedAt)))
+    .orderBy(asc(table.slug))
+    .prepare(),
+);
+
+/** The slugs of one kind that a membership holds, sorted. */
+export async function heldSlugs(reader: Reader, kind: GrantKind, memberId: string): Promise<string[]> {
+  const rows = await heldStatements[kind](reader, { memberId });
+  return rows.map(({ slug }) => slug);
+}
+
+export function heldGrants(reader: Reader, memberId: string): Promise<HeldGrants> {
+  return forEachKind((kind) => heldSlugs(reader, kind, memberId));
+}
+
+/** The slugs of one kind that each of these memberships holds, sorted; one statement. */
+export async function heldSlugsOf(
+  reader: Reader,
+  kind: GrantKind,
+  memberIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const held = new Map(memberIds.map((id) => [id, [] as string[]]));
+  if (memberIds.length === 0) return held;
+  const { table, holders, grantId } = TABLES[kind];
+  const rows = await orm(reader)
+    .select({ memberId: holders.applicationUserId, slug: table.slug })
+    .from(holders)
+    .innerJoin(table, eq(table.id, grantId))
+    .where(and(inArray(holders.applicationUserId, [...memberIds]), isNull(table.removedAt)));
+  for (const { memberId, slug } of rows) held.get(memberId)!.push(slug);
+  for (const slugs of held.values()) slugs.sort();
+  return held;
+}
+
+/** What each of these memberships holds; one statement a kind. */
+export async function heldGrantsOf(reader: Reader, memberIds: readonly string[]): Promise<Map<string, HeldGrants>> {
+  const byKind = await forEachKind((kind) => heldSlugsOf(reader, kind, memberIds));
+  return new Map(memberIds.map((id) => [id, eachKind((kind) => byKind[kind].get(id)!)]));
+}
+
+const defaultStatements = preparedForEach((db, { table }) =>
+  db
+    .select({ id: table.id })
+    .from(table)
+    .where(
+      and(eq(table.applicationId, placeholder('applicationId')), eq(table.isDefault, true), isNull(table.removedAt)),
+    )
+    .prepare(),
+);
+
+/** What a person is granted on joining an application. */
+export function defaultGrants(reader: Reader, applicationId: string): Promise<GrantIds> {
+  return forEachKind(async (kind) => (await defaultStatements[kind](reader, { applicationId })).map(({ id }) => id));
+}
+
+/** The slugs of the roles that people are granted on joining each of these applications, sorted; one statement. */
+export async function listDefaultRoles(
+  reader: Reader,
+  applicationIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const slugs = new Map(applicationIds.map((id) => [id, [] as string[]]));
+  if (applicationIds.length === 0) return slugs;
+  const rows = await orm(reader)
+    .select({ applicationId: roles.applicationId, slug: roles.slug })
+    .from(roles)
+    .where(and(inArray(roles.applicationId, [...applicationIds]), eq(roles.isDefault, true), isNull(roles.removedAt)))
+    .orderBy(asc(roles.slug));
+  for (const { applicationId, slug } of rows) slugs.get(applicationId)!.push(slug);
+  return slugs;
+}
+
+/** All of one kind in an application. */
+export async function listGrants(reader: Reader, kind: GrantKind, applicationId: string): Promise<Grant[]> {
+  const { table } = TABLES[kind];
+  return orm(reader)
+    .select()
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), isNull(table.removedAt)))
+    .orderBy(asc(table.slug));
+}
+
+/** Some of one kind in an application, in the order of their slugs. @param after the slug they follow; '' for the first. */
+export async function pageOfGrants(
+  reader: Reader,
+  kind: GrantKind,
+  applicationId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<Grant[]> {
+  const { table } = TABLES[kind];
+  return orm(reader)
+    .select()
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), gt(table.slug, after), isNull(table.removedAt)))
+    .orderBy(asc(table.slug))
+    .limit(limit);
+}
+
+export async function countGrants(reader: Reader, kind: GrantKind, applicationId: string): Promise<number> {
+  const { table } = TABLES[kind];
+  const [row] = await orm(reader)
+    .select({ number: count() })
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), isNull(table.removedAt)));
+  return row!.number;
+}
+
+export async function findGrant(
+  reader: Reader,
+  kind: GrantKind,
+  applicationId: string,
+  id: string,
+): Promise<Grant | undefined> {
+  const { table } = TABLES[kind];
+  const [row] = await orm(reader)
+    .select()
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), eq(table.id, id), isNull(table.removedAt)))
+    .limit(1);
+  return row;
+}
+
+/** Ids by slug, of those among the slugs that exist in the application. */
+export async function findGrantIds(
+  reader: Reader,
+  kind: GrantKind,
+  applicationId: string,
+  slugs: readonly string[],
+): Promise<Map<string, string>> {
+  if (slugs.length === 0) return new Map();
+  const { table } = TABLES[kind];
+  const found = await orm(reader)
+    .select({ id: table.id, slug: table.slug })
+    .from(table)
+    .where(and(eq(table.applicationId, applicationId), inArray(table.slug, [...slugs]), isNull(table.removedAt)));
+  return new Map(found.map(({ id, slug }) => [slug, id]));
+}
+
+export type NewGrant = Pick<Grant, 'applicationId' | 'slug' | 'name' | 'description' | 'isDefault'>;
+
+export async function insertGrant(unit: Unit, kind: GrantKind, grant: NewGrant): Promise<Grant> {
+  const { table, idKind } = TABLES[kind];
+  const [row] = await orm(unit)
+    .insert(table)
+    .values({ id: newId(idKind, unit.now), ...grant, createdAt: unit.now, updatedAt: unit.now })
+    .returning();
+  return row!;
+}
+
+/** Changes what is named, and the time of the last change. @returns the row as it is now. */
+export async function updateGrant(
+  unit: Unit,
+  kind: GrantKind,
+  id: string,
+  columns: Partial<Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>>,
+): Promise<Grant> {
+  const { table } = TABLES[kind];
+  const [row] = await orm(unit)
+    .update(table)
+    .set({ ...columns, updatedAt: unit.now })
+    .where(eq(table.id, id))
+    .returning();
+  return row!;
+}
+
+/** Nobody holds it from now on, and its slug is free; the row and what links it to its holders stay until they are told. */
+export async function markGrantRemoved(unit: Unit, kind: GrantKind, id: string): Promise<void> {
+  const { table } = TABLES[kind];
+  await orm(unit)
+    .update(table)
+    // No slug has a tilde.
+    .set({ slug: `~${id}`, isDefault: false, removedAt: unit.now, updatedAt: unit.now })
+    .where(eq(table.id, id));
+}
+
+/** Deletes the row of a grant that no membership is linked to any more. */
+export async function deleteGrant(unit: Unit, kind: GrantKind, id: string): Promise<void> {
+  const { table } = TABLES[kind];
+  await orm(unit).delete(table).where(eq(table.id, id));
+}
+
+const heldBySome = eachKind((kind) => {
+  const { holdersName, grantColumn } = TABLES[kind];
+  return raw<{ memberId: string }, [string]>(
+    `SELECT application_user_id AS memberId FROM ${holdersName} WHERE ${grantColumn} = ? LIMIT 1`,
+  );
+});
+
+export async function isGrantHeld(reader: Reader, kind: GrantKind, id: string): Promise<boolean> {
+  return (await heldBySome[kind](reader, id)).length > 0;
+}
+
+const countedHolders = eachKind((kind) => {
+  const { holdersName, grantColumn } = TABLES[kind];
+  return longRead<{ number: number }, [string, string]>(
+    `SELECT count(*) AS number FROM ${holdersName} WHERE ${grantColumn} = ? AND application_user_id > ?`,
+  );
+});
+
+/** How many memberships are linked to a grant; read from an index. @param after counts those behind this one only. */
+export async function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
+  const [row] = await countedHolders[kind](reader, id, after);
+  return row!.number;
+}
+
+/** Some of those linked to a grant, removed or not, in the order of their ids. @param after the id they follow; '' for the first. */
+export async function listHolders(
+  reader: Reader,
+  kind: GrantKind,
+  id: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<Holder[]> {
+  const { holders, grantId } = TABLES[kind];
+  return orm(reader)
+    .select({ id: applicationUsers.id, applicationId: applicationUsers.applicationId, userId: applicationUsers.userId })
+    .from(holders)
+    .innerJoin(applicationUsers, eq(applicationUsers.id, holders.applicationUserId))
+    .where(and(eq(grantId, id), gt(holders.applicationUserId, after)))
+    .orderBy(asc(holders.applicationUserId))
+    .limit(limit);
+}
+
+const linkStatements = eachKind((kind) => {
+  const { holdersName, grantColumn } = TABLES[kind];
+  return rawChange<[string, string]>(`INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (?, ?)`);
+});
+
+/** Gives a membership a grant that it does not hold. */
+export async function linkGrant(unit: Unit, kind: GrantKind, memberId: string, id: string): Promise<void> {
+  await linkStatements[kind](unit, memberId, id);
+}
+
+/** Takes a grant away from these memberships. */
+export async function unlinkGrant(
+  unit: Unit,
+  kind: GrantKind,
+  memberIds: readonly string[],
+  id: string,
+): Promise<void> {
+  if (memberIds.length === 0) return;
+  const { holders, grantId } = TABLES[kind];
+  await orm(unit)
+    .delete(holders)
+    .where(and(inArray(holders.applicationUserId, [...memberIds]), eq(grantId, id)));
+}
+
+/** Takes everything from these memberships. */
+export async function clearGrants(unit: Unit, memberIds: readonly string[]): Promise<void> {
+  if (memberIds.length === 0) return;
+  for (const kind of ALL_KINDS) {
+    const { holders } = TABLES[kind];
+    await orm(unit)
+      .delete(holders)
+      .where(inArray(holders.applicationUserId, [...memberIds]));
+  }
+}
+
+/** Notes that what these memberships hold of one kind has changed. */
+export async function touchHolders(unit: Unit, kind: GrantKind, memberIds: readonly string[]): Promise<void> {
+  if (memberIds.length === 0) return;
+  await orm(unit)
+    .update(applicationUsers)
+    .set({ [TABLES[kind].touched]: unit.now, updatedAt: unit.now })
+    .where(inArray(applicationUsers.id, [...memberIds]));
+}

@@ -1,0 +1,75 @@
+/** The stored pictures of people: one row for each variant. When they were put, and in which sizes, stands with the person. */
+import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared } from '../db/statements.ts';
+import { type IMAGE_KINDS, userImages } from './schema/account.ts';
+import { applications } from './schema/applications.ts';
+import { applicationUsers, users } from './schema/users.ts';
+
+export { IMAGE_KINDS } from './schema/account.ts';
+
+const { placeholder } = sql;
+
+export type ImageKind = (typeof IMAGE_KINDS)[number];
+
+export interface StoredVariant {
+  readonly updatedAt: number;
+  /** WebP. */
+  readonly bytes: Buffer;
+}
+
+const variantOfMember = prepared((db) =>
+  db
+    .select({ updatedAt: userImages.updatedAt, bytes: userImages.bytes })
+    .from(userImages)
+    .innerJoin(users, eq(users.id, userImages.userId))
+    .innerJoin(applicationUsers, eq(applicationUsers.userId, users.id))
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(
+      and(
+        eq(userImages.userId, placeholder('userId')),
+        eq(userImages.kind, placeholder('kind')),
+        eq(userImages.size, placeholder('size')),
+        isNull(users.deletedAt),
+        eq(applications.slug, placeholder('applicationSlug')),
+        isNull(applications.deletedAt),
+        notInArray(applicationUsers.status, ['left', 'deleted']),
+      ),
+    )
+    .prepare(),
+);
+
+/** Of somebody who is a member of that application, and of nobody else. */
+export async function findVariantOfMember(
+  reader: Reader,
+  variant: {
+    readonly applicationSlug: string;
+    readonly userId: string;
+    readonly kind: ImageKind;
+    readonly size: number;
+  },
+): Promise<StoredVariant | undefined> {
+  const [found] = await variantOfMember(reader, { ...variant });
+  return found;
+}
+
+/** Puts these variants in the place of those there are. */
+export async function replaceVariants(
+  unit: Unit,
+  { userId, kind, updatedAt }: { readonly userId: string; readonly kind: ImageKind; readonly updatedAt: number },
+  variants: readonly { readonly size: number; readonly bytes: Buffer }[],
+): Promise<void> {
+  await deleteVariants(unit, userId, kind);
+  for (const { size, bytes } of variants)
+    await orm(unit).insert(userImages).values({ userId, kind, size, bytes, updatedAt });
+}
+
+export async function deleteVariants(unit: Unit, userId: string, kind: ImageKind): Promise<void> {
+  await orm(unit)
+    .delete(userImages)
+    .where(and(eq(userImages.userId, userId), eq(userImages.kind, kind)));
+}
+
+export async function deleteImagesOf(unit: Unit, userId: string): Promise<void> {
+  await orm(unit).delete(userImages).where(eq(userImages.userId, userId));
+}

@@ -1,0 +1,75 @@
+/** The companies and other legal entities that people act for. */
+import { and, eq, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared } from '../db/statements.ts';
+import { legalEntities } from './schema/account.ts';
+
+const { placeholder } = sql;
+
+export type LegalEntity = typeof legalEntities.$inferSelect;
+
+const entitiesOf = prepared((db) =>
+  db
+    .select()
+    .from(legalEntities)
+    .where(eq(legalEntities.userId, placeholder('userId')))
+    .orderBy(legalEntities.id)
+    .prepare(),
+);
+
+/** Oldest first: ids sort by creation. */
+export function listLegalEntities(reader: Reader, userId: string): Promise<LegalEntity[]> {
+  return entitiesOf(reader, { userId });
+}
+
+const entityOfPerson = prepared((db) =>
+  db
+    .select()
+    .from(legalEntities)
+    .where(and(eq(legalEntities.userId, placeholder('userId')), eq(legalEntities.id, placeholder('id'))))
+    .prepare(),
+);
+
+export async function findLegalEntity(reader: Reader, userId: string, id: string): Promise<LegalEntity | undefined> {
+  const [entity] = await entityOfPerson(reader, { userId, id });
+  return entity;
+}
+
+export async function insertLegalEntity(
+  unit: Unit,
+  fields: Omit<LegalEntity, 'id' | 'createdAt' | 'updatedAt'>,
+): Promise<LegalEntity> {
+  const row = { id: newId('legalEntity', unit.now), ...fields, createdAt: unit.now, updatedAt: unit.now };
+  await orm(unit).insert(legalEntities).values(row);
+  return row;
+}
+
+/** @returns the entity as it is now. */
+export async function updateLegalEntity(
+  unit: Unit,
+  entity: LegalEntity,
+  changes: Partial<Omit<LegalEntity, 'id' | 'userId' | 'createdAt' | 'updatedAt'>>,
+): Promise<LegalEntity> {
+  const columns = { ...changes, updatedAt: unit.now };
+  await orm(unit).update(legalEntities).set(columns).where(eq(legalEntities.id, entity.id));
+  return { ...entity, ...columns };
+}
+
+/** Takes an address from the person's entities that name it. @returns whether there was one. */
+export async function detachAddress(unit: Unit, userId: string, addressId: string): Promise<boolean> {
+  const bereft = await orm(unit)
+    .update(legalEntities)
+    .set({ addressId: null, updatedAt: unit.now })
+    .where(and(eq(legalEntities.userId, userId), eq(legalEntities.addressId, addressId)))
+    .returning({ id: legalEntities.id });
+  return bereft.length > 0;
+}
+
+export async function deleteLegalEntity(unit: Unit, id: string): Promise<void> {
+  await orm(unit).delete(legalEntities).where(eq(legalEntities.id, id));
+}
+
+export async function deleteLegalEntitiesOf(unit: Unit, userId: string): Promise<void> {
+  await orm(unit).delete(legalEntities).where(eq(legalEntities.userId, userId));
+}

@@ -1,0 +1,160 @@
+/** Queued mail: rows written in the change that causes them, claimed with a lease by the one sender. */
+import { desc, eq, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import { type Reader, topic, type Unit } from '../db/database.ts';
+import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { mails } from './schema/records.ts';
+
+const { placeholder } = sql;
+
+export type Mail = typeof mails.$inferSelect;
+
+/** What goes first: a code somebody waits for, a notice, one of many. */
+export const MAIL_LANES = { code: 0, notice: 1, bulk: 2 } as const;
+
+export type MailLane = keyof typeof MAIL_LANES;
+
+/** A mail to be sent once the change has been committed. */
+export interface OutgoingMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** The one-time code in it, for the captured-mail view. */
+  readonly code: string | null;
+  /** Not worth sending after this, in epoch milliseconds. */
+  readonly expiresAt: number;
+  /** `code` where there is one, else `notice`, unless said otherwise. */
+  readonly lane?: MailLane;
+}
+
+/** Mails were queued. */
+export const MAIL_QUEUED = topic<MailLane>('mail queued');
+
+const insertMail = prepared((orm) =>
+  orm
+    .insert(mails)
+    .values({
+      id: placeholder('id'),
+      recipient: placeholder('recipient'),
+      subject: placeholder('subject'),
+      text: placeholder('text'),
+      html: placeholder('html'),
+      code: placeholder('code'),
+      status: 'queued',
+      attempts: 0,
+      nextAttemptAt: placeholder('now'),
+      expiresAt: placeholder('expiresAt'),
+      createdAt: placeholder('now'),
+      lane: placeholder('lane'),
+    })
+    .prepare(),
+);
+
+/** Queues a mail in the change that it tells of; the sender is woken when that is durable. */
+export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void> {
+  const { to, subject, text, html, code, expiresAt } = message;
+  const lane = message.lane ?? (code === null ? 'notice' : 'code');
+  await insertMail(unit, {
+    id: newId('mail', unit.now),
+    recipient: to,
+    subject,
+    text,
+    html,
+    code,
+    expiresAt,
+    now: unit.now,
+    lane: MAIL_LANES[lane],
+  });
+  unit.tell(MAIL_QUEUED, lane);
+}
+
+/** More than a sender ever has under way at once, so that those do not hide the others. */
+const DUE_READ = 100;
+
+const dueMails = raw<{ id: string }, [number, number]>(
+  `SELECT id FROM mails WHERE status = 'queued' AND lane = ?1 AND next_attempt_at <= ?2
+     AND (leased_until IS NULL OR leased_until <= ?2) ORDER BY next_attempt_at LIMIT ${DUE_READ}`,
+);
+
+/** The first of a lane that are due and not leased, by the time they are due since. */
+export async function listDueMails(reader: Reader, lane: MailLane, now: number): Promise<string[]> {
+  return (await dueMails(reader, MAIL_LANES[lane], now)).map(({ id }) => id);
+}
+
+const setLeased = raw<Mail, [number, string, number]>(
+  `UPDATE mails SET leased_until = ?1, attempts = attempts + 1
+   WHERE id = ?2 AND status = 'queued' AND (leased_until IS NULL OR leased_until <= ?3)
+   RETURNING id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS nextAttemptAt,
+     leased_until AS leasedUntil, expires_at AS expiresAt, last_error AS lastError, created_at AS createdAt,
+     sent_at AS sentAt, lane`,
+);
+
+/**
+ * Counts an attempt that is about to be made; nobody else makes one until the lease is over.
+ *
+ * @returns undefined where it is not to be sent any more.
+ */
+export async function leaseMail(unit: Unit, id: string, until: number): Promise<Mail | undefined> {
+  const [mail] = await setLeased(unit, until, id, unit.now);
+  return mail;
+}
+
+/** What became of an attempt. */
+export type MailOutcome =
+  | { readonly status: 'sent' }
+  | { readonly status: 'captured' }
+  | { readonly status: 'failed'; readonly error: string }
+  | { readonly status: 'queued'; readonly error: string; readonly nextAttemptAt: number };
+
+const setSent = rawChange<[number, string]>(
+  `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, text = NULL, html = NULL, code = NULL,
+     last_error = NULL WHERE id = ?`,
+);
+
+const setCaptured = rawChange<[number, string]>(
+  "UPDATE mails SET status = 'captured', sent_at = ?, leased_until = NULL WHERE id = ?",
+);
+
+const setFailed = rawChange<[string, string]>(
+  `UPDATE mails SET status = 'failed', leased_until = NULL, text = NULL, html = NULL, code = NULL, last_error = ?
+   WHERE id = ?`,
+);
+
+const setPostponed = rawChange<[number, string, string]>(
+  'UPDATE mails SET next_attempt_at = ?, leased_until = NULL, last_error = ? WHERE id = ?',
+);
+
+/** Ends the lease. What was sent or given up keeps nothing of what it said. */
+export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOutcome): Promise<void> {
+  if (outcome.status === 'sent') await setSent(unit, unit.now, id);
+  else if (outcome.status === 'captured') await setCaptured(unit, unit.now, id);
+  else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
+  else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
+}
+
+const clearLeases = rawChange<[]>(
+  "UPDATE mails SET leased_until = NULL WHERE leased_until IS NOT NULL AND status = 'queued'",
+);
+
+/** What a stop or a crash cut off is due again. */
+export async function endMailLeases(unit: Unit): Promise<void> {
+  await clearLeases(unit);
+}
+
+/** Newest first. @param recipient undefined for everybody's. */
+export async function listMails(reader: Reader, recipient: string | undefined, limit: number): Promise<Mail[]> {
+  return orm(reader)
+    .select()
+    .from(mails)
+    .where(recipient === undefined ? undefined : eq(mails.recipient, recipient))
+    .orderBy(desc(mails.id))
+    .limit(limit);
+}
+
+const deleteAll = rawChange<[]>('DELETE FROM mails');
+
+/** @returns how many there were. */
+export function deleteAllMails(unit: Unit): Promise<number> {
+  return deleteAll(unit);
+}

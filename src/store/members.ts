@@ -1,0 +1,264 @@
+/** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { isUniqueViolation } from '../db/violation.ts';
+import type { User } from './people.ts';
+import { type Application, applications } from './schema/applications.ts';
+import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
+
+export { MEMBERSHIP_STATUSES, type MembershipStatus } from './schema/users.ts';
+
+const { placeholder } = sql;
+
+export type Member = typeof applicationUsers.$inferSelect;
+
+/** A membership with the person, or the key's principal, behind it. */
+export interface MemberWithUser {
+  readonly member: Member;
+  readonly user: User;
+}
+
+/** A membership with the application it is of. */
+export interface MembershipWithApplication {
+  readonly member: Member;
+  readonly application: Application;
+}
+
+const memberByUser = prepared((db) =>
+  db
+    .select()
+    .from(applicationUsers)
+    .where(
+      and(
+        eq(applicationUsers.applicationId, placeholder('applicationId')),
+        eq(applicationUsers.userId, placeholder('userId')),
+      ),
+    )
+    .prepare(),
+);
+
+export async function findMember(reader: Reader, applicationId: string, userId: string): Promise<Member | undefined> {
+  const [member] = await memberByUser(reader, { applicationId, userId });
+  return member;
+}
+
+const memberById = prepared((db) =>
+  db
+    .select()
+    .from(applicationUsers)
+    .where(eq(applicationUsers.id, placeholder('id')))
+    .prepare(),
+);
+
+export async function findMemberById(reader: Reader, id: string): Promise<Member | undefined> {
+  const [member] = await memberById(reader, { id });
+  return member;
+}
+
+/** Memberships of these people in one application, by user id. */
+export async function findMembersOf(
+  reader: Reader,
+  applicationId: string,
+  userIds: readonly string[],
+): Promise<Map<string, Member>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select()
+    .from(applicationUsers)
+    .where(and(eq(applicationUsers.applicationId, applicationId), inArray(applicationUsers.userId, [...userIds])));
+  return new Map(rows.map((member) => [member.userId, member]));
+}
+
+const memberWithUser = prepared((db) =>
+  db
+    .select({ member: applicationUsers, user: users })
+    .from(applicationUsers)
+    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .where(
+      and(
+        eq(applicationUsers.applicationId, placeholder('applicationId')),
+        eq(applicationUsers.userId, placeholder('userId')),
+      ),
+    )
+    .prepare(),
+);
+
+export async function findMemberWithUser(
+  reader: Reader,
+  applicationId: string,
+  userId: string,
+): Promise<MemberWithUser | undefined> {
+  const [row] = await memberWithUser(reader, { applicationId, userId });
+  return row;
+}
+
+/** Where a page of members goes on: behind this one. */
+export interface MemberPosition {
+  readonly lastSeenAt: number;
+  readonly id: string;
+}
+
+/** People, last seen first; keys' synthetic principals are left out. */
+export async function listMembers(
+  reader: Reader,
+  applicationId: string,
+  { after, limit }: { readonly after: MemberPosition | null; readonly limit: number },
+): Promise<MemberWithUser[]> {
+  const isBehind =
+    after === null
+      ? undefined
+      : sql`(${applicationUsers.lastSeenAt}, ${applicationUsers.id}) < (${after.lastSeenAt}, ${after.id})`;
+  return orm(reader)
+    .select({ member: applicationUsers, user: users })
+    .from(applicationUsers)
+    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .where(and(eq(applicationUsers.applicationId, applicationId), eq(users.kind, 'person'), isBehind))
+    .orderBy(desc(applicationUsers.lastSeenAt), desc(applicationUsers.id))
+    .limit(limit);
+}
+
+const membershipsOf = prepared((db) =>
+  db
+    .select()
+    .from(applicationUsers)
+    .where(eq(applicationUsers.userId, placeholder('userId')))
+    .orderBy(asc(applicationUsers.id))
+    .prepare(),
+);
+
+/** A person's memberships, oldest first, whatever their state. */
+export function listMembershipsOf(reader: Reader, userId: string): Promise<Member[]> {
+  return membershipsOf(reader, { userId });
+}
+
+const membershipsWithApplication = prepared((db) =>
+  db
+    .select({ member: applicationUsers, application: applications })
+    .from(applicationUsers)
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(eq(applicationUsers.userId, placeholder('userId')))
+    .orderBy(asc(applicationUsers.id))
+    .prepare(),
+);
+
+/** A person's memberships with their applications, oldest first, whatever the state of either. */
+export function listMembershipsWithApplication(reader: Reader, userId: string): Promise<MembershipWithApplication[]> {
+  return membershipsWithApplication(reader, { userId });
+}
+
+const membershipOutside = raw<{ id: string }, [string, string]>(
+  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
+   WHERE m.user_id = +? AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
+);
+
+/** Whether the person is, or was, a member of an application of another workspace, or of the console. */
+export async function isMemberOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
+  return (await membershipOutside(reader, userId, workspaceId)).length > 0;
+}
+
+/** Those among the usernames that somebody has in the application, with whose they are. */
+export async function findUsernameHolders(
+  reader: Reader,
+  applicationId: string,
+  usernames: readonly string[],
+): Promise<Map<string, string>> {
+  if (usernames.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select({ username: applicationUsers.username, userId: applicationUsers.userId })
+    .from(applicationUsers)
+    .where(and(eq(applicationUsers.applicationId, applicationId), inArray(applicationUsers.username, [...usernames])));
+  return new Map(rows.map(({ username, userId }) => [username!, userId]));
+}
+
+const insertRow = prepared((db) =>
+  db
+    .insert(applicationUsers)
+    .values({
+      id: placeholder('id'),
+      applicationId: placeholder('applicationId'),
+      userId: placeholder('userId'),
+      status: 'active',
+      username: placeholder('username'),
+      lastSeenAt: placeholder('now'),
+      rolesUpdatedAt: placeholder('now'),
+      scopesUpdatedAt: placeholder('now'),
+      membershipsUpdatedAt: placeholder('now'),
+      createdAt: placeholder('now'),
+      updatedAt: placeholder('now'),
+    })
+    .returning()
+    .prepare(),
+);
+
+/** Makes an active membership without grants. */
+export async function insertMemberRow(
+  unit: Unit,
+  { applicationId, userId, username = null }: Pick<Member, 'applicationId' | 'userId'> & { username?: string | null },
+): Promise<Member> {
+  const id = newId('applicationUser', unit.now);
+  const [member] = await insertRow(unit, { id, applicationId, userId, username, now: unit.now });
+  return member!;
+}
+
+const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(
+  'UPDATE application_users SET status = ?, status_reason = ?, updated_at = ? WHERE id = ?',
+);
+
+/** Changes the state of a membership. What follows from it, and who is told, is the caller's affair. */
+export async function setMemberStatus(
+  unit: Unit,
+  memberId: string,
+  status: MembershipStatus,
+  reason: string | null = null,
+): Promise<void> {
+  await changeStatus(unit, status, reason, unit.now, memberId);
+}
+
+type MemberColumns = Partial<Omit<Member, 'id' | 'applicationId' | 'userId' | 'sessionEpoch'>>;
+
+/** Changes what is named, and the time of the last change. */
+export function updateMember(unit: Unit, memberId: string, columns: MemberColumns): Promise<void> {
+  return updateMembers(unit, [memberId], columns);
+}
+
+/** The same for several memberships. */
+export async function updateMembers(unit: Unit, memberIds: readonly string[], columns: MemberColumns): Promise<void> {
+  if (memberIds.length === 0) return;
+  await orm(unit)
+    .update(applicationUsers)
+    .set({ updatedAt: unit.now, ...columns })
+    .where(inArray(applicationUsers.id, [...memberIds]));
+}
+
+const setUsername = rawChange<[string | null, number, string]>(
+  'UPDATE application_users SET username = ?, updated_at = ? WHERE id = ?',
+);
+
+/** The index of the database has the last word on who was first. @returns false, and nothing changes, where it is taken. */
+export async function changeUsername(unit: Unit, memberId: string, username: string | null): Promise<boolean> {
+  try {
+    await setUsername(unit, username, unit.now, memberId);
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+const growEpoch = rawChange<[string]>('UPDATE application_users SET session_epoch = session_epoch + 1 WHERE id = ?');
+
+/** Ends every session that this member has now; their rows are the caller's affair. Devices are ended by their rows. */
+export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<void> {
+  await growEpoch(unit, memberId);
+}
+
+const noteSeen = rawChange<[number, string]>(
+  'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1',
+);
+
+/** Notes when a member was last seen; never back in time. */
+export async function noteMemberSeen(unit: Unit, memberId: string, at: number): Promise<void> {
+  await noteSeen(unit, at, memberId);
+}

@@ -1,0 +1,86 @@
+/** Passkeys of people: WebAuthn credentials, each good for one workspace's applications or for all. */
+import { and, asc, eq, lt, or, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared } from '../db/statements.ts';
+import { type Passkey, passkeys } from './schema/passkeys.ts';
+
+export type { Passkey } from './schema/passkeys.ts';
+
+const { placeholder } = sql;
+
+const passkeyByCredential = prepared((db) =>
+  db
+    .select()
+    .from(passkeys)
+    .where(eq(passkeys.credentialId, placeholder('credentialId')))
+    .prepare(),
+);
+
+export async function findPasskey(reader: Reader, credentialId: Buffer): Promise<Passkey | undefined> {
+  const [row] = await passkeyByCredential(reader, { credentialId });
+  return row;
+}
+
+export async function findPasskeyOf(reader: Reader, userId: string, id: string): Promise<Passkey | undefined> {
+  const [row] = await orm(reader)
+    .select()
+    .from(passkeys)
+    .where(and(eq(passkeys.id, id), eq(passkeys.userId, userId)));
+  return row;
+}
+
+const passkeysByUser = prepared((db) =>
+  db
+    .select()
+    .from(passkeys)
+    .where(eq(passkeys.userId, placeholder('userId')))
+    .orderBy(asc(passkeys.id))
+    .prepare(),
+);
+
+/** All of a person's, oldest first. */
+export function listPasskeysOf(reader: Reader, userId: string): Promise<Passkey[]> {
+  return passkeysByUser(reader, { userId });
+}
+
+export async function insertPasskey(
+  unit: Unit,
+  passkey: Omit<Passkey, 'id' | 'createdAt' | 'lastUsedAt'>,
+): Promise<Passkey> {
+  const [row] = await orm(unit)
+    .insert(passkeys)
+    .values({ id: newId('passkey', unit.now), ...passkey, createdAt: unit.now })
+    .returning();
+  return row!;
+}
+
+export async function renamePasskey(unit: Unit, id: string, name: string): Promise<void> {
+  await orm(unit).update(passkeys).set({ name }).where(eq(passkeys.id, id));
+}
+
+export async function deletePasskey(unit: Unit, id: string): Promise<void> {
+  await orm(unit).delete(passkeys).where(eq(passkeys.id, id));
+}
+
+export async function deletePasskeysOf(unit: Unit, userId: string): Promise<void> {
+  await orm(unit).delete(passkeys).where(eq(passkeys.userId, userId));
+}
+
+/** What an authenticator says of itself at a use. */
+export interface PasskeyUse {
+  readonly counter: number;
+  readonly isBackedUp: boolean;
+}
+
+/** @returns false where the passkey is gone, or its counter neither grows nor stays at zero. */
+export async function countPasskeyUse(unit: Unit, id: string, { counter, isBackedUp }: PasskeyUse): Promise<boolean> {
+  const grows = lt(passkeys.counter, counter);
+  const isAccepted = counter === 0 ? or(grows, eq(passkeys.counter, 0)) : grows;
+  const updated = await orm(unit)
+    .update(passkeys)
+    .set({ counter, isBackedUp, lastUsedAt: unit.now })
+    .where(and(eq(passkeys.id, id), isAccepted))
+    .returning({ id: passkeys.id });
+  return updated.length > 0;
+}

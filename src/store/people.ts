@@ -1,0 +1,166 @@
+/** People and the synthetic principals of API keys (`users`), and the addresses that once were theirs. */
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared } from '../db/statements.ts';
+import { emailAliases, users } from './schema/users.ts';
+
+const { placeholder } = sql;
+
+export type User = typeof users.$inferSelect;
+
+/** The parts of a profile that can be known when a person is made. */
+export type InitialProfile = Pick<User, 'givenName' | 'familyName' | 'fullName' | 'locale' | 'timezone'>;
+
+const userById = prepared((db) =>
+  db
+    .select()
+    .from(users)
+    .where(eq(users.id, placeholder('id')))
+    .prepare(),
+);
+
+export async function findUser(reader: Reader, id: string): Promise<User | undefined> {
+  const [user] = await userById(reader, { id });
+  return user;
+}
+
+const userByEmail = prepared((db) =>
+  db
+    .select()
+    .from(users)
+    .where(eq(users.email, placeholder('email')))
+    .prepare(),
+);
+
+/** @param email normalised, as all addresses here. */
+export async function findUserByEmail(reader: Reader, email: string): Promise<User | undefined> {
+  const [user] = await userByEmail(reader, { email });
+  return user;
+}
+
+/** Those among the addresses that are somebody's present one, by address. */
+export async function findUsersByEmail(reader: Reader, emails: readonly string[]): Promise<Map<string, User>> {
+  if (emails.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select()
+    .from(users)
+    .where(inArray(users.email, [...emails]));
+  return new Map(rows.map((user) => [user.email, user]));
+}
+
+const emailOfPerson = prepared((db) =>
+  db
+    .select({ email: users.email })
+    .from(users)
+    .where(and(eq(users.id, placeholder('id')), eq(users.kind, 'person')))
+    .prepare(),
+);
+
+/** Null for the principal of a key, and for nobody. */
+export async function findEmailOfPerson(reader: Reader, id: string): Promise<string | null> {
+  const [row] = await emailOfPerson(reader, { id });
+  return row?.email ?? null;
+}
+
+const insertRow = prepared((db) =>
+  db
+    .insert(users)
+    .values({
+      id: placeholder('id'),
+      kind: placeholder('kind'),
+      email: placeholder('email'),
+      emailVerifiedAt: placeholder('emailVerifiedAt'),
+      name: placeholder('name'),
+      givenName: placeholder('givenName'),
+      familyName: placeholder('familyName'),
+      fullName: placeholder('fullName'),
+      locale: placeholder('locale'),
+      timezone: placeholder('timezone'),
+      createdAt: placeholder('now'),
+      updatedAt: placeholder('now'),
+    })
+    .returning()
+    .prepare(),
+);
+
+const NO_PROFILE: InitialProfile = { givenName: null, familyName: null, fullName: null, locale: null, timezone: null };
+
+/** @param isEmailProven whether the person has shown that they hold the address. */
+export function insertPerson(
+  unit: Unit,
+  email: string,
+  isEmailProven: boolean,
+  { givenName, familyName, fullName, locale, timezone }: InitialProfile = NO_PROFILE,
+): Promise<User> {
+  const emailVerifiedAt = isEmailProven ? unit.now : null;
+  const profile = { givenName, familyName, fullName, locale, timezone };
+  return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...profile });
+}
+
+/** The synthetic principal of an API key; its address can neither receive mail nor collide with a person's. */
+export function insertKeyPrincipal(unit: Unit, keyId: string, name: string): Promise<User> {
+  const email = `${keyId}@api-key.invalid`;
+  return insertUser(unit, { kind: 'api_key', email, emailVerifiedAt: null, name, ...NO_PROFILE });
+}
+
+async function insertUser(
+  unit: Unit,
+  fields: Pick<User, 'kind' | 'email' | 'emailVerifiedAt' | 'name'> & InitialProfile,
+): Promise<User> {
+  const [user] = await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields });
+  return user!;
+}
+
+/** Changes what is named, and the time of the last change where that is not named too. @returns the row as it is now. */
+export async function updateUser(unit: Unit, id: string, columns: Partial<Omit<User, 'id'>>): Promise<User> {
+  const [user] = await orm(unit)
+    .update(users)
+    .set({ updatedAt: unit.now, ...columns })
+    .where(eq(users.id, id))
+    .returning();
+  return user!;
+}
+
+const aliasByEmail = prepared((db) =>
+  db
+    .select({ userId: emailAliases.userId })
+    .from(emailAliases)
+    .where(eq(emailAliases.email, placeholder('email')))
+    .prepare(),
+);
+
+/** Whose address this was once; such an address never founds another account. */
+export async function findAliasHolder(reader: Reader, email: string): Promise<string | undefined> {
+  const [alias] = await aliasByEmail(reader, { email });
+  return alias?.userId;
+}
+
+/** Those among the addresses that were somebody's once, with whose. */
+export async function findAliasHolders(reader: Reader, emails: readonly string[]): Promise<Map<string, string>> {
+  if (emails.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select({ email: emailAliases.email, userId: emailAliases.userId })
+    .from(emailAliases)
+    .where(inArray(emailAliases.email, [...emails]));
+  return new Map(rows.map(({ email, userId }) => [email, userId]));
+}
+
+/** The addresses a person had before the present one. */
+export async function listAliasesOf(reader: Reader, userId: string): Promise<string[]> {
+  const rows = await orm(reader)
+    .select({ email: emailAliases.email })
+    .from(emailAliases)
+    .where(eq(emailAliases.userId, userId));
+  return rows.map(({ email }) => email);
+}
+
+/** Archives an address that is no longer a person's. */
+export async function insertAlias(unit: Unit, email: string, userId: string): Promise<void> {
+  await orm(unit).insert(emailAliases).values({ email, userId, archivedAt: unit.now });
+}
+
+/** For an address that its former holder takes up again. */
+export async function deleteAlias(unit: Unit, email: string): Promise<void> {
+  await orm(unit).delete(emailAliases).where(eq(emailAliases.email, email));
+}

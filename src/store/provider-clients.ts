@@ -1,0 +1,58 @@
+/** Applications' own clients at identity providers. */
+import { eq, inArray, sql } from 'drizzle-orm';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared } from '../db/statements.ts';
+import { providerClients } from './schema/providers.ts';
+
+const { placeholder } = sql;
+
+export type ProviderClient = typeof providerClients.$inferSelect;
+
+const clientOfApplication = prepared((db) =>
+  db
+    .select()
+    .from(providerClients)
+    .where(eq(providerClients.applicationId, placeholder('applicationId')))
+    .prepare(),
+);
+
+export async function findProviderClient(reader: Reader, applicationId: string): Promise<ProviderClient | undefined> {
+  const [client] = await clientOfApplication(reader, { applicationId });
+  return client;
+}
+
+/** The issuers that those of these applications use that have a client of their own. */
+export async function issuersOfOwnClients(
+  reader: Reader,
+  applicationIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (applicationIds.length === 0) return new Map();
+  const { applicationId, issuer } = providerClients;
+  const rows = await orm(reader)
+    .select({ applicationId, issuer })
+    .from(providerClients)
+    .where(inArray(applicationId, [...applicationIds]));
+  return new Map(rows.map((row) => [row.applicationId, row.issuer]));
+}
+
+/** Gives the application this client, in place of the one it had. */
+export async function putProviderClient(
+  unit: Unit,
+  applicationId: string,
+  client: Pick<ProviderClient, 'issuer' | 'clientId' | 'sealedSecret' | 'name'>,
+): Promise<void> {
+  const { now } = unit;
+  await orm(unit)
+    .insert(providerClients)
+    .values({ applicationId, ...client, createdAt: now, updatedAt: now })
+    .onConflictDoUpdate({ target: providerClients.applicationId, set: { ...client, updatedAt: now } });
+}
+
+/** @returns what was deleted, if there was anything. */
+export async function deleteProviderClient(unit: Unit, applicationId: string): Promise<ProviderClient | undefined> {
+  const [removed] = await orm(unit)
+    .delete(providerClients)
+    .where(eq(providerClients.applicationId, applicationId))
+    .returning();
+  return removed;
+}

@@ -1,0 +1,113 @@
+/** People's identities at providers: which subject of which issuer stands for whom, and in which workspace. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { prepared, raw, rawChange } from '../db/statements.ts';
+import { type ProviderIdentity, providerIdentities } from './schema/providers.ts';
+
+export type { ProviderIdentity };
+
+const { placeholder } = sql;
+
+/** Who somebody is at a provider; never changes. */
+export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
+
+const COLUMNS = `id, user_id AS userId, workspace_id AS workspaceId, issuer, subject, email,
+  created_at AS createdAt, last_used_at AS lastUsedAt`;
+
+const identityOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
+  `SELECT ${COLUMNS} FROM provider_identities
+   WHERE issuer = ? AND subject = ? AND (workspace_id IS NULL OR workspace_id = ?)
+   ORDER BY workspace_id IS NULL LIMIT 1`,
+);
+
+/** Whom a subject stands for in a workspace (null: in the console): what counts there alone goes before what counts everywhere. */
+export async function findIdentity(
+  reader: Reader,
+  { issuer, subject }: ProviderSubject,
+  workspaceId: string | null,
+): Promise<ProviderIdentity | undefined> {
+  const [identity] = await identityOfSubject(reader, issuer, subject, workspaceId);
+  return identity;
+}
+
+const identityOfPerson = prepared((db) =>
+  db
+    .select()
+    .from(providerIdentities)
+    .where(and(eq(providerIdentities.id, placeholder('id')), eq(providerIdentities.userId, placeholder('userId'))))
+    .prepare(),
+);
+
+/** One of this person's own. */
+export async function findIdentityOf(
+  reader: Reader,
+  userId: string,
+  id: string,
+): Promise<ProviderIdentity | undefined> {
+  const [identity] = await identityOfPerson(reader, { userId, id });
+  return identity;
+}
+
+const identitiesOfPerson = prepared((db) =>
+  db
+    .select()
+    .from(providerIdentities)
+    .where(eq(providerIdentities.userId, placeholder('userId')))
+    .orderBy(asc(providerIdentities.id))
+    .prepare(),
+);
+
+/** In the order they were connected. */
+export function listIdentitiesOf(reader: Reader, userId: string): Promise<ProviderIdentity[]> {
+  return identitiesOfPerson(reader, { userId });
+}
+
+const insertRow = prepared((db) =>
+  db
+    .insert(providerIdentities)
+    .values({
+      id: placeholder('id'),
+      userId: placeholder('userId'),
+      workspaceId: placeholder('workspaceId'),
+      issuer: placeholder('issuer'),
+      subject: placeholder('subject'),
+      email: placeholder('email'),
+      createdAt: placeholder('createdAt'),
+      lastUsedAt: placeholder('lastUsedAt'),
+    })
+    .prepare(),
+);
+
+/** Makes a subject a way in for a person. */
+export async function insertIdentity(
+  unit: Unit,
+  identity: Omit<ProviderIdentity, 'id' | 'createdAt' | 'lastUsedAt'>,
+): Promise<ProviderIdentity> {
+  const { now } = unit;
+  const row = { id: newId('providerIdentity', now), ...identity, createdAt: now, lastUsedAt: now };
+  await insertRow(unit, row);
+  return row;
+}
+
+const touchRow = rawChange<[number, string | null, string]>(
+  'UPDATE provider_identities SET last_used_at = ?, email = ? WHERE id = ?',
+);
+
+/** It was used now, and this is the address that the provider gave last. */
+export async function touchIdentity(unit: Unit, id: string, email: string | null): Promise<void> {
+  await touchRow(unit, unit.now, email, id);
+}
+
+const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');
+
+export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
+  await deleteRow(unit, id);
+}
+
+const deleteRowsOf = rawChange<[string]>('DELETE FROM provider_identities WHERE user_id = ?');
+
+/** All of a person who is gone. */
+export async function deleteIdentitiesOf(unit: Unit, userId: string): Promise<void> {
+  await deleteRowsOf(unit, userId);
+}

@@ -1,0 +1,356 @@
+/**
+ * Sessions of people in applications. One is over when its row says so, when its time is up, or when it was made under
+ * another epoch than the present one, which is the sum of its application's and its membership's.
+ */
+import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
+import { type Reader, topic, type Unit } from '../db/database.ts';
+import { longRead, orm, raw, rawChange } from '../db/statements.ts';
+import { applications } from './schema/applications.ts';
+import { sessions } from './schema/credentials.ts';
+import { applicationUsers } from './schema/users.ts';
+
+/** The long work that writes down ends of sessions. */
+export const ENDING_SESSIONS = 'end_sessions';
+
+/** Whose sessions a switch has ended, for those who hold something open for them. */
+export interface SessionsEnded {
+  readonly applicationId: string;
+  /** Null for everybody's in the application. */
+  readonly userId: string | null;
+  readonly reason: string;
+}
+
+/** Sessions are over from now on; their rows and events follow. One of them may have been spared. */
+export const SESSIONS_ENDED = topic<SessionsEnded>('sessions ended');
+
+/** A session as it stands. */
+export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'epoch'> & {
+  /** Ended before its time, whether its row has been reached yet or not. */
+  readonly isRevoked: boolean;
+};
+
+/** An open session with the application it is of. */
+export interface OpenSession {
+  readonly session: Session;
+  readonly application: { readonly id: string; readonly name: string };
+}
+
+/** Whose sessions: a member's, or a person's in the applications of a workspace; null is everywhere. */
+export type SessionsOf =
+  { readonly memberId: string } | { readonly userId: string; readonly workspaceId: string | null };
+
+/** A session with whom it is of. */
+export interface SessionOwner {
+  readonly sessionId: string;
+  readonly memberId: string;
+  readonly userId: string;
+  readonly applicationId: string;
+  /** The application's; null for the console. */
+  readonly workspaceId: string | null;
+}
+
+export interface NewSession {
+  readonly id: string;
+  readonly tokenHash: Uint8Array;
+  readonly memberId: string;
+  readonly method: string;
+  readonly userAgent: string | null;
+  readonly expiresAt: number;
+}
+
+const insertRow = rawChange<
+  [string, Uint8Array, string, string | null, string | null, string | null, number, number, string]
+>(
+  `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at, created_at,
+     expires_at, epoch)
+   SELECT ?1, ?2, m.id, ?3, ?4, ?5, ?6, ?7, ?7, ?8, a.session_epoch + m.session_epoch
+   FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = +?9`,
+);
+
+/** Made by the unit's actor, from where they are, under the epochs of now. */
+export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
+  const { id, tokenHash, memberId, method, userAgent, expiresAt } = session;
+  const { ip, ipCountry } = unit.actor;
+  await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, unit.now, expiresAt, memberId);
+}
+
+const { tokenHash: _hash, epoch: _epoch, ...shown } = getTableColumns(sessions);
+
+const SHOWN = {
+  ...shown,
+  isRevoked: sql<boolean>`(${sessions.revokedAt} IS NOT NULL
+    OR ${sessions.epoch} <> ${applications.sessionEpoch} + ${applicationUsers.sessionEpoch})`.mapWith(Boolean),
+};
+
+/** Whatever its state. */
+export async function findSession(reader: Reader, id: string): Promise<Session | undefined> {
+  const [session] = await orm(reader)
+    .select(SHOWN)
+    .from(sessions)
+    .innerJoin(applicationUsers, eq(applicationUsers.id, sessions.applicationUserId))
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(eq(sessions.id, id));
+  return session;
+}
+
+const OWNER = `s.id AS sessionId, m.id AS memberId, m.user_id AS userId, m.application_id AS applicationId,
+  a.workspace_id AS workspaceId`;
+const OWNED = `sessions s JOIN application_users m ON m.id = s.application_user_id
+  JOIN applications a ON a.id = m.application_id`;
+const IS_CURRENT = 's.epoch = a.session_epoch + m.session_epoch';
+
+const openById = raw<SessionOwner, [string, number]>(
+  `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = +? AND s.revoked_at IS NULL AND s.expires_at > +? AND ${IS_CURRENT}`,
+);
+
+/** Whom a session is of that is not over, whatever the state of the membership. */
+export async function findOpenSession(reader: Reader, id: string, now: number): Promise<SessionOwner | undefined> {
+  const [owner] = await openById(reader, id, now);
+  return owner;
+}
+
+const liveById = raw<{ id: string }, [string, number]>(
+  `SELECT s.id FROM ${OWNED} JOIN users u ON u.id = m.user_id
+   WHERE s.id = +? AND s.revoked_at IS NULL AND s.expires_at > +? AND ${IS_CURRENT}
+     AND m.status = 'active' AND u.deleted_at IS NULL`,
+);
+
+/** Whether a verification would take the session. */
+export async function isSessionLive(reader: Reader, sessionId: string, now: number): Promise<boolean> {
+  return (await liveById(reader, sessionId, now)).length > 0;
+}
+
+/** Those that are not over, newest first. @param before goes on behind this one. */
+export async function listOpenSessions(
+  reader: Reader,
+  whose: SessionsOf,
+  { now, before, limit }: { readonly now: number; readonly before: string | undefined; readonly limit: number },
+): Promise<OpenSession[]> {
+  return orm(reader)
+    .select({ session: SHOWN, application: { id: applications.id, name: applications.name } })
+    .from(applicationUsers)
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .innerJoin(sessions, eq(sessions.applicationUserId, applicationUsers.id))
+    .where(
+      and(
+        isOf(whose),
+        isNull(sessions.revokedAt),
+        gt(sessions.expiresAt, now),
+        sql`${sessions.epoch} = ${applications.sessionEpoch} + ${applicationUsers.sessionEpoch}`,
+        before === undefined ? undefined : lt(sessions.id, before),
+      ),
+    )
+    .orderBy(desc(sessions.id))
+    .limit(limit);
+}
+
+function isOf(whose: SessionsOf) {
+  if ('memberId' in whose) return eq(applicationUsers.id, whose.memberId);
+  const { userId, workspaceId } = whose;
+  const isInReach = workspaceId === null ? undefined : eq(applications.workspaceId, workspaceId);
+  return and(eq(applicationUsers.userId, userId), isInReach);
+}
+
+const OPEN = `FROM application_users m JOIN applications a ON a.id = m.application_id
+  JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL`;
+
+const countOfMember = raw<{ count: number }, [string, number]>(
+  `SELECT count(*) AS count ${OPEN} WHERE m.id = +? AND s.expires_at > +? AND ${IS_CURRENT}`,
+);
+
+const countOfPerson = raw<{ count: number }, [string, string | null, number]>(
+  `SELECT count(*) AS count ${OPEN}
+   WHERE m.user_id = +?1 AND (?2 IS NULL OR a.workspace_id = ?2) AND s.expires_at > +?3 AND ${IS_CURRENT}`,
+);
+
+/** How many are not over. */
+export async function countOpenSessions(reader: Reader, whose: SessionsOf, now: number): Promise<number> {
+  const [row] =
+    'memberId' in whose
+      ? await countOfMember(reader, whose.memberId, now)
+      : await countOfPerson(reader, whose.userId, whose.workspaceId, now);
+  return row!.count;
+}
+
+const setRevoked = rawChange<[number, string, string]>(
+  'UPDATE sessions SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL',
+);
+
+/** Writes down that a session is over. @param at since when. */
+export async function revokeSessionRow(
+  unit: Unit,
+  sessionId: string,
+  { at, reason }: { readonly at: number; readonly reason: string },
+): Promise<void> {
+  await setRevoked(unit, at, reason, sessionId);
+}
+
+const growEpoch = rawChange<[string]>('UPDATE sessions SET epoch = epoch + 1 WHERE id = ?');
+
+/** Keeps one session out of what its member's epoch, grown by one in this change, ends. Revives none that is over. */
+export async function spareSession(unit: Unit, sessionId: string): Promise<void> {
+  await growEpoch(unit, sessionId);
+}
+
+/** A session that no row calls revoked, on the way through all of an application's or a member's. */
+export interface UnrevokedSession {
+  readonly userId: string;
+  readonly applicationId: string;
+  /** Null for a member who has none. */
+  readonly sessionId: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Made under another epoch than the present one: it is over, and its row does not say so yet. */
+  readonly isOutdated: 0 | 1;
+}
+
+const UNREVOKED = `m.user_id AS userId, m.application_id AS applicationId, s.id AS sessionId, s.created_at AS createdAt,
+  s.expires_at AS expiresAt, s.epoch <> a.session_epoch + m.session_epoch AS isOutdated`;
+
+const unrevokedOfApplication = raw<UnrevokedSession, [string, string, string, number]>(
+  `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
+     LEFT JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL
+       AND s.id > CASE WHEN m.user_id = ?2 THEN ?3 ELSE '' END
+   WHERE m.application_id = ?1 AND m.user_id >= ?2 ORDER BY m.user_id, s.id LIMIT ?4`,
+);
+
+/** Behind a session of a member, by user id and session id; members without any give a row as well. */
+export function listUnrevokedOfApplication(
+  reader: Reader,
+  applicationId: string,
+  { userId, sessionId, limit }: { readonly userId: string; readonly sessionId: string; readonly limit: number },
+): Promise<UnrevokedSession[]> {
+  return unrevokedOfApplication(reader, applicationId, userId, sessionId, limit);
+}
+
+const unrevokedOfMember = raw<UnrevokedSession & { sessionId: string }, [string, string, number]>(
+  `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
+     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL AND s.id > ?2
+   WHERE m.id = ?1 ORDER BY s.id LIMIT ?3`,
+);
+
+/** Behind a session, by session id. */
+export function listUnrevokedOfMember(
+  reader: Reader,
+  memberId: string,
+  { sessionId, limit }: { readonly sessionId: string; readonly limit: number },
+): Promise<(UnrevokedSession & { sessionId: string })[]> {
+  return unrevokedOfMember(reader, memberId, sessionId, limit);
+}
+
+const IS_OUTDATED = `s.epoch <> a.session_epoch + m.session_epoch AND s.created_at <= +?2 AND s.expires_at > +?2`;
+
+const outdatedOfApplication = longRead<{ count: number }, [string, number]>(
+  `SELECT count(*) AS count ${OPEN} WHERE m.application_id = +?1 AND ${IS_OUTDATED}`,
+);
+
+const outdatedOfMember = longRead<{ count: number }, [string, number]>(
+  `SELECT count(*) AS count ${OPEN} WHERE m.id = +?1 AND ${IS_OUTDATED}`,
+);
+
+/** How many were open at a time whose epoch is past and whose rows do not say so yet. A long read. */
+export async function countOutdatedSessions(
+  reader: Reader,
+  whose: { readonly applicationId: string } | { readonly memberId: string },
+  at: number,
+): Promise<number> {
+  const [row] =
+    'memberId' in whose
+      ? await outdatedOfMember(reader, whose.memberId, at)
+      : await outdatedOfApplication(reader, whose.applicationId, at);
+  return row!.count;
+}
+
+const setProved = rawChange<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
+
+/** Notes that whoever holds the session has proved again who they are. */
+export async function noteSessionProved(unit: Unit, sessionId: string): Promise<void> {
+  await setProved(unit, unit.now, sessionId);
+}
+
+const setSeen = rawChange<[number, string]>(
+  'UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1',
+);
+
+/** Notes when a session was last seen; never back in time. */
+export async function noteSessionSeen(unit: Unit, sessionId: string, at: number): Promise<void> {
+  await setSeen(unit, at, sessionId);
+}
+
+/** A place among a member's sessions: first those that no row calls revoked, then the others by when they were. */
+export interface SessionPosition {
+  readonly sessionId: string;
+  readonly revokedAt: number | null;
+}
+
+const unrevokedBehind = raw<SessionPosition, [string, string, number]>(
+  `SELECT id AS sessionId, revoked_at AS revokedAt FROM sessions
+   WHERE application_user_id = ? AND revoked_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
+);
+
+const revokedBehind = raw<SessionPosition, [string, number, string, number]>(
+  `SELECT id AS sessionId, revoked_at AS revokedAt FROM sessions
+   WHERE application_user_id = ? AND (revoked_at, id) > (?, ?) ORDER BY revoked_at, id LIMIT ?`,
+);
+
+const forgetPlace = rawChange<[string]>(
+  'UPDATE sessions SET ip = NULL, ip_country = NULL, user_agent = NULL WHERE id = ?',
+);
+
+/**
+ * Forgets where sessions of a member were and on what, behind a position. Also one that is revoked between two calls is met:
+ * it was met before, or comes later.
+ *
+ * @returns their positions, in order; fewer than `limit` where there are no more.
+ */
+export async function forgetSessionPlaces(
+  unit: Unit,
+  memberId: string,
+  { after, limit }: { readonly after: SessionPosition | null; readonly limit: number },
+): Promise<SessionPosition[]> {
+  const { sessionId = '', revokedAt = null } = after ?? {};
+  const open = revokedAt === null ? await unrevokedBehind(unit, memberId, sessionId, limit) : [];
+  const left = limit - open.length;
+  const behind = revokedAt === null ? ([-1, ''] as const) : ([revokedAt, sessionId] as const);
+  const positions = left === 0 ? open : [...open, ...(await revokedBehind(unit, memberId, ...behind, left))];
+  for (const position of positions) await forgetPlace(unit, position.sessionId);
+  return positions;
+}
+
+/** A session whose time is up, which has not been reported yet. */
+export interface ExpiredSession {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly applicationId: string;
+  readonly expiresAt: number;
+  /** It may have been ended before its time: that is being written down. */
+  readonly isBeingEnded: 0 | 1;
+}
+
+const expired = raw<ExpiredSession, [number, number, string, number]>(
+  `SELECT s.id AS sessionId, m.user_id AS userId, m.application_id AS applicationId, s.expires_at AS expiresAt,
+     s.epoch <> a.session_epoch + m.session_epoch AND EXISTS (
+       SELECT 1 FROM long_works w
+       WHERE w.kind = '${ENDING_SESSIONS}' AND (w.application_id = m.application_id OR w.application_id IS NULL)
+     ) AS isBeingEnded
+   FROM sessions s JOIN application_users m ON m.id = s.application_user_id
+     JOIN applications a ON a.id = m.application_id
+   WHERE s.revoked_at IS NULL AND s.expiry_reported_at IS NULL AND s.expires_at <= ?1
+     AND (s.expires_at, s.id) > (?2, ?3)
+   ORDER BY s.expires_at, s.id LIMIT ?4`,
+);
+
+/** In the order of their ends. @param after goes on behind this one. */
+export function listExpiredSessions(
+  reader: Reader,
+  now: number,
+  { after, limit }: { readonly after: Pick<ExpiredSession, 'expiresAt' | 'sessionId'> | null; readonly limit: number },
+): Promise<ExpiredSession[]> {
+  return expired(reader, now, after?.expiresAt ?? 0, after?.sessionId ?? '', limit);
+}
+
+const setExpiryReported = rawChange<[number, string]>('UPDATE sessions SET expiry_reported_at = ? WHERE id = ?');
+
+export async function noteExpiryReported(unit: Unit, sessionId: string): Promise<void> {
+  await setExpiryReported(unit, unit.now, sessionId);
+}

@@ -1,0 +1,174 @@
+/**
+ * The subject of a verification: whom a session token or API key stands for right now, read live in one statement each.
+ * This is the product's hot path: raw statements, prepared once. `+?` keeps SQLite from re-planning a join at every call
+ * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
+ */
+import type { Reader } from '../db/database.ts';
+import { raw, rawByHash } from '../db/statements.ts';
+import type { MembershipStatus } from './schema/users.ts';
+
+/** The slugs of what a member holds, joined by spaces and in no order; null where there are none. */
+export interface HeldSlugs {
+  readonly roles: string | null;
+  readonly scopes: string | null;
+  readonly memberships: string | null;
+}
+
+/** A membership with the person and the application behind it. Lists and objects are JSON texts. */
+export interface SubjectRow extends HeldSlugs {
+  readonly applicationUserId: string;
+  readonly membershipStatus: MembershipStatus;
+  readonly username: string | null;
+  readonly userId: string;
+  readonly userDeletedAt: number | null;
+  readonly email: string;
+  readonly name: string | null;
+  readonly fullName: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly locale: string | null;
+  readonly timezone: string | null;
+  readonly region: string | null;
+  readonly providerAvatarUrl: string | null;
+  readonly avatarSizes: string | null;
+  readonly avatarUpdatedAt: number | null;
+  readonly bannerSizes: string | null;
+  readonly bannerUpdatedAt: number | null;
+  readonly applicationId: string;
+  readonly applicationSlug: string;
+  /** Null for the console. */
+  readonly workspaceId: string | null;
+}
+
+export interface SessionSubject extends SubjectRow {
+  readonly sessionId: string;
+  readonly expiresAt: number;
+  readonly revokedAt: number | null;
+  /** Made under another epoch than the present one. */
+  readonly isOutdated: 0 | 1;
+  readonly lastSeenAt: number;
+}
+
+/** What judging a key takes. */
+interface KeyState {
+  readonly keyId: string;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly gracePeriodEndsAt: number | null;
+  /** A personal key that was made under another epoch of its application than the present one. */
+  readonly isOutdated: 0 | 1;
+  readonly lastUsedAt: number | null;
+  readonly membershipStatus: MembershipStatus;
+  readonly userDeletedAt: number | null;
+  readonly userId: string;
+}
+
+export interface KeySubject extends SubjectRow, KeyState {
+  readonly membershipStatus: MembershipStatus;
+  readonly userDeletedAt: number | null;
+  readonly userId: string;
+}
+
+/** What authenticating a key takes, without the identity behind it. */
+export interface KeyCredential extends KeyState {
+  readonly keyWorkspaceId: string;
+  readonly keyApplicationId: string | null;
+  /** JSON list; null for all of the workspace. */
+  readonly keyApplicationIds: string | null;
+  /** `device` for a personal key. */
+  readonly source: string;
+  readonly access: 'read' | 'full';
+  readonly perMinute: number;
+  readonly perDay: number;
+  /** Of a personal key for the console. */
+  readonly isConsole: 0 | 1;
+}
+
+const slugs = (grants: string, table: string, column: string) =>
+  `(SELECT group_concat(g.slug, ' ') FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
+     WHERE h.application_user_id = m.id AND g.removed_at IS NULL)`;
+
+const SLUGS = `
+  ${slugs('application_user_roles', 'roles', 'role_id')} AS roles,
+  ${slugs('application_user_scopes', 'scopes', 'scope_id')} AS scopes,
+  ${slugs('application_user_groups', 'membership_groups', 'group_id')} AS memberships`;
+
+const SUBJECT = `
+  m.id AS applicationUserId, m.status AS membershipStatus, m.username,
+  u.id AS userId, u.deleted_at AS userDeletedAt, u.email, u.name, u.full_name AS fullName,
+  u.given_name AS givenName, u.family_name AS familyName, u.locale, u.timezone, u.region,
+  u.provider_avatar_url AS providerAvatarUrl, u.avatar_sizes AS avatarSizes, u.avatar_updated_at AS avatarUpdatedAt,
+  u.banner_sizes AS bannerSizes, u.banner_updated_at AS bannerUpdatedAt,
+  a.id AS applicationId, a.slug AS applicationSlug, a.workspace_id AS workspaceId, ${SLUGS}`;
+
+const MEMBER = `
+  JOIN users u ON u.id = m.user_id
+  JOIN applications a ON a.id = m.application_id`;
+
+const SESSION = `
+  SELECT s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
+    s.epoch <> a.session_epoch + m.session_epoch AS isOutdated, ${SUBJECT}
+  FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
+
+const sessionByHash = raw<SessionSubject, [Uint8Array]>(`${SESSION} WHERE s.token_hash = +?`);
+const sessionById = raw<SessionSubject, [string]>(`${SESSION} WHERE s.id = +?`);
+
+/** @param hash of the token. */
+export async function findSessionSubject(reader: Reader, hash: Uint8Array): Promise<SessionSubject | undefined> {
+  const [row] = await sessionByHash(reader, hash);
+  return row;
+}
+
+export async function findSessionSubjectById(reader: Reader, id: string): Promise<SessionSubject | undefined> {
+  const [row] = await sessionById(reader, id);
+  return row;
+}
+
+const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
+  k.grace_period_ends_at AS gracePeriodEndsAt, k.last_used_at AS lastUsedAt`;
+
+const keySubjectByHash = raw<KeySubject, [Uint8Array]>(
+  `SELECT ${KEY_STATE}, k.source = 'device' AND k.epoch <> a.session_epoch AS isOutdated, ${SUBJECT}
+   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
+   WHERE k.token_hash = +?`,
+);
+
+/** @param hash of the token. */
+export async function findKeySubject(reader: Reader, hash: Uint8Array): Promise<KeySubject | undefined> {
+  const [row] = await keySubjectByHash(reader, hash);
+  return row;
+}
+
+/** Only a personal key has to do with its application. */
+const ofDevice = (expression: string) =>
+  `(k.source = 'device' AND (SELECT ${expression} FROM applications a WHERE a.id = k.application_id))`;
+
+const keyCredentialByHash = rawByHash<KeyCredential>(
+  `SELECT ${KEY_STATE}, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
+     k.application_ids AS keyApplicationIds, k.source, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
+     m.status AS membershipStatus, u.deleted_at AS userDeletedAt, u.id AS userId,
+     ${ofDevice('k.epoch <> a.session_epoch')} AS isOutdated, ${ofDevice('a.workspace_id IS NULL')} AS isConsole
+   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
+   WHERE k.token_hash = +?`,
+);
+
+/** @param hash of the token. */
+export async function findKeyCredential(reader: Reader, hash: Uint8Array): Promise<KeyCredential | undefined> {
+  const [row] = await keyCredentialByHash(reader, hash);
+  return row;
+}
+
+const slugsOfMember = raw<HeldSlugs, [string, string]>(
+  `SELECT ${SLUGS} FROM application_users m
+   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'`,
+);
+
+/** What a person holds in an application, by an active membership. */
+export async function findLiveSlugs(
+  reader: Reader,
+  userId: string,
+  applicationId: string,
+): Promise<HeldSlugs | undefined> {
+  const [row] = await slugsOfMember(reader, userId, applicationId);
+  return row;
+}

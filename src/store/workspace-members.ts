@@ -1,0 +1,153 @@
+/** Seats: the people who run a workspace, each with a role in it. */
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { users } from './schema/users.ts';
+import { workspaceMembers, type WorkspaceRole } from './schema/workspace-members.ts';
+
+export { WORKSPACE_ROLES, type WorkspaceRole } from './schema/workspace-members.ts';
+
+const { placeholder } = sql;
+
+export type Seat = typeof workspaceMembers.$inferSelect;
+
+/** What a person may do in a workspace. */
+export type SeatRole = Pick<Seat, 'workspaceId' | 'role'>;
+
+const seatsOfPerson = raw<SeatRole, [string]>(
+  'SELECT workspace_id AS workspaceId, role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
+);
+
+/** In the order they joined. */
+export function listSeatsOf(reader: Reader, userId: string): Promise<SeatRole[]> {
+  return seatsOfPerson(reader, userId);
+}
+
+const anySeat = raw<{ id: string }, [string]>('SELECT id FROM workspace_members WHERE user_id = ? LIMIT 1');
+
+const seatIn = prepared((db) =>
+  db
+    .select()
+    .from(workspaceMembers)
+    .where(
+      and(
+        eq(workspaceMembers.workspaceId, placeholder('workspaceId')),
+        eq(workspaceMembers.userId, placeholder('userId')),
+      ),
+    )
+    .prepare(),
+);
+
+export async function findSeat(reader: Reader, workspaceId: string, userId: string): Promise<Seat | undefined> {
+  const [seat] = await seatIn(reader, { workspaceId, userId });
+  return seat;
+}
+
+const seatById = prepared((db) =>
+  db
+    .select()
+    .from(workspaceMembers)
+    .where(
+      and(eq(workspaceMembers.id, placeholder('id')), eq(workspaceMembers.workspaceId, placeholder('workspaceId'))),
+    )
+    .prepare(),
+);
+
+export async function findSeatById(reader: Reader, workspaceId: string, id: string): Promise<Seat | undefined> {
+  const [seat] = await seatById(reader, { workspaceId, id });
+  return seat;
+}
+
+/** @param workspaceId null for whichever. */
+export async function isWorkspaceMember(reader: Reader, userId: string, workspaceId: string | null): Promise<boolean> {
+  if (workspaceId !== null) return (await findSeat(reader, workspaceId, userId)) !== undefined;
+  return (await anySeat(reader, userId)).length > 0;
+}
+
+/** A seat and the present address of who holds it. */
+export interface SeatWithEmail {
+  readonly seat: Seat;
+  readonly email: string;
+}
+
+/** In the order they joined. @param afterId begins behind this one; null at the first. */
+export async function pageOfSeats(
+  reader: Reader,
+  workspaceId: string,
+  { afterId, limit }: { readonly afterId: string | null; readonly limit: number },
+): Promise<SeatWithEmail[]> {
+  return orm(reader)
+    .select({ seat: workspaceMembers, email: users.email })
+    .from(workspaceMembers)
+    .innerJoin(users, eq(users.id, workspaceMembers.userId))
+    .where(
+      and(
+        eq(workspaceMembers.workspaceId, workspaceId),
+        afterId === null ? undefined : gt(workspaceMembers.id, afterId),
+      ),
+    )
+    .orderBy(asc(workspaceMembers.id))
+    .limit(limit);
+}
+
+const emailsOfOwners = raw<{ email: string }, [string]>(
+  `SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
+   WHERE m.workspace_id = +? AND m.role = 'owner' ORDER BY m.id`,
+);
+
+/** In the order they joined. */
+export async function ownerEmails(reader: Reader, workspaceId: string): Promise<string[]> {
+  return (await emailsOfOwners(reader, workspaceId)).map(({ email }) => email);
+}
+
+const anyOwner = raw<{ id: string }>("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");
+
+/** Whether anybody owns anything here. */
+export async function hasOwner(reader: Reader): Promise<boolean> {
+  return (await anyOwner(reader)).length > 0;
+}
+
+const otherOwner = raw<{ id: string }, [string, string]>(
+  "SELECT id FROM workspace_members WHERE workspace_id = ? AND user_id <> ? AND role = 'owner' LIMIT 1",
+);
+
+export async function hasOtherOwner(reader: Reader, workspaceId: string, userId: string): Promise<boolean> {
+  return (await otherOwner(reader, workspaceId, userId)).length > 0;
+}
+
+const ownedAlone = raw<{ name: string }, [string]>(
+  `SELECT w.name FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
+   WHERE m.user_id = +? AND m.role = 'owner' AND NOT EXISTS (
+     SELECT 1 FROM workspace_members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> m.user_id)
+   ORDER BY m.id`,
+);
+
+/** Names of the workspaces that would be without an owner if this person were gone. */
+export async function workspacesOwnedAlone(reader: Reader, userId: string): Promise<string[]> {
+  return (await ownedAlone(reader, userId)).map(({ name }) => name);
+}
+
+export async function insertSeat(unit: Unit, workspaceId: string, userId: string, role: WorkspaceRole): Promise<Seat> {
+  const seat = { id: newId('workspaceMember', unit.now), workspaceId, userId, role, createdAt: unit.now };
+  await orm(unit).insert(workspaceMembers).values(seat);
+  return seat;
+}
+
+export async function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promise<Seat | undefined> {
+  const [seat] = await orm(unit).update(workspaceMembers).set({ role }).where(eq(workspaceMembers.id, id)).returning();
+  return seat;
+}
+
+const deleteById = rawChange<[string]>('DELETE FROM workspace_members WHERE id = ?');
+
+export async function deleteSeat(unit: Unit, id: string): Promise<void> {
+  await deleteById(unit, id);
+}
+
+const deleteOfPerson = rawChange<[string]>('DELETE FROM workspace_members WHERE user_id = ?');
+
+/** Takes a person out of every workspace. */
+export async function deleteSeatsOf(unit: Unit, userId: string): Promise<void> {
+  await deleteOfPerson(unit, userId);
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import { turnTaker } from '@/http/turns.ts';
+
+/** Holds the loop, as a handler that works. */
+function work(ms: number): void {
+  const since = performance.now();
+  while (performance.now() - since < ms);
+}
+
+test('a burst of requests lets timers and others in between, and is taken in the order of arrival', async () => {
+  const inTurn = turnTaker();
+  const order: string[] = [];
+  const requests = Array.from({ length: 20 }, (_, index) =>
+    inTurn(async () => {
+      work(2);
+      order.push(`request ${index}`);
+    }),
+  );
+  setImmediate(() => order.push('somebody else'));
+  await Promise.all(requests);
+  expect(order.filter((name) => name.startsWith('request'))).toEqual(
+    Array.from({ length: 20 }, (_, index) => `request ${index}`),
+  );
+  expect(order.indexOf('somebody else')).toBeLessThan(15);
+});
+
+test('a request in a fresh turn is taken at once', async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  let isTaken = false;
+  const request = turnTaker()(async () => {
+    isTaken = true;
+  });
+  expect(isTaken).toBe(true);
+  await request;
+});
+
+test('a request that fails fails for its caller alone', async () => {
+  const inTurn = turnTaker();
+  const answers = await Promise.allSettled([
+    inTurn(async () => work(6)),
+    inTurn(async () => {
+      throw new Error('mine');
+    }),
+    inTurn(async () => 'ok'),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test';
+import pino from 'pino';
+import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
+import type { Unit } from '@/db/database.ts';
+import { beginLongWork, type LongWorkKind, longWorkRunner, type Task } from '@/jobs/long-work.ts';
+import { recordAudit } from '@/store/audit.ts';
+import { findPendingWork } from '@/store/long-works.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+const NOW = Date.parse('2026-03-02T12:00:00.000Z');
+const ACTOR: Actor = { ...SYSTEM_ACTOR, type: 'user', userId: 'usr_1', requestId: 'req_1' };
+
+interface Rows {
+  readonly count: number;
+}
+
+/** A trail of numbered audit records, which a test can hold up or break. */
+function counting(name: string, onSlice: (from: number) => void = () => {}): LongWorkKind<Rows> {
+  return {
+    name,
+    async step(unit: Unit, { data, cursor }: Task<Rows>, limit) {
+      const from = Number(cursor ?? 0);
+      onSlice(from);
+      const to = Math.min(from + limit, data.count);
+      for (let index = from; index < to; index += 1)
+        await recordAudit(unit, { kind: 'workspace.created', targetId: `${name}-${index}` });
+      return { done: to - from, cursor: String(to), isFinished: to === data.count };
+    },
+    count: async (_, { data, cursor }) => data.count - Number(cursor ?? 0),
+  };
+}
+
+async function open() {
+  const { db, sqlite } = await openTestDatabase({ now: () => NOW });
+  sqlite.run(`INSERT INTO applications (id, client_id, slug, name, stage, signin_gate, beta_request_policy,
+    session_ttl_seconds, return_urls, created_at, updated_at)
+    VALUES ('app_1', 'c', 's', 'n', 'live', 'public', 'manual', 300, '[]', 1, 1)`);
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const targets = () =>
+    (sqlite.query('SELECT target_id AS id FROM audit_records ORDER BY rowid').all() as { id: string }[]).map(
+      ({ id }) => id,
+    );
+  const begin = (kind: LongWorkKind<Rows>, count: number) =>
+    db.write(ACTOR, (unit) => beginLongWork(unit, kind, { applicationId: 'app_1', data: { count } }));
+  const runner = (...kinds: LongWorkKind<Rows>[]) => longWorkRunner({ db, log, kinds: kinds as LongWorkKind<never>[] });
+  const pending = async () => (await findPendingWork(db.reader, ['app_1'])).get('app_1');
+  return { db, sqlite, lines, targets, begin, runner, pending };
+}
+
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
+
+describe('long work', () => {
+  test('that is short is done with the switch and leaves nothing behind', async () => {
+    const { begin, targets, pending } = await open();
+    expect(await begin(counting('short'), 40)).toBe(40);
+    expect(targets()).toEqual(numbered('short', 40));
+    expect(await pending()).toBeUndefined();
+  });
+
+  test('is taken up at once, written to its end row by row, and logged', async () => {
+    const { begin, targets, runner, pending, lines } = await open();
+    const kind = counting('long');
+    const works = runner(kind);
+    expect(await begin(kind, 5000)).toBe(100);
+    await works.runOnce();
+    expect(targets()).toEqual(numbered('long', 5000));
+    expect(await pending()).toBeUndefined();
+    expect(lines.at(-1)).toMatchObject({ msg: 'long work is done', kind: 'long', applicationId: 'app_1' });
+  });
+
+  test('shows how far it is', async () => {
+    const { begin, pending, runner } = await open();
+    let seen: unknown;
+    const kind = counting('long', (from) => {
+      if (from >= 200 && seen === undefined) seen = pending();
+    });
+    await begin(kind, 3000);
+    expect(await pending()).toEqual({ kind: 'long', done: 100, total: null });
+    await runner(kind).runOnce();
+    expect(await seen).toMatchObject({ kind: 'long', total: 3000 });
+  });
+
+  test('keeps the actor of the switch, whoever carries it on', async () => {
+    const { begin, runner, sqlite } = await open();
+    const kind = counting('long');
+    await begin(kind, 300);
+    await runner(kind).runOnce();
+    expect(sqlite.query('SELECT DISTINCT actor_user_id AS id, request_id AS request FROM audit_records').all()).toEqual(
+      [{ id: 'usr_1', request: 'req_1' }],
+    );
+  });
+
+  test('that is cut off in the middle goes on where it stood: nothing is left out, nothing done twice', async () => {
+    const { begin, targets, runner, pending } = await open();
+    const first = runner(
+      counting('long', (from) => {
+        if (from >= 1000) void first.stop();
+      }),
+    );
+    await begin(counting('long'), 5000);
+    await first.runOnce();
+    const { done } = (await pending())!;
+    expect(done).toBeGreaterThanOrEqual(1000);
+    expect(done).toBeLessThan(5000);
+    await runner(counting('long')).runOnce();
+    expect(targets()).toEqual(numbered('long', 5000));
+  });
+
+  test('whose slice fails stays where it stands and is tried again', async () => {
+    const { begin, targets, runner, pending, lines } = await open();
+    let isBroken = true;
+    const kind = counting('long', (from) => {
+      if (from >= 300 && isBroken) throw new Error('disk full');
+    });
+    const works = runner(kind);
+    await begin(kind, 1000);
+    await works.runOnce();
+    expect((await pending())!.done).toBeLessThan(1000);
+    expect(lines.some(({ level, msg }) => level === 50 && String(msg).includes('will be tried again'))).toBe(true);
+    isBroken = false;
+    await works.runOnce();
+    expect(targets()).toEqual(numbered('long', 1000));
+  });
+
+  test('goes on in turn: a short one is not held up by a long one before it', async () => {
+    const { begin, targets, runner } = await open();
+    const kinds = [counting('long'), counting('short')] as const;
+    await begin(kinds[0], 20_000);
+    await begin(kinds[1], 300);
+    await runner(...kinds).runOnce();
+    const done = targets();
+    expect(done.lastIndexOf('short-299')).toBeLessThan(done.lastIndexOf('long-19999'));
+    expect(done).toHaveLength(20_300);
+  });
+
+  test('lets the changes of others in between its slices', async () => {
+    const { db, begin, runner, targets } = await open();
+    const kind = counting('long');
+    const works = runner(kind);
+    await begin(kind, 20_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    await db.write(SYSTEM_ACTOR, (unit) => recordAudit(unit, { kind: 'workspace.created', targetId: 'mine' }));
+    await works.runOnce();
+    expect(targets().indexOf('mine')).toBeLessThan(19_000);
+  });
+});

@@ -1,0 +1,192 @@
+/** The mail queue by itself, over a transport that the test holds back: who goes first, how many at once, and what is repeated. */
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
+import { DAY, MINUTE } from '../../src/core/clock.ts';
+import { type MailTransport, MailError } from '../../src/mail/transport.ts';
+import { type MailLane, queueMail } from '../../src/store/mails.ts';
+import { eventually } from '../support/binary.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const PLACES = 8;
+
+/** A transport whose mails arrive when the test lets them, by subject. */
+function heldTransport() {
+  const offered: string[] = [];
+  const waiting = new Map<string, PromiseWithResolvers<void>>();
+  let isOpen = false;
+  const transport: MailTransport = {
+    places: PLACES,
+    async send({ subject }) {
+      offered.push(subject);
+      if (isOpen) return { status: 'sent' };
+      const arrival = Promise.withResolvers<void>();
+      waiting.set(subject, arrival);
+      await arrival.promise;
+      return { status: 'sent' };
+    },
+    close() {},
+  };
+  return {
+    transport,
+    /** In the order they were handed over. */
+    offered,
+    underWay: () => [...waiting.keys()],
+    arrive(subject: string) {
+      waiting.get(subject)!.resolve();
+      waiting.delete(subject);
+    },
+    fail(subject: string, error: Error) {
+      waiting.get(subject)!.reject(error);
+      waiting.delete(subject);
+    },
+    /** From now on nothing is held back. */
+    open() {
+      isOpen = true;
+      for (const { resolve } of waiting.values()) resolve();
+      waiting.clear();
+    },
+  };
+}
+
+function queue({ db, clock }: Instance, lane: MailLane, subjects: readonly string[]): Promise<void> {
+  return db.write(SYSTEM_ACTOR, async (unit) => {
+    for (const subject of subjects)
+      await queueMail(unit, {
+        to: 'ada@example.com',
+        subject,
+        text: 'Hello',
+        html: '<p>Hello</p>',
+        code: null,
+        expiresAt: clock.now() + DAY,
+        lane,
+      });
+  });
+}
+
+const many = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name} ${index}`);
+
+async function setUp() {
+  const held = heldTransport();
+  return { held, instance: await createInstance({ mail: held.transport }) };
+}
+
+const statusesOf = ({ sqlite }: Instance) =>
+  (sqlite.query('SELECT DISTINCT status FROM mails').all() as { status: string }[]).map(({ status }) => status);
+
+describe('the mail queue', () => {
+  test('sends a code at once that was queued behind two thousand launch mails', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'bulk', many('launch', 2000));
+    await eventually('the launch is under way', () => held.underWay().length > 0);
+    await queue(instance, 'code', ['code']);
+    // Nothing of the launch has arrived: there was a place for it.
+    await eventually('the code has left', () => held.underWay().includes('code'));
+    expect(held.offered.length).toBeLessThanOrEqual(PLACES);
+    held.open();
+    await instance.services.mail.runOnce();
+    expect(held.offered).toHaveLength(2001);
+    expect(statusesOf(instance)).toEqual(['sent']);
+  });
+
+  test('keeps places for what is more urgent: half of them from bulk, a quarter from notices', async () => {
+    const { held, instance } = await setUp();
+    const countOf = (name: string) => held.underWay().filter((subject) => subject.startsWith(name)).length;
+    await queue(instance, 'bulk', many('bulk', 20));
+    await eventually('bulk has its places', () => countOf('bulk') === 4);
+    await queue(instance, 'notice', many('notice', 20));
+    await eventually('notices have theirs', () => countOf('notice') === 2);
+    await queue(instance, 'code', many('code', 20));
+    await eventually('codes have the rest', () => countOf('code') === 2);
+    await Bun.sleep(10);
+    expect([countOf('bulk'), countOf('notice'), countOf('code')]).toEqual([4, 2, 2]);
+    // A place that is free goes to the most urgent.
+    held.arrive('bulk 0');
+    await eventually('a code took it', () => countOf('code') === 3);
+    expect([countOf('bulk'), countOf('notice')]).toEqual([3, 2]);
+    held.open();
+    await instance.services.mail.runOnce();
+    expect(held.offered).toHaveLength(60);
+  });
+
+  test('is a pool: one that takes long holds up its own place alone', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'code', many('code', 40));
+    await eventually('all places are taken', () => held.underWay().length === PLACES);
+    for (let arrived = 1; arrived < 40; arrived += 1) {
+      await eventually('another is under way', () => held.underWay().some((subject) => subject !== 'code 0'));
+      held.arrive(held.underWay().find((subject) => subject !== 'code 0')!);
+    }
+    expect(held.underWay()).toEqual(['code 0']);
+    held.open();
+    await instance.services.mail.runOnce();
+  });
+
+  test('takes nothing for lost that is under way, however long it takes', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'notice', ['slow']);
+    await eventually('it is under way', () => held.underWay().length === 1);
+    instance.clock.advance(10 * MINUTE);
+    instance.services.mail.wake();
+    await Bun.sleep(10);
+    expect(held.offered).toEqual(['slow']);
+    held.open();
+    await instance.services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['slow'], ['sent']]);
+  });
+
+  test('sends anew after a restart what was under way, at once', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'notice', ['cut off']);
+    await eventually('it is under way', () => held.underWay().length === 1);
+    instance.services.mail.close();
+    const { services } = await instance.restart();
+    held.open();
+    await services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['cut off', 'cut off'], ['sent']]);
+  });
+
+  test('repeats a mail whose outcome could not be recorded, when its lease has run out', async () => {
+    const { held, instance } = await setUp();
+    held.open();
+    instance.sqlite.run(`CREATE TRIGGER refuse_outcome BEFORE UPDATE OF status ON mails
+      BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+    await queue(instance, 'notice', ['once more']);
+    await instance.services.mail.runOnce();
+    expect([held.offered, statusesOf(instance)]).toEqual([['once more'], ['queued']]);
+    instance.sqlite.run('DROP TRIGGER refuse_outcome');
+    instance.clock.advance(2 * MINUTE);
+    await instance.services.mail.runOnce();
+    expect([held.offered.length, statusesOf(instance)]).toEqual([2, ['sent']]);
+  });
+
+  test('puts on record why a mail was not taken, in the words of the transport alone', async () => {
+    const { held, instance } = await setUp();
+    await queue(instance, 'notice', ['one', 'two', 'three']);
+    await eventually('all are under way', () => held.underWay().length === 3);
+    held.fail('one', new MailError('SMTP 450 4.2.1', false));
+    held.fail('two', new MailError('SMTP 550 5.1.1', true));
+    held.fail('three', new TypeError('ada@example.com is not to be written down'));
+    await instance.services.mail.runOnce();
+    const rows = instance.sqlite.query('SELECT subject, status, last_error AS error FROM mails ORDER BY rowid').all();
+    expect(rows).toEqual([
+      { subject: 'one', status: 'queued', error: 'SMTP 450 4.2.1' },
+      { subject: 'two', status: 'failed', error: 'SMTP 550 5.1.1' },
+      { subject: 'three', status: 'queued', error: 'TypeError' },
+    ]);
+  });
+
+  test('lets others in while it captures thousands', async () => {
+    const instance = await createInstance();
+    await queue(instance, 'bulk', many('launch', 3000));
+    let isDone = false;
+    const running = instance.services.mail.runOnce().then(() => void (isDone = true));
+    let turns = 0;
+    while (!isDone) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+    await running;
+    expect(turns).toBeGreaterThanOrEqual(5);
+    expect(statusesOf(instance)).toEqual(['captured']);
+  });
+});

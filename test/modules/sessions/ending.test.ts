@@ -1,0 +1,195 @@
+/** Ending many sessions: over from the switch on, and each written down and told exactly once, whatever comes between. */
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
+import type { MintedSession } from '@/modules/sessions/service.ts';
+import { createInstance, type Instance } from '../../support/instance.ts';
+import { managing } from '../users/management.ts';
+
+/** More than the slice that is part of the switch. */
+const MANY = 250;
+
+/** A person with many sessions beside the one they signed in with; nothing writes a trail to its end. */
+async function setUp() {
+  const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
+  const application = await instance.createApplication({ sessionTtlSeconds: HOUR / SECOND });
+  const person = await instance.signIn(application.clientId, 'ada@example.com');
+  const { id: applicationUserId } = instance.sqlite
+    .query('SELECT id FROM application_users WHERE user_id = ?')
+    .get(person.userId) as { id: string };
+  const { userId } = person;
+  const holder = { application, applicationUserId, userId, method: 'otp', userAgent: null } as const;
+  const mint = () =>
+    instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      const minted: MintedSession[] = [];
+      while (minted.length < MANY) minted.push(await instance.services.sessions.mint(unit, holder));
+      return minted;
+    });
+  const sessions = await mint();
+  await instance.services.longWork.stop();
+  return { instance, application, person, sessions, mint, manage: managing(instance, application) };
+}
+
+type SetUp = Awaited<ReturnType<typeof setUp>>;
+
+const verdict = async (instance: Instance, token: string): Promise<string> => {
+  const { json } = await instance.call('POST', '/api/v1/verify', { token: instance.workspaceKey, body: { token } });
+  return json.success ? 'ok' : json.errorMessage;
+};
+
+async function verdicts(instance: Instance, sessions: readonly { token: string }[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { token } of sessions) found.add(await verdict(instance, token));
+  return [...found];
+}
+
+const reported = ({ instance, application }: SetUp): { sessionId: string; reason: string }[] =>
+  instance
+    .events(application.id)
+    .filter(({ type }) => type === 'user.session_revoked')
+    .map(({ data }) => data as { sessionId: string; reason: string });
+
+const idsOf = (list: readonly { sessionId: string }[]) => list.map(({ sessionId }) => sessionId).sort();
+
+const rowsRevoked = ({ instance }: SetUp) =>
+  instance.sqlite.query('SELECT id FROM sessions WHERE revoked_at IS NOT NULL').all().length;
+
+async function change({ instance, manage }: SetUp, kind: string): Promise<void> {
+  const { json } = await manage('POST', '/lifecycle/send', { body: { kind } });
+  const { challengeId } = json.data;
+  const done = await manage('POST', '/lifecycle/confirm', {
+    body: { challengeId, code: instance.codeFor('owner@example.com') },
+  });
+  expect(done.status).toBe(200);
+}
+
+/** As after a crash in the middle of the trail. */
+async function goOn({ instance }: SetUp): Promise<Instance> {
+  const restarted = await instance.restart();
+  await restarted.services.scheduler.runAll();
+  return restarted;
+}
+
+describe('many sessions of an archived application', () => {
+  test('are refused from the archiving on, whether their rows have been reached or not', async () => {
+    const scene = await setUp();
+    const { instance, manage, sessions } = scene;
+    await change(scene, 'archive');
+    expect(rowsRevoked(scene)).toBeLessThan(MANY);
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    expect((await manage('GET', '')).json.data.pendingWork).toEqual({ kind: 'end_sessions', done: 100, total: null });
+  });
+
+  test('are each written down and told once, after a restart too', async () => {
+    const scene = await setUp();
+    const { sessions, manage, person } = scene;
+    await change(scene, 'archive');
+    await goOn(scene);
+    await goOn(scene);
+    expect(reported(scene)).toHaveLength(MANY + 1);
+    expect(idsOf(reported(scene))).toEqual(expect.arrayContaining(idsOf(sessions)));
+    expect(new Set(reported(scene).map(({ reason }) => reason))).toEqual(new Set(['application.archived']));
+    expect(rowsRevoked(scene)).toBe(MANY + 1);
+    expect((await manage('GET', '')).json.data.pendingWork).toBeNull();
+    expect(await verdict(scene.instance, person.token)).toBe('revoked');
+  });
+
+  test('are not revived by unarchiving, and those begun after it are not touched by the rest of the trail', async () => {
+    const scene = await setUp();
+    const { instance, application, manage, sessions } = scene;
+    await change(scene, 'archive');
+    expect((await manage('POST', '/unarchive')).status).toBe(200);
+    instance.clock.advance(MINUTE);
+    const later = await instance.signIn(application.clientId, 'ada@example.com');
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    expect(await verdict(instance, later.token)).toBe('ok');
+    await goOn(scene);
+    expect(reported(scene)).toHaveLength(MANY + 1);
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    expect(await verdict(instance, later.token)).toBe('ok');
+  });
+
+  test('show in no list from then on', async () => {
+    const scene = await setUp();
+    const { manage, person } = scene;
+    const open = async () => (await manage('GET', `/users/${person.userId}/sessions`)).json.data.items.length;
+    expect(await open()).toBeGreaterThan(0);
+    await change(scene, 'archive');
+    expect(await open()).toBe(0);
+  });
+
+  test('are told as revoked, not as expired, though their time runs out before their row is reached', async () => {
+    const scene = await setUp();
+    const { instance, application } = scene;
+    await change(scene, 'archive');
+    instance.clock.advance(2 * HOUR);
+    // The report of the expired comes first.
+    await goOn(scene);
+    const types = instance.events(application.id).map(({ type }) => type);
+    expect(types).not.toContain('user.session_expired');
+    expect(reported(scene)).toHaveLength(MANY + 1);
+  });
+
+  test('that had run out before are told as expired', async () => {
+    const scene = await setUp();
+    const { instance, application } = scene;
+    instance.clock.advance(2 * HOUR);
+    await change(scene, 'archive');
+    await goOn(scene);
+    await goOn(scene);
+    const types = instance.events(application.id).map(({ type }) => type);
+    expect(types.filter((type) => type === 'user.session_expired')).toHaveLength(MANY + 1);
+    expect(reported(scene)).toEqual([]);
+  });
+});
+
+describe('many sessions of one person', () => {
+  test('are all counted and refused when an admin revokes them, and told once each', async () => {
+    const scene = await setUp();
+    const { instance, manage, person, sessions } = scene;
+    const answer = await manage('DELETE', `/users/${person.userId}/sessions`);
+    expect(answer.json.data).toEqual({ revoked: MANY + 1 });
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    expect((await manage('DELETE', `/users/${person.userId}/sessions`)).json.data).toEqual({ revoked: 0 });
+    await goOn(scene);
+    expect(new Set(idsOf(reported(scene))).size).toBe(MANY + 1);
+    expect(reported(scene)).toHaveLength(MANY + 1);
+  });
+
+  test('stay over when a ban is lifted before the last of them is written down', async () => {
+    const scene = await setUp();
+    const { instance, manage, person, sessions, mint } = scene;
+    await manage('POST', `/users/${person.userId}/ban`);
+    await manage('POST', `/users/${person.userId}/unban`);
+    instance.clock.advance(MINUTE);
+    const later = await mint();
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    await goOn(scene);
+    expect(await verdicts(instance, later)).toEqual(['ok']);
+    expect(reported(scene)).toHaveLength(MANY + 1);
+  });
+
+  test('end but for the one that asks, which goes on', async () => {
+    const scene = await setUp();
+    const { instance, person, sessions } = scene;
+    const others = () => instance.call('DELETE', '/api/account/sessions', { token: person.token });
+    expect((await others()).json.data).toEqual({ revoked: MANY });
+    expect(await verdicts(instance, sessions)).toEqual(['revoked']);
+    expect(await verdict(instance, person.token)).toBe('ok');
+    expect((await others()).json.data).toEqual({ revoked: 0 });
+    await goOn(scene);
+    expect(idsOf(reported(scene))).toEqual(idsOf(sessions));
+    expect(await verdict(instance, person.token)).toBe('ok');
+  });
+
+  test('in another application are left alone by what happens in one', async () => {
+    const scene = await setUp();
+    const { instance, manage, person } = scene;
+    const other = await instance.createApplication({ name: 'Other' });
+    instance.clock.advance(MINUTE);
+    const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
+    await manage('POST', `/users/${person.userId}/ban`);
+    await goOn(scene);
+    expect(await verdict(instance, elsewhere.token)).toBe('ok');
+  });
+});

@@ -1,0 +1,171 @@
+/** Endpoints that much waits for: what is switched takes effect at once, and nothing that waits is touched for it. */
+import { describe, expect, test } from 'bun:test';
+import { newId } from '@/core/id.ts';
+import { eventually } from '../../support/binary.ts';
+import { emit, newestDelivery, quarantine, type Scene, setUp, subscribe } from './scene.ts';
+
+/** So many events that wait for an endpoint, the oldest first, each of its own millisecond before now. */
+function addBacklog({ instance, application }: Scene, webhookId: string, count: number): void {
+  const { sqlite, clock } = instance;
+  const event = sqlite.prepare(
+    "INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, 'user.banned', ?, ?)",
+  );
+  const delivery = sqlite.prepare(
+    `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
+     VALUES (?1, ?2, ?3, 'user.banned', 'pending', 0, ?4, ?4)`,
+  );
+  sqlite.transaction(() => {
+    for (let index = 0; index < count; index += 1) {
+      const at = clock.now() - count + index;
+      const eventId = newId('event', at);
+      event.run(eventId, application.id, JSON.stringify({ userId: `usr_${index}` }), at);
+      delivery.run(newId('delivery', at), webhookId, eventId, at);
+    }
+  })();
+}
+
+/** Whoever gives a delivery that waits another status fails. */
+const REFUSE_TOUCH = `CREATE TRIGGER refuse_touch BEFORE UPDATE OF status, next_attempt_at ON deliveries
+  WHEN OLD.leased_until IS NULL BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
+
+const countOf = ({ instance }: Scene, table: string) =>
+  (instance.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
+
+const usersOf = (received: readonly { readonly event: { readonly data: { userId: string } } }[]) =>
+  received.map(({ event }) => event.data.userId);
+
+describe('an endpoint that thousands of events wait for', () => {
+  test('goes into quarantine and out of it without a touch to any of them', async () => {
+    const scene = await setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    const gate = Promise.withResolvers<void>();
+    receiver.answerWith(async () => {
+      await gate.promise;
+      return { status: 410 };
+    });
+    await emit(scene, 'usr_gone');
+    await eventually('it is under way', () => receiver.received.length === 1);
+    addBacklog(scene, id, 5000);
+    // They wait for another attempt.
+    instance.sqlite.run('UPDATE deliveries SET next_attempt_at = created_at + 60000 WHERE leased_until IS NULL');
+    instance.sqlite.run(REFUSE_TOUCH);
+    gate.resolve();
+    await eventually('it is in quarantine', async () => (await api.get(id)).json.data.status === 'quarantined');
+    await instance.services.deliveries.stop();
+    const held = await api.deliveries(id, '?status=held&limit=2');
+    expect(held.json.data.items.map(({ status, nextAttemptAt }: any) => [status, nextAttemptAt])).toEqual([
+      ['held', null],
+      ['held', null],
+    ]);
+    expect((await api.deliveries(id, '?status=pending')).json.data.items).toEqual([]);
+    const released = await api.release(id);
+    expect([released.status, released.json.data.released]).toEqual([200, 5000]);
+    expect((await api.deliveries(id, '?status=held')).json.data.items).toEqual([]);
+    expect((await api.deliveries(id, '?status=pending&limit=2')).json.data.items).toHaveLength(2);
+    expect((await api.deliveries(id, '?status=failed')).json.data.items).toHaveLength(1);
+  });
+
+  test('that is put in quarantine again in the middle of a release goes on in order after the next', async () => {
+    const scene = await setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    for (let index = 0; index < 6; index += 1) await emit(scene, `usr_${index}`);
+    receiver.answerWith(({ event }) => ({ status: event.data.userId === 'usr_2' ? 410 : 200 }));
+    await api.release(id);
+    await instance.services.deliveries.runOnce();
+    expect((await api.get(id)).json.data.status).toBe('quarantined');
+    await emit(scene, 'usr_later');
+    expect(usersOf(receiver.received).slice(1)).toEqual(['usr_0', 'usr_1', 'usr_2']);
+    expect((await api.deliveries(id, '?status=held')).json.data.items).toHaveLength(4);
+    receiver.answerWith(() => ({ status: 200 }));
+    expect((await api.release(id)).json.data.released).toBe(4);
+    await instance.services.deliveries.runOnce();
+    expect(usersOf(receiver.received).slice(4)).toEqual(['usr_3', 'usr_4', 'usr_5', 'usr_later']);
+  });
+
+  test('tries each of what was held once before any a second time, and before what is new', async () => {
+    const scene = await setUp();
+    const { instance, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    await quarantine(scene, { receiver });
+    for (let index = 0; index < 3; index += 1) await emit(scene, `usr_${index}`);
+    let failures = 1;
+    receiver.answerWith(() => ({ status: (failures -= 1) >= 0 ? 503 : 200 }));
+    await api.release(id);
+    await emit(scene, 'usr_new');
+    instance.clock.advance(20_000);
+    await instance.services.deliveries.runOnce();
+    instance.clock.advance(20_000);
+    await instance.services.deliveries.runOnce();
+    const order = usersOf(receiver.received).slice(1);
+    expect(order.slice(0, 3)).toEqual(['usr_0', 'usr_1', 'usr_2']);
+    expect(order.slice(3).sort()).toEqual(['usr_0', 'usr_new']);
+  });
+
+  test('is deleted at once; its deliveries follow in slices, also after a restart', async () => {
+    const scene = await setUp();
+    const { instance, application, api } = scene;
+    const { id, receiver } = await subscribe(scene);
+    const other = await subscribe(scene);
+    await emit(scene, 'usr_first');
+    await instance.services.deliveries.runOnce();
+    await instance.services.deliveries.stop();
+    await instance.services.longWork.stop();
+    addBacklog(scene, id, 5000);
+    expect((await api.remove(id)).status).toBe(200);
+    for (const answer of [await api.get(id), await api.deliveries(id), await api.remove(id), await api.release(id)])
+      expect(answer.status).toBe(404);
+    expect((await api.list()).json.data.items.map((webhook: { id: string }) => webhook.id)).toEqual([other.id]);
+    expect(countOf(scene, 'deliveries')).toBe(5002 - 100);
+    const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
+      token: instance.workspaceKey,
+    });
+    expect(json.data.pendingWork).toMatchObject({ kind: 'delete_webhook', done: 100 });
+
+    const again = { ...scene, instance: await instance.restart() };
+    const before = receiver.received.length;
+    await emit(again, 'usr_last');
+    await again.instance.services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(before);
+    await again.instance.services.longWork.runOnce();
+    // The other endpoint's two are still there.
+    expect([countOf(scene, 'deliveries'), countOf(scene, 'webhooks')]).toEqual([2, 1]);
+    expect((await newestDelivery({ ...scene, api }, other.id)).status).toBe('delivered');
+  });
+
+  test('is one of hundreds: each has its turn', async () => {
+    const scene = await setUp();
+    const { instance } = scene;
+    const { id, receiver } = await subscribe(scene);
+    // Far more endpoints than are looked at in one read wait in vain, with ids before and after.
+    const webhook = instance.sqlite.prepare(
+      `INSERT INTO webhooks (id, application_id, url, events, status, sealed_secret, created_at, updated_at)
+       VALUES (?, ?, 'https://example.com', '["*"]', 'quarantined', 'x', 1, 1)`,
+    );
+    const event = newId('event', 1);
+    instance.sqlite.run("INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, 'x', '{}', 1)", [
+      event,
+      scene.application.id,
+    ]);
+    const delivery = instance.sqlite.prepare(
+      `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
+       VALUES (?, ?, ?, 'x', 'pending', 0, 1, 1)`,
+    );
+    instance.sqlite.transaction(() => {
+      for (const prefix of ['whk_0', 'whk_z'])
+        for (let index = 0; index < 450; index += 1) {
+          webhook.run(`${prefix}${index}`, scene.application.id);
+          delivery.run(newId('delivery', 1), `${prefix}${index}`, event);
+        }
+    })();
+    instance.sqlite.run("UPDATE webhooks SET status = 'disabled' WHERE status = 'quarantined'");
+    for (let index = 0; index < 3; index += 1) {
+      await emit(scene, `usr_${index}`);
+      await instance.services.deliveries.runOnce();
+    }
+    expect(usersOf(receiver.received)).toEqual(['usr_0', 'usr_1', 'usr_2']);
+    expect((await newestDelivery(scene, id)).status).toBe('delivered');
+  });
+});
