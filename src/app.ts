@@ -7,7 +7,7 @@ import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
 import { authenticator } from './http/authenticate.ts';
 import { errorMapper } from './http/errors.ts';
-import { BUCKETS } from './http/limits.ts';
+import { LIMITS } from './http/limits.ts';
 import type { Operation } from './http/operation.ts';
 import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { applyLimit } from './http/rate-limit.ts';
@@ -151,7 +151,7 @@ function listOperations(
   /** @throws {AppError} rate_limited */
   function limitInterest(text: string, { headers }: RequestContext): void {
     const email = normalizeEmail(text) ?? text;
-    applyLimit(headers, limiter.consume(BUCKETS.interestEmail, email, config.limits.interestPerEmail));
+    applyLimit(headers, limiter.consume(LIMITS.interestPerEmail, email, config.limits.interestPerEmail));
   }
 
   /** Jobs first: what they emit is delivered as well, and what that mails is sent. */
@@ -176,7 +176,7 @@ function listOperations(
     ...deviceAccountRoutes({
       deviceApproval: services.deviceApproval,
       personalKeys: services.personalKeys,
-      countGuess: guessLimit(limiter),
+      countGuess: guessLimit(limiter, config.limits),
     }),
     ...applicationRoutes(applications, legalUrls),
     ...lifecycleRoutes(lifecycle),
@@ -191,7 +191,7 @@ function listOperations(
     ...webhookRoutes(webhooks),
     ...workspaceRoutes(workspaces, members),
     ...setupRoutes({ setup, cookie }),
-    ...descriptionRoutes({ operations, baseUrl }),
+    ...descriptionRoutes({ operations, baseUrl, limits: config.limits }),
     ...healthRoutes({ db, isStopping }),
     ...pageRoutes({
       db,
@@ -202,6 +202,7 @@ function listOperations(
       isLoopbackOpen: config.mode === 'ephemeral',
       baseUrl,
       limiter,
+      limits: config.limits,
       providerFor: (application) => services.provider.clients.effectiveOf(db.reader, application),
       findDeviceGrant: services.deviceApproval.applicationOf,
     }),

@@ -72,7 +72,7 @@ export function wireServices(dependencies: Dependencies) {
   const applications = applicationService({ db, clock, random, isLoopbackAllowed });
   const sessions = sessionService({ db, clock, random, cdnUrl });
   const workspaces = workspaceService({ db, applications });
-  const challenges = codeChallengeService({ random, instanceKey });
+  const challenges = codeChallengeService({ random, instanceKey, limits: config.limits });
   const apiKeys = apiKeyService({ db, clock, random });
   const personalKeys = personalKeyService({ db, clock, random });
   const confirmations = confirmationService({ db, challenges });
@@ -163,7 +163,14 @@ export function wireServices(dependencies: Dependencies) {
     live,
     apiKeys,
     personalKeys,
-    deviceAuthorization: deviceAuthorizationService({ db, random, instanceKey, personalKeys, baseUrl }),
+    deviceAuthorization: deviceAuthorizationService({
+      db,
+      random,
+      instanceKey,
+      personalKeys,
+      limits: config.limits,
+      baseUrl,
+    }),
     deviceApproval: deviceApprovalService({ db, clock, instanceKey, personalKeys }),
     grants: {
       roles: grantService('roles', db),

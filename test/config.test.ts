@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { type ConfigFlags, type Environment, loadConfig, SETTINGS } from '@/config.ts';
+import { type Environment, loadConfig, type LoadOptions } from '@/config.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { StartupError } from '@/core/startup-error.ts';
-import { DEFAULT_LIMITS } from '@/http/limits.ts';
+import { ALL_SETTINGS } from '@/settings.ts';
 
-function problemsOf(environment: Environment, flags: ConfigFlags = {}): string {
+function problemsOf(environment: Environment, options: LoadOptions = {}): string {
   try {
-    loadConfig(environment, flags);
+    loadConfig(environment, options);
     return '';
   } catch (error) {
     expect(error).toBeInstanceOf(StartupError);
@@ -15,9 +15,36 @@ function problemsOf(environment: Environment, flags: ConfigFlags = {}): string {
   }
 }
 
+/** The numbers that were promised. */
+const DEFAULT_LIMITS = {
+  sessionPerMinute: 600,
+  failuresPerAddressPerMinute: 120,
+  codesPerEmail: 5,
+  codesPerAddress: 20,
+  codeCooldownSeconds: 30,
+  wrongTriesPerCode: 5,
+  wrongCodesPerEmail: 20,
+  actionCodesPerEmail: 20,
+  accountCodesPerPerson: 5,
+  passkeysPerAddress: 300,
+  providerPerAddress: 60,
+  deviceCodesPerAddress: 60,
+  devicePollSeconds: 5,
+  wrongDeviceCodesPerAddress: 10,
+  wrongUserCodesPerSession: 5,
+  wrongUserCodesPerPerson: 20,
+  setupPerAddressPerMinute: 30,
+  interestPerEmail: 5,
+  interestPerAddress: 30,
+  imagesPerPerson: 30,
+  exportsPerPerson: 10,
+};
+
 describe('the configuration', () => {
   test('has a default for everything', () => {
-    expect(loadConfig({})).toMatchObject({
+    const config = loadConfig({});
+    expect(config.limits).toEqual(DEFAULT_LIMITS);
+    expect(config).toMatchObject({
       mode: 'normal',
       dataFolder: './data',
       host: '127.0.0.1',
@@ -30,7 +57,7 @@ describe('the configuration', () => {
       countryHeader: null,
       cdnUrl: null,
       logLevel: 'info',
-      limits: DEFAULT_LIMITS,
+      auditRetentionDays: 365,
       provider: null,
     });
   });
@@ -50,6 +77,8 @@ describe('the configuration', () => {
     });
     const named = loadConfig({ GATEHOUSE_OWNER_EMAIL: 'ada@example.com', GATEHOUSE_PORT: '9' }, { mode: 'ephemeral' });
     expect([named.ownerEmail, named.port]).toEqual(['ada@example.com', 9]);
+    const limited = loadConfig({ GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '7' }, { mode: 'ephemeral' });
+    expect(limited.limits.codesPerAddress).toBeNull();
   });
 
   test('of dev mode is quieter', () => {
@@ -108,8 +137,14 @@ describe('the configuration', () => {
   });
 
   test('takes an empty value for none', () => {
-    const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, ' ']));
+    const empty = Object.fromEntries(ALL_SETTINGS.map(({ env }) => [env, ' ']));
     expect(loadConfig(empty)).toEqual(loadConfig({}));
+  });
+
+  test('reports a wrong value also in a mode in which it would be of no effect', () => {
+    expect(problemsOf({ GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '0' }, { mode: 'ephemeral' })).toContain(
+      'CODES_PER_ADDRESS',
+    );
   });
 
   test('prefers a flag to its setting', () => {
@@ -119,15 +154,15 @@ describe('the configuration', () => {
       GATEHOUSE_PORT: '1',
       GATEHOUSE_BASE_URL: 'https://a.example',
     };
-    const flags = { data: 'b', host: 'b', port: '2', baseUrl: 'https://b.example' };
-    expect(loadConfig(environment, flags)).toMatchObject({
+    const flags = { data: 'b', host: 'b', port: '2', 'base-url': 'https://b.example' };
+    expect(loadConfig(environment, { flags })).toMatchObject({
       dataFolder: 'b',
       host: 'b',
       port: 2,
       baseUrl: 'https://b.example',
     });
-    expect(problemsOf({ GATEHOUSE_PORT: 'broken' }, { port: '2' })).toBe('');
-    expect(problemsOf({ GATEHOUSE_PORT: '1' }, { port: 'broken' })).toContain('--port');
+    expect(problemsOf({ GATEHOUSE_PORT: 'broken' }, { flags: { port: '2' } })).toBe('');
+    expect(problemsOf({ GATEHOUSE_PORT: '1' }, { flags: { port: 'broken' } })).toContain('--port');
   });
 
   test('signs people in through Google where only a client is given', () => {
@@ -191,6 +226,11 @@ const WRONG: [setting: string, values: string[]][] = [
   ['GATEHOUSE_LIMIT_CODES_PER_ADDRESS', ['0', 'x5']],
   ['GATEHOUSE_LIMIT_SETUP_PER_MINUTE', ['0', 'x5']],
   ['GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS', ['0', 'x5']],
+  ['GATEHOUSE_LIMIT_USER_CODES_PER_SESSION', ['0', '1001', 'x5']],
+  ['GATEHOUSE_LIMIT_TRIES_PER_CODE', ['0', '21', 'x5']],
+  ['GATEHOUSE_LIMIT_CODE_COOLDOWN_SECONDS', ['0', '601', 'x5']],
+  ['GATEHOUSE_AUDIT_DAYS', ['0', '36501', 'year']],
+  ['GATEHOUSE_ALLOW_CIDRS', ['everyone', '10.0.0.0/33', ',']],
   [
     'GATEHOUSE_GOOGLE_ISSUER',
     [
@@ -252,10 +292,11 @@ describe('a wrong setting', () => {
 });
 
 test('the list of settings names each once, with a meaning', () => {
-  const names = SETTINGS.map(({ name }) => name);
+  const names = ALL_SETTINGS.map(({ env }) => env);
   expect(new Set(names).size).toBe(names.length);
-  for (const { name, meaning } of SETTINGS) {
-    expect(name).toMatch(/^GATEHOUSE_[A-Z_]+$/);
-    expect(meaning).toMatch(/\.$/);
+  for (const { env, meaning, remedy } of ALL_SETTINGS) {
+    expect(env).toMatch(/^GATEHOUSE_[A-Z_]+$/);
+    expect(meaning).toMatch(/^(?:[A-Z]|`).*\.$/);
+    expect(remedy).toMatch(/^give .*\.$/);
   }
 });

@@ -1,29 +1,34 @@
 /** The command line: which command, with which flags; anything unknown is refused with a remedy. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import type { Flags } from '../config.ts';
+import type { Setting } from '../settings.ts';
 
 /** Wrong use of the command line: exit code 2. */
 export class UsageError extends Error {}
 
+/** A setting that can be given as a flag too. */
+export type FlagSetting = Setting & Required<Pick<Setting, 'flag'>>;
+
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  readonly flags: ParseArgsOptionsConfig;
-  /** A line for each flag. */
-  readonly flagHelp: Readonly<Record<string, string>>;
+  /** Settings that it takes as flags. */
+  readonly settings?: readonly FlagSetting[];
+  /** Flags without a value, with what each does. */
+  readonly switches?: Readonly<Record<string, string>>;
   /** @returns the exit code, or nothing for a process that goes on. */
-  run(flags: Record<string, string | boolean | undefined>): Promise<number | void> | number | void;
+  run(flags: Flags): Promise<number | void> | number | void;
 }
 
 /** @throws {UsageError} */
-export function parseFlags(command: Command, argv: readonly string[]): Record<string, string | boolean | undefined> {
+export function parseFlags({ name, settings = [], switches = {} }: Command, argv: readonly string[]): Flags {
+  const options: ParseArgsOptionsConfig = {};
+  for (const { flag } of settings) options[flag.name] = { type: 'string' };
+  for (const word of Object.keys(switches)) options[word] = { type: 'boolean' };
   try {
-    const { values } = parseArgs({ args: [...argv], options: command.flags, strict: true, allowPositionals: false });
-    return values as Record<string, string | boolean | undefined>;
+    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values as Flags;
   } catch (error) {
-    const reason = (error as Error).message.split('. ')[0]!.replace(/\.$/, '');
-    throw new UsageError(`${reason}. See "gatehouse help ${command.name}".`);
+    const [reason = ''] = (error as Error).message.split('. ');
+    throw new UsageError(`${reason.replace(/\.$/, '')}. See "gatehouse help ${name}".`);
   }
 }
-
-export const DATA_FLAG = { data: { type: 'string' } } as const;
-export const DATA_HELP = { data: 'DIR   data folder (GATEHOUSE_DATA, default ./data)' };

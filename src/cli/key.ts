@@ -6,8 +6,6 @@ import type { Command } from './arguments.ts';
 export const key: Command = {
   name: 'key',
   summary: 'Print a new API key for GATEHOUSE_WORKSPACE_KEY',
-  flags: {},
-  flagHelp: {},
   run() {
     process.stdout.write(`${mintSecret('apiKey', systemRandom)}\n`);
     return 0;

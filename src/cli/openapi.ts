@@ -17,8 +17,6 @@ import type { Command } from './arguments.ts';
 export const openapi: Command = {
   name: 'openapi',
   summary: 'Print the OpenAPI description as YAML',
-  flags: {},
-  flagHelp: {},
   async run() {
     const config = loadConfig(process.env);
     const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`;
@@ -41,7 +39,7 @@ export const openapi: Command = {
       keepOpen: () => {},
       testClock: null,
     });
-    process.stdout.write(await openApiYaml(app.operations, baseUrl));
+    process.stdout.write(await openApiYaml(app.operations, baseUrl, config.limits));
     return 0;
   },
 };

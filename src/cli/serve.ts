@@ -1,39 +1,23 @@
 /** `gatehouse serve`: runs the product, in normal, dev or ephemeral mode. */
-import { type Config, loadConfig, type Mode } from '../config.ts';
+import { type Config, type Flags, loadConfig, type Mode } from '../config.ts';
 import { accessLog } from '../http/access-log.ts';
 import { createLog, logDestination } from '../log.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
-import { type Command, DATA_FLAG, DATA_HELP, UsageError } from './arguments.ts';
+import { type Command, UsageError } from './arguments.ts';
 import { startEphemeral } from './ephemeral.ts';
 
 export const serve: Command = {
   name: 'serve',
   summary: 'Run the server',
-  flags: {
-    ...DATA_FLAG,
-    port: { type: 'string' },
-    host: { type: 'string' },
-    'base-url': { type: 'string' },
-    dev: { type: 'boolean' },
-    ephemeral: { type: 'boolean' },
-  },
-  flagHelp: {
-    ...DATA_HELP,
-    port: 'N     port (GATEHOUSE_PORT, default 8080; ephemeral: a free one)',
-    host: 'ADDR  address to listen on (GATEHOUSE_HOST, default 127.0.0.1)',
-    'base-url': 'URL   public address (GATEHOUSE_BASE_URL)',
-    dev: 'print every mail to the terminal; allow http return URLs on loopback',
-    ephemeral: 'a throw-away instance for tests: temporary folder, free port, one JSON line when ready',
+  settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.host, SETTINGS.baseUrl],
+  switches: {
+    dev: 'Print every mail to the terminal; allow http return URLs on loopback.',
+    ephemeral: 'A throw-away instance for tests: temporary folder, free port, one JSON line when ready.',
   },
   async run(flags) {
-    const config = loadConfig(process.env, {
-      mode: modeOf(flags),
-      data: flags['data'] as string | undefined,
-      port: flags['port'] as string | undefined,
-      host: flags['host'] as string | undefined,
-      baseUrl: flags['base-url'] as string | undefined,
-    });
+    const config = loadConfig(process.env, { mode: modeOf(flags), flags });
     const destination = logDestination(config.mode === 'ephemeral' ? 2 : 1);
     const log = createLog(config.logLevel, destination);
     const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
@@ -51,7 +35,7 @@ export const serve: Command = {
   },
 };
 
-function modeOf(flags: Record<string, unknown>): Mode {
+function modeOf(flags: Flags): Mode {
   if (flags['dev'] && flags['ephemeral']) throw new UsageError('--dev and --ephemeral exclude each other; give one.');
   if (flags['ephemeral'] && flags['data'])
     throw new UsageError('--ephemeral uses a temporary folder of its own; leave --data out.');

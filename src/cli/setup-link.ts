@@ -3,23 +3,15 @@ import { loadConfig } from '../config.ts';
 import { systemRandom } from '../core/random.ts';
 import { openData } from '../dependencies.ts';
 import { createSetupToken } from '../modules/setup/service.ts';
-import { type Command, DATA_FLAG, DATA_HELP } from './arguments.ts';
+import { SETTINGS } from '../settings.ts';
+import type { Command } from './arguments.ts';
 
 export const setupLink: Command = {
   name: 'setup-link',
   summary: 'Print a one-time link that makes the first owner, or lets an owner back in',
-  flags: { ...DATA_FLAG, port: { type: 'string' }, 'base-url': { type: 'string' } },
-  flagHelp: {
-    ...DATA_HELP,
-    port: 'N     port of the running server, for the link (GATEHOUSE_PORT, default 8080)',
-    'base-url': 'URL   public address, for the link (GATEHOUSE_BASE_URL)',
-  },
+  settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.baseUrl],
   async run(flags) {
-    const config = loadConfig(process.env, {
-      data: flags['data'] as string | undefined,
-      port: flags['port'] as string | undefined,
-      baseUrl: flags['base-url'] as string | undefined,
-    });
+    const config = loadConfig(process.env, { flags });
     const data = await openData(config.dataFolder, { isServer: false });
     const token = await createSetupToken(data.db, systemRandom);
     await data.close();

@@ -5,8 +5,6 @@ import type { Command } from './arguments.ts';
 export const version: Command = {
   name: 'version',
   summary: 'Print the version',
-  flags: {},
-  flagHelp: {},
   run() {
     process.stdout.write(`gatehouse ${VERSION} (bun ${Bun.version}, ${process.platform}-${process.arch})\n`);
     return 0;

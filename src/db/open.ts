@@ -6,7 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
 import type { Database } from './database.ts';
 import { logDurability, NO_DURABILITY } from './durability.ts';
-import { NO_SNAPSHOT, turnSnapshot } from './snapshot.ts';
+import { NO_SNAPSHOT, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
 
 /** A connection as every part of the product opens it, for migrations first. @param isDurable false where the folder is thrown away. */
@@ -37,7 +37,7 @@ export interface EngineOptions {
   /** False only where the folder is thrown away on exit: nothing is flushed then. */
   readonly isDurable: boolean;
   /**
-   * A server's: a thread for checkpoints and long reads, and one snapshot a turn. Without, SQLite makes checkpoints as it
+   * A server's: a thread for checkpoints and long reads, and one snapshot for the reads of a moment. Without, SQLite makes checkpoints as it
    * commits, and each read is of its very moment.
    */
   readonly isServer: boolean;
@@ -73,7 +73,7 @@ export async function openEngine(
     durability,
     thread,
     // A test changes rows behind the product's back, and reads them through it in the same turn.
-    snapshot: isServer ? turnSnapshot(reader) : NO_SNAPSHOT,
+    snapshot: isServer ? shortSnapshot(reader) : NO_SNAPSHOT,
     close() {
       // A clean stop leaves one file: the log is folded into it.
       thread?.close();

@@ -198,7 +198,13 @@ export function createDatabase(engine: SqliteEngine): Database {
       if (!thread || isClosed || changes === changesFolded) return;
       changesFolded = changes;
       const { log } = await thread.checkpoint('PASSIVE');
-      if (log > LONG_LOG_PAGES) await alone(() => thread.checkpoint('RESTART'));
+      if (log <= LONG_LOG_PAGES) return;
+      snapshot.suspend();
+      try {
+        await alone(() => thread.checkpoint('RESTART'));
+      } finally {
+        snapshot.resume();
+      }
     },
     async close() {
       if (isClosed) return;

@@ -67,7 +67,7 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 }
 
 /**
- * A raw read by the hash of a credential, which many requests of one turn of the loop send alike, as a backend does its
+ * A raw read by the hash of a credential, which many requests send alike at the same time, as a backend does its
  * key: read once a snapshot, in which it cannot change. The rows are shared, and not to be changed.
  */
 export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<readonly Row[]> {

@@ -12,15 +12,18 @@ export function accessLog(write: ((line: string) => void) | null): AccessLog {
   if (write === null) return () => {};
   let writtenAt = 0;
   let time = '';
-  return ({ requestId, request, startedAt, principalId, ip }, route, status) => {
+  return (context, route, status) => {
+    const { requestId, request, startedAt, principalId } = context;
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const principal = principalId === null ? 'null' : `"${principalId}"`;
+    // Who is known by their credential, and was let in, is not looked up for the log alone.
+    const ip = status < 400 ? context.knownIp : context.ip;
     const now = systemClock.now();
     if (now !== writtenAt) [writtenAt, time] = [now, isoTime(now)];
     // Ids are of our making, and the address was parsed as one; a method may be any token that the client made up.
     write(
       `{"level":"info","time":"${time}","requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
-        `"route":"${route}","status":${status},"durationMs":${durationMs},"principal":${principal},"ip":"${ip}"}\n`,
+        `"route":"${route}","status":${status},"durationMs":${durationMs},"principal":${principal},"ip":${ip === null ? 'null' : `"${ip}"`}}\n`,
     );
   };
 }

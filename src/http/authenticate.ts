@@ -9,7 +9,7 @@ import type {
   SessionPrincipal,
 } from '../core/principal.ts';
 import type { Reader } from '../db/database.ts';
-import { BUCKETS, type LimitSettings } from './limits.ts';
+import { KEY_DAY, KEY_MINUTE, LIMITS, type LimitSettings } from './limits.ts';
 import type { AccessRule } from './operation.ts';
 import { announceLimit, applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
@@ -52,12 +52,18 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (typeof found === 'string') {
       // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
       const address = addressBlock(look.context.ip);
-      applyLimit(look.context.headers, limiter.consume(BUCKETS.failures, address, limits.failuresPerAddressPerMinute));
+      applyLimit(
+        look.context.headers,
+        limiter.consume(LIMITS.failuresPerAddressPerMinute, address, limits.failuresPerAddressPerMinute),
+      );
       throw new AppError(found);
     }
     look.context.principalId = found.sessionId;
     if (look.isCounted)
-      applyLimit(look.context.headers, limiter.consume(BUCKETS.session, found.sessionId, limits.sessionPerMinute));
+      applyLimit(
+        look.context.headers,
+        limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute),
+      );
     return found;
   }
 
@@ -67,12 +73,12 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     look.context.principalId = found.keyId;
     if (!look.isCounted) return found;
     const { headers } = look.context;
-    const day = limiter.peek(BUCKETS.keyDay, found.keyId, found.perDay);
+    const day = limiter.peek(KEY_DAY, found.keyId, found.perDay);
     if (!day.isAllowed) applyLimit(headers, day);
-    const minute = limiter.consume(BUCKETS.keyMinute, found.keyId, found.perMinute);
+    const minute = limiter.consume(KEY_MINUTE, found.keyId, found.perMinute);
     if (!minute.isAllowed) applyLimit(headers, minute);
     // What the minute refuses does not use up the day.
-    announceLimit(headers, minute, limiter.consume(BUCKETS.keyDay, found.keyId, found.perDay));
+    announceLimit(headers, minute, limiter.consume(KEY_DAY, found.keyId, found.perDay));
     return found;
   }
 
@@ -161,7 +167,9 @@ export function actorOf(principal: Principal | null, context: RequestContext): A
     userId: principal?.userId ?? null,
     apiKeyId: principal === null || principal.kind === 'session' ? null : principal.keyId,
     requestId: context.requestId,
-    ip: context.ip,
+    get ip() {
+      return context.ip;
+    },
     ipCountry: context.ipCountry,
   };
 }

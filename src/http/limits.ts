@@ -1,100 +1,258 @@
-/** The limit classes an operation can declare; numbers come from the configuration, announced in the RateLimit headers. */
+/**
+ * Every limit, declared once: what is counted of whom, in which window, how many by default, and the setting that
+ * changes it. Settings, counters, descriptions and the role manifest are derived from here.
+ */
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 import type { Bucket } from './rate-limit.ts';
 
-/** What each class counts, for the descriptions. */
-export const LIMIT_CLASSES = {
-  none: 'not limited',
-  key: 'per API key, by the minute and by the UTC day, as set on the key; console sessions as in "session"',
-  session: '600 a minute per session; 120 failures a minute per address',
-  code_send: '5 per e-mail and 20 per address in 15 minutes; 30 s between two for one e-mail and application',
-  code_verify: '5 wrong tries per code; 20 wrong codes in 24 hours pause an e-mail in an application for an hour',
-  passkey: '300 per address in 15 minutes',
-  device_code: '60 per address in 15 minutes',
-  device_page: '10 wrong codes per address in 15 minutes',
-  provider: '60 per address in 15 minutes',
-  access_interest: '5 per e-mail and 30 per address an hour',
-  setup: '30 a minute per address',
-  image: '30 changes an hour per person; as in "session" besides',
-  export: '10 an hour per person; as in "session" besides',
-} as const;
-
-export type LimitClass = keyof typeof LIMIT_CLASSES;
-
-/** How many in each window; every number can be set by the environment. */
-export interface LimitSettings {
-  readonly sessionPerMinute: number;
-  readonly failuresPerAddressPerMinute: number;
-  readonly codesPerEmail: number;
-  /** Null switches the limit off, as an ephemeral instance does so that a test can sign in hundreds. */
-  readonly codesPerAddress: number | null;
-  readonly passkeysPerAddress: number | null;
-  readonly deviceCodesPerAddress: number | null;
-  readonly providerPerAddress: number | null;
-  readonly setupPerAddressPerMinute: number;
-  readonly interestPerEmail: number;
-  readonly interestPerAddress: number | null;
-  readonly imagesPerPerson: number;
-  readonly exportsPerPerson: number;
+/** A number that callers are held to. */
+export interface Limit {
+  /** The environment variable that sets it. */
+  readonly env: `GATEHOUSE_LIMIT_${string}`;
+  readonly default: number;
+  /** The most that may be set; 1,000,000 where nothing is said. */
+  readonly max?: number;
+  /** What is counted, and of whom, such as `codes per e-mail`. */
+  readonly counts: string;
+  readonly windowMs?: number;
+  /** What happens at the end of it, where that is more than a refusal until the window ends. */
+  readonly then?: string;
+  /** Not held to in an ephemeral instance: a test signs in hundreds from one address. */
+  readonly isOffInEphemeral?: true;
 }
 
-export const DEFAULT_LIMITS: LimitSettings = {
-  sessionPerMinute: 600,
-  failuresPerAddressPerMinute: 120,
-  codesPerEmail: 5,
-  codesPerAddress: 20,
-  passkeysPerAddress: 300,
-  deviceCodesPerAddress: 60,
-  providerPerAddress: 60,
-  setupPerAddressPerMinute: 30,
-  interestPerEmail: 5,
-  interestPerAddress: 30,
-  imagesPerPerson: 30,
-  exportsPerPerson: 10,
-};
+/** A limit whose uses the rate limiter counts. */
+interface CountedLimit extends Limit, Bucket {
+  readonly windowMs: number;
+}
 
-export const CODE_WINDOW_MS = 15 * MINUTE;
+const QUARTER_HOUR = 15 * MINUTE;
 
-/** Wrong user codes of one session an hour. */
-export const USER_CODE_GUESSES = 5;
-/** …and of all sessions of one person. */
-export const USER_CODE_GUESSES_OF_PERSON = 20;
+/** Counted in memory, and written down under `name`. */
+const COUNTED = {
+  sessionPerMinute: {
+    env: 'GATEHOUSE_LIMIT_SESSION_PER_MINUTE',
+    default: 600,
+    counts: 'calls per session',
+    name: 'session',
+    windowMs: MINUTE,
+    isBrief: true,
+  },
+  failuresPerAddressPerMinute: {
+    env: 'GATEHOUSE_LIMIT_FAILURES_PER_MINUTE',
+    default: 120,
+    counts: 'failed verifications per client address',
+    name: 'failures',
+    windowMs: MINUTE,
+  },
+  codesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_CODES_PER_ADDRESS',
+    default: 20,
+    counts: 'codes asked for per client address',
+    name: 'code-address',
+    windowMs: QUARTER_HOUR,
+    isOffInEphemeral: true,
+  },
+  passkeysPerAddress: {
+    env: 'GATEHOUSE_LIMIT_PASSKEYS_PER_ADDRESS',
+    default: 300,
+    counts: 'passkey requests per client address',
+    name: 'passkey-address',
+    windowMs: QUARTER_HOUR,
+    isOffInEphemeral: true,
+  },
+  providerPerAddress: {
+    env: 'GATEHOUSE_LIMIT_PROVIDER_PER_ADDRESS',
+    default: 60,
+    counts: 'sign-ins begun at an identity provider per client address',
+    name: 'provider-address',
+    windowMs: QUARTER_HOUR,
+    isOffInEphemeral: true,
+  },
+  deviceCodesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_DEVICE_CODES_PER_ADDRESS',
+    default: 60,
+    counts: 'devices begun to connect per client address',
+    name: 'device-code-address',
+    windowMs: QUARTER_HOUR,
+    isOffInEphemeral: true,
+  },
+  wrongDeviceCodesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_WRONG_DEVICE_CODES_PER_ADDRESS',
+    default: 10,
+    max: 1000,
+    counts: 'wrong codes on the page for devices per client address',
+    name: 'wrong-device-code',
+    windowMs: QUARTER_HOUR,
+  },
+  wrongUserCodesPerSession: {
+    env: 'GATEHOUSE_LIMIT_USER_CODES_PER_SESSION',
+    default: 5,
+    max: 1000,
+    counts: 'wrong user codes of devices per session',
+    name: 'user-code',
+    windowMs: HOUR,
+  },
+  wrongUserCodesPerPerson: {
+    env: 'GATEHOUSE_LIMIT_USER_CODES_PER_PERSON',
+    default: 20,
+    max: 1000,
+    counts: 'wrong user codes of devices per person',
+    name: 'user-code',
+    windowMs: HOUR,
+  },
+  setupPerAddressPerMinute: {
+    env: 'GATEHOUSE_LIMIT_SETUP_PER_MINUTE',
+    default: 30,
+    counts: 'uses of a setup link per client address',
+    name: 'setup',
+    windowMs: MINUTE,
+  },
+  interestPerEmail: {
+    env: 'GATEHOUSE_LIMIT_INTEREST_PER_EMAIL',
+    default: 5,
+    counts: 'requests for access per e-mail',
+    name: 'interest-email',
+    windowMs: HOUR,
+  },
+  interestPerAddress: {
+    env: 'GATEHOUSE_LIMIT_INTEREST_PER_ADDRESS',
+    default: 30,
+    counts: 'requests for access per client address',
+    name: 'interest-address',
+    windowMs: HOUR,
+    isOffInEphemeral: true,
+  },
+  imagesPerPerson: {
+    env: 'GATEHOUSE_LIMIT_IMAGES_PER_PERSON',
+    default: 30,
+    counts: 'changes of pictures per person',
+    name: 'images',
+    windowMs: HOUR,
+  },
+  exportsPerPerson: {
+    env: 'GATEHOUSE_LIMIT_EXPORTS_PER_PERSON',
+    default: 10,
+    counts: 'exports per person',
+    name: 'exports',
+    windowMs: HOUR,
+  },
+} as const satisfies Record<string, CountedLimit>;
 
-/** Wrong user codes that one address may enter on the page for devices in a window. */
-export const WRONG_DEVICE_CODES = 10;
+/** Held to by the rows of what was sent and tried. */
+const RECORDED = {
+  codesPerEmail: {
+    env: 'GATEHOUSE_LIMIT_CODES_PER_EMAIL',
+    default: 5,
+    counts: 'sign-in codes sent per e-mail',
+    windowMs: QUARTER_HOUR,
+  },
+  codeCooldownSeconds: {
+    env: 'GATEHOUSE_LIMIT_CODE_COOLDOWN_SECONDS',
+    default: 30,
+    max: 600,
+    counts: 'seconds between two sign-in codes for one e-mail and application',
+  },
+  wrongTriesPerCode: {
+    env: 'GATEHOUSE_LIMIT_TRIES_PER_CODE',
+    default: 5,
+    max: 20,
+    counts: 'wrong tries per code',
+  },
+  wrongCodesPerEmail: {
+    env: 'GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL',
+    default: 20,
+    max: 1000,
+    counts: 'wrong codes per e-mail and application',
+    windowMs: DAY,
+    then: 'then codes pause for an hour',
+  },
+  actionCodesPerEmail: {
+    env: 'GATEHOUSE_LIMIT_ACTION_CODES_PER_EMAIL',
+    default: 20,
+    counts: 'codes for one kind of change to an application per application and e-mail',
+    windowMs: QUARTER_HOUR,
+  },
+  accountCodesPerPerson: {
+    env: 'GATEHOUSE_LIMIT_ACCOUNT_CODES_PER_PERSON',
+    default: 5,
+    counts: 'codes for one kind of change to an account per person',
+    windowMs: QUARTER_HOUR,
+  },
+  devicePollSeconds: {
+    env: 'GATEHOUSE_LIMIT_DEVICE_POLL_SECONDS',
+    default: 5,
+    max: 60,
+    counts: 'seconds between two polls of a device that waits for approval',
+  },
+} as const satisfies Record<string, Limit>;
 
-export const BUCKETS = {
-  keyMinute: { name: 'key-minute', windowMs: MINUTE },
-  keyDay: { name: 'key-day', windowMs: DAY },
-  session: { name: 'session', windowMs: MINUTE, isBrief: true },
-  failures: { name: 'failures', windowMs: MINUTE },
-  codeAddress: { name: 'code-address', windowMs: CODE_WINDOW_MS },
-  passkeyAddress: { name: 'passkey-address', windowMs: CODE_WINDOW_MS },
-  deviceCodeAddress: { name: 'device-code-address', windowMs: CODE_WINDOW_MS },
-  userCode: { name: 'user-code', windowMs: HOUR },
-  wrongDeviceCode: { name: 'wrong-device-code', windowMs: CODE_WINDOW_MS },
-  providerAddress: { name: 'provider-address', windowMs: CODE_WINDOW_MS },
-  setup: { name: 'setup', windowMs: MINUTE },
-  interestAddress: { name: 'interest-address', windowMs: HOUR },
-  interestEmail: { name: 'interest-email', windowMs: HOUR },
-  images: { name: 'images', windowMs: HOUR },
-  exports: { name: 'exports', windowMs: HOUR },
-} as const satisfies Record<string, Bucket>;
+export const LIMITS = { ...COUNTED, ...RECORDED };
 
-/** The classes that also count per client address, and the setting that says how many. */
-export const ADDRESS_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; setting: keyof LimitSettings }>> = {
-  code_send: { bucket: BUCKETS.codeAddress, setting: 'codesPerAddress' },
-  passkey: { bucket: BUCKETS.passkeyAddress, setting: 'passkeysPerAddress' },
-  device_code: { bucket: BUCKETS.deviceCodeAddress, setting: 'deviceCodesPerAddress' },
-  provider: { bucket: BUCKETS.providerAddress, setting: 'providerPerAddress' },
-  setup: { bucket: BUCKETS.setup, setting: 'setupPerAddressPerMinute' },
-  access_interest: { bucket: BUCKETS.interestAddress, setting: 'interestPerAddress' },
-};
+export type LimitName = keyof typeof LIMITS;
 
-type PersonSetting = 'imagesPerPerson' | 'exportsPerPerson';
+type Allowed<Of extends Limit> = Of extends { isOffInEphemeral: true } ? number | null : number;
 
-/** The classes that also count per person. */
-export const PERSON_LIMITS: Partial<Record<LimitClass, { bucket: Bucket; setting: PersonSetting }>> = {
-  image: { bucket: BUCKETS.images, setting: 'imagesPerPerson' },
-  export: { bucket: BUCKETS.exports, setting: 'exportsPerPerson' },
-};
+/** The limits in force in an instance: how many in each window. Null is no limit. */
+export type LimitSettings = { readonly [Name in LimitName]: Allowed<(typeof LIMITS)[Name]> };
+
+/** A key's own limits, which its owner sets; the day is UTC's. */
+export const KEY_MINUTE: Bucket = { name: 'key-minute', windowMs: MINUTE };
+export const KEY_DAY: Bucket = { name: 'key-day', windowMs: DAY };
+
+/** What a call of an operation is held to. */
+interface LimitClassRule {
+  /** Said first, of limits that are no setting. */
+  readonly lead?: string;
+  /** Counted per client address, for every call. */
+  readonly address?: keyof typeof COUNTED;
+  /** Counted per person, for every call. */
+  readonly person?: 'imagesPerPerson' | 'exportsPerPerson';
+  /** Counted where the operation is carried out, or the credential is looked up. */
+  readonly others?: readonly LimitName[];
+}
+
+const SESSION = ['sessionPerMinute', 'failuresPerAddressPerMinute'] as const;
+
+const CLASSES = {
+  none: { lead: 'not limited' },
+  key: { lead: 'per API key, by the minute and by the UTC day, as set on the key', others: SESSION },
+  session: { others: SESSION },
+  code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds'] },
+  code_verify: { others: ['wrongTriesPerCode', 'wrongCodesPerEmail'] },
+  passkey: { address: 'passkeysPerAddress' },
+  device_code: { address: 'deviceCodesPerAddress' },
+  device_page: { others: ['wrongDeviceCodesPerAddress'] },
+  user_code: { others: ['wrongUserCodesPerSession', 'wrongUserCodesPerPerson', ...SESSION] },
+  provider: { address: 'providerPerAddress' },
+  access_interest: { address: 'interestPerAddress', others: ['interestPerEmail'] },
+  setup: { address: 'setupPerAddressPerMinute' },
+  image: { person: 'imagesPerPerson', others: SESSION },
+  export: { person: 'exportsPerPerson', others: SESSION },
+} as const satisfies Record<string, LimitClassRule>;
+
+/** The limit classes that an operation can declare. */
+export type LimitClass = keyof typeof CLASSES;
+
+export const LIMIT_CLASSES: Readonly<Record<LimitClass, LimitClassRule>> = CLASSES;
+
+/** What a limit counts and for how long, such as `codes sent per e-mail in 15 minutes`. */
+export function limitText({ counts, windowMs, then }: Limit): string {
+  return [windowMs === undefined ? counts : `${counts} ${windowText(windowMs)}`, then].filter(Boolean).join(', ');
+}
+
+function windowText(windowMs: number): string {
+  if (windowMs === MINUTE) return 'a minute';
+  if (windowMs === HOUR) return 'an hour';
+  return windowMs >= HOUR ? `in ${windowMs / HOUR} hours` : `in ${windowMs / MINUTE} minutes`;
+}
+
+/** What a class holds a caller to, with the numbers that are in force. */
+export function describeLimitClass(limitClass: LimitClass, limits: LimitSettings): string {
+  const { lead, address, person, others = [] } = LIMIT_CLASSES[limitClass];
+  const names = [address, person, ...others].filter((name) => name !== undefined);
+  const texts = names
+    .filter((name) => limits[name] !== null)
+    .map((name) => `${limits[name]} ${limitText(LIMITS[name])}`);
+  return [lead, ...texts].filter(Boolean).join('; ') || 'not limited in this instance';
+}

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ERROR_CATALOGUE, type ErrorCode } from '../core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '../core/event.ts';
-import { LIMIT_CLASSES } from './limits.ts';
+import { describeLimitClass, type LimitSettings } from './limits.ts';
 import type { AccessRule, Operation } from './operation.ts';
 import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from './upload.ts';
 
@@ -57,9 +57,16 @@ const TAGS: Record<string, string> = {
 type Components = Record<string, object>;
 
 /** The document as an object. Built through Elysia's plugin on an instance that serves nothing else. */
-export async function openApiDocument(operations: readonly Operation[], baseUrl: string): Promise<object> {
+export async function openApiDocument(
+  operations: readonly Operation[],
+  baseUrl: string,
+  limits: LimitSettings,
+): Promise<object> {
   const schemas: Components = { Error: ERROR_SCHEMA };
-  const described = documented(operations).map((operation) => ({ operation, detail: describe(operation, schemas) }));
+  const described = documented(operations).map((operation) => ({
+    operation,
+    detail: describe(operation, schemas, limits),
+  }));
   const tags = [...new Set(described.map(({ operation }) => operation.tag))];
   const app = new Elysia().use(
     swagger({
@@ -139,12 +146,12 @@ function documented(operations: readonly Operation[]): Operation[] {
   return operations.filter((operation) => !operation.isUndocumented);
 }
 
-function describe(operation: Operation, components: Components): object {
+function describe(operation: Operation, components: Components, limits: LimitSettings): object {
   const { id, summary, description, tag, access, limit, query, body, isBodyOptional, upload } = operation;
   return {
     operationId: id,
     summary,
-    description: [description, ACCESS_SENTENCES[access], `Limit: ${LIMIT_CLASSES[limit]}.`]
+    description: [description, ACCESS_SENTENCES[access], `Limit: ${describeLimitClass(limit, limits)}.`]
       .filter(Boolean)
       .join('\n\n'),
     tags: [tag],
@@ -352,10 +359,13 @@ function convert(node: unknown, components: Components): unknown {
 }
 
 /** Which principal each operation needs and how it is limited, for agents and their tool server. */
-export function roleManifest(operations: readonly Operation[]) {
+export function roleManifest(operations: readonly Operation[], limits: LimitSettings) {
+  const described = documented(operations);
+  const classes = new Set(described.map(({ limit }) => limit));
   return {
     version: API_VERSION,
-    operations: documented(operations).map(({ id, method, path, access, consoleRole, limit }) => ({
+    limits: Object.fromEntries([...classes].map((name) => [name, describeLimitClass(name, limits)])),
+    operations: described.map(({ id, method, path, access, consoleRole, limit }) => ({
       operationId: id,
       method,
       path: path.replace(/:(\w+)/g, '{$1}'),

@@ -11,9 +11,9 @@ import { actorOf, type Authenticator, type Look } from './authenticate.ts';
 import { readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import type { ErrorMapper } from './errors.ts';
-import { ADDRESS_LIMITS, type LimitClass, type LimitSettings, PERSON_LIMITS } from './limits.ts';
+import { LIMIT_CLASSES, LIMITS, type LimitSettings } from './limits.ts';
 import type { Call, Operation } from './operation.ts';
-import { applyLimit, type Bucket, type RateLimiter } from './rate-limit.ts';
+import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
 import type { Upload, UploadIntake } from './upload.ts';
@@ -51,9 +51,10 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   const validateBody = operation.body && validator(operation.body);
   const validateQuery = operation.query && queryValidator(operation.query);
 
+  /** A verification records nothing: its credential says who calls, and the address counts only where it is none. */
+  const isVerification = operation.method === 'POST' && (access === 'key' || access === 'token');
   const hasInput = validateBody !== undefined || uploadRule !== undefined;
-  const addressLimit = addressLimitOf(limit, limits);
-  const personLimit = PERSON_LIMITS[limit];
+  const { address: addressLimit, person: personLimit } = LIMIT_CLASSES[limit];
 
   async function resolveApplication(reader: Reader, principal: Principal, id: string): Promise<Application> {
     const application = await findApplication(reader, id);
@@ -80,14 +81,14 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   function limitAddress(context: RequestContext): void {
-    if (!addressLimit) return;
-    applyLimit(context.headers, limiter.consume(addressLimit.bucket, addressBlock(context.ip), addressLimit.allowed));
+    const allowed = addressLimit ? limits[addressLimit] : null;
+    if (!addressLimit || allowed === null) return;
+    applyLimit(context.headers, limiter.consume(LIMITS[addressLimit], addressBlock(context.ip), allowed));
   }
 
   function limitPerson(context: RequestContext, principal: Principal | null): void {
     if (!personLimit || !principal) return;
-    const { bucket, setting } = personLimit;
-    applyLimit(context.headers, limiter.consume(bucket, principal.userId, limits[setting]));
+    applyLimit(context.headers, limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]));
   }
 
   async function readBody(request: Request): Promise<unknown> {
@@ -157,7 +158,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   return async (request, params) => {
-    const context = createContext(request);
+    const context = createContext(request, isVerification);
     let response: Response;
     try {
       response = await call(context, params);
@@ -176,11 +177,4 @@ function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
 
 function askedWorkspace(request: Request): string | null {
   return queryOf(request).get('workspaceId');
-}
-
-/** Which limit per client address a class carries, if any. */
-function addressLimitOf(limit: LimitClass, limits: LimitSettings): { bucket: Bucket; allowed: number } | null {
-  const declared = ADDRESS_LIMITS[limit];
-  const allowed = declared ? limits[declared.setting] : null;
-  return declared && allowed !== null ? { bucket: declared.bucket, allowed } : null;
 }

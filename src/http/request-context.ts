@@ -7,8 +7,10 @@ import { newId } from '../core/id.ts';
 export interface RequestContext {
   readonly requestId: string;
   readonly request: Request;
-  /** The client's address, from a proxy header only when the peer is a trusted proxy. */
+  /** The client's address, from a proxy header only when the peer is a trusted proxy. Looked up when first asked for. */
   readonly ip: string;
+  /** The same where somebody has asked for it already: finding it out costs a system call. */
+  readonly knownIp: string | null;
   readonly ipCountry: string | null;
   readonly startedAt: number;
   /** Set by the pipeline for the log line. */
@@ -25,10 +27,15 @@ export interface ContextSettings {
 /** The address of the TCP peer; null where there is none (a request made inside the process). */
 export type PeerAddress = (request: Request) => string | null;
 
-export type ContextFactory = (request: Request) => RequestContext;
+/**
+ * @param isAddressLate the address is looked up only when it is asked for, which saves a system call where it rarely is. A
+ * client that has gone by then has none that could be believed.
+ */
+export type ContextFactory = (request: Request, isAddressLate?: boolean) => RequestContext;
 
 const MAX_FORWARDED_HOPS = 20;
 const LOOPBACK = '127.0.0.1';
+const GONE = '0.0.0.0';
 
 export function contextFactory(
   settings: ContextSettings,
@@ -37,8 +44,8 @@ export function contextFactory(
   const { clock, log, peerAddress } = dependencies;
   let hasWarned = false;
 
-  function clientAddress(request: Request): string {
-    const peer = plainAddress(peerAddress(request) ?? LOOPBACK);
+  function clientAddress(request: Request, unknown: string): string {
+    const peer = plainAddress(peerAddress(request) ?? unknown);
     const forwarded = request.headers.get('x-forwarded-for');
     if (forwarded === null) return peer;
     if (!isTrusted(peer)) {
@@ -71,13 +78,21 @@ export function contextFactory(
     return value && /^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : null;
   }
 
-  return (request) => {
+  return (request, isAddressLate = false) => {
     const startedAt = performance.now();
     const requestId = newId('request', clock.now());
+    // A proxy that is not trusted is to be reported, whatever it asks for.
+    const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
+    let ip = isLate ? null : clientAddress(request, LOOPBACK);
     return {
       requestId,
       request,
-      ip: clientAddress(request),
+      get ip() {
+        return (ip ??= clientAddress(request, GONE));
+      },
+      get knownIp() {
+        return ip;
+      },
       ipCountry: country(request),
       startedAt,
       principalId: null,

@@ -2,7 +2,7 @@
 
 import { isClosed } from '../core/application-state.ts';
 import { AppError } from '../core/error.ts';
-import { BUCKETS, WRONG_DEVICE_CODES } from '../http/limits.ts';
+import { LIMITS, type LimitSettings } from '../http/limits.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { pageHeaders, pageResponse } from '../http/page-response.ts';
 import { applyLimit, type RateLimiter } from '../http/rate-limit.ts';
@@ -18,19 +18,21 @@ export interface DeviceRouteDependencies extends WaysInDependencies {
   /** The application whose device shows this code, as long as the code is alive. */
   readonly findDeviceGrant: (userCode: string) => Promise<Application | null>;
   readonly limiter: RateLimiter;
+  readonly limits: LimitSettings;
 }
 
 export function devicePageRoute(dependencies: DeviceRouteDependencies): Operation {
   const { findDeviceGrant, limiter } = dependencies;
+  const { wrongDeviceCodesPerAddress: allowed } = dependencies.limits;
 
   /** @throws {AppError} rate_limited where this address has tried too many that were wrong. */
   async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
     const subject = addressBlock(ip);
-    applyLimit(headers, limiter.peek(BUCKETS.wrongDeviceCode, subject, WRONG_DEVICE_CODES));
+    applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     const application = await findDeviceGrant(userCode);
     // Others may have been wrong meanwhile: right ones are refused as well from the same guess on.
     const count = application ? limiter.peek : limiter.consume;
-    applyLimit(headers, count(BUCKETS.wrongDeviceCode, subject, WRONG_DEVICE_CODES));
+    applyLimit(headers, count(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     return application;
   }
 

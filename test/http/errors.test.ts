@@ -118,6 +118,7 @@ describe('a fault of ours', () => {
   test('in a handler reaches the caller as internal and the log with its cause', async () => {
     const instance = await createInstance();
     const { app, log } = appOver(instance);
+    // SQL: a damaged database.
     instance.sqlite.run('DROP TABLE setup_links');
     const token = mintSecret('setup', systemRandom);
     const response = await app.fetch(

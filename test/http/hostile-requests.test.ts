@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { BUCKETS } from '../../src/http/limits.ts';
+import { KEY_DAY } from '../../src/http/limits.ts';
 import { rateLimiter } from '../../src/http/rate-limit.ts';
+import * as given from '../support/given.ts';
 import { createInstance } from '../support/instance.ts';
 
 /** A request whose URL is as a client's `Host` made it; `new Request` would refuse it. */
@@ -65,18 +66,17 @@ describe('a body that comes slowly', () => {
 });
 
 test('counters that could not be written are written by the next flush', async () => {
-  const { db, sqlite, clock } = await createInstance();
+  const instance = await createInstance();
+  const { db, clock } = instance;
   const limiter = rateLimiter({ db, clock });
-  limiter.consume(BUCKETS.keyDay, 'key_1', 10);
-  sqlite.run(
-    "CREATE TRIGGER refuse BEFORE INSERT ON rate_counters BEGIN SELECT RAISE(ABORT, 'refused by the test'); END",
-  );
-  await expect(limiter.flush()).rejects.toThrow('refused by the test');
-  sqlite.run('DROP TRIGGER refuse');
+  limiter.consume(KEY_DAY, 'key_1', 10);
+  const mend = given.brokenWrites(instance, 'INSERT ON rate_counters');
+  await expect(limiter.flush()).rejects.toThrow('disk full');
+  mend();
   await limiter.flush();
   const restarted = rateLimiter({ db, clock });
   await restarted.load();
-  expect(restarted.peek(BUCKETS.keyDay, 'key_1', 10).remaining).toBe(9);
+  expect(restarted.peek(KEY_DAY, 'key_1', 10).remaining).toBe(9);
 });
 
 test.each(['Acme\r\nSecurity alert', 'Acme\u001b[31m', 'Acme\u0085', 'Acme\u2028', ' \t '])(

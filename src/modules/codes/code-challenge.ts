@@ -7,7 +7,7 @@ import { newId } from '../../core/id.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import type { Unit } from '../../db/database.ts';
-import { CODE_WINDOW_MS } from '../../http/limits.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import {
   type Challenge,
   type ChallengeState,
@@ -28,16 +28,10 @@ export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | '
 
 const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
-const RESEND_COOLDOWN_MS = 30 * SECOND;
-const MAX_WRONG_TRIES = 5;
 const MAX_ALIVE = 3;
-/** Codes for actions in one application and window. */
-const MAX_ACTIONS = 20;
-/** Codes for actions of one's own in the window. */
-const MAX_OWN_ACTIONS = 5;
-const FAILURE_WINDOW_MS = 24 * HOUR;
-const FAILURES_UNTIL_PAUSE = 20;
 const PAUSE_MS = HOUR;
+/** The window of the limits on sending. */
+const SENT_WINDOW_MS = LIMITS.codesPerEmail.windowMs;
 
 /** What a code is for, and whose it is. */
 export interface CodeSubject {
@@ -81,29 +75,37 @@ export type ActionIssueOutcome =
 
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
 
-export function codeChallengeService({ random, instanceKey }: { random: Random; instanceKey: InstanceKey }) {
+export interface CodeChallengeDependencies {
+  readonly random: Random;
+  readonly instanceKey: InstanceKey;
+  readonly limits: LimitSettings;
+}
+
+export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
+  const cooldownMs = limits.codeCooldownSeconds * SECOND;
+  const perEmail = limits.codesPerEmail;
+
   return {
     /**
-     * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other.
-     *
-     * @param perEmail how many may be sent to one e-mail in 15 minutes, whatever the application.
+     * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other. How
+     * many may be sent to one e-mail is counted over all applications.
      */
-    async issue(unit: Unit, subject: CodeSubject, perEmail: number): Promise<IssueOutcome> {
+    async issue(unit: Unit, subject: CodeSubject): Promise<IssueOutcome> {
       const pausedUntil = await findCodePause(unit, subject, unit.now);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
       const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
       const [last] = own;
-      if (last && last.createdAt + RESEND_COOLDOWN_MS > unit.now)
-        return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + RESEND_COOLDOWN_MS };
+      if (last && last.createdAt + cooldownMs > unit.now)
+        return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + cooldownMs };
       if (recent.length >= perEmail)
-        return { ok: false, reason: 'too_many', retryAt: recent[perEmail - 1]!.createdAt + CODE_WINDOW_MS };
+        return { ok: false, reason: 'too_many', retryAt: recent[perEmail - 1]!.createdAt + SENT_WINDOW_MS };
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
         ok: true,
         ...(await insert(unit, subject, { data: null, sessionId: null })),
-        resendAfter: unit.now + RESEND_COOLDOWN_MS,
+        resendAfter: unit.now + cooldownMs,
         remaining: perEmail - recent.length - 1,
       };
     },
@@ -123,8 +125,8 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
       const pausedUntil = await findCodePause(unit, subject, unit.now);
       if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
       const recent = sessionId === null ? await sentFrom(unit, subject) : await sentFor(unit, subject, sessionId);
-      const oldest = recent[(sessionId === null ? MAX_ACTIONS : MAX_OWN_ACTIONS) - 1];
-      if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + CODE_WINDOW_MS };
+      const oldest = recent[(sessionId === null ? limits.actionCodesPerEmail : limits.accountCodesPerPerson) - 1];
+      if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + SENT_WINDOW_MS };
       return { ok: true, ...(await insert(unit, subject, { data, sessionId })) };
     },
 
@@ -194,32 +196,40 @@ export function codeChallengeService({ random, instanceKey }: { random: Random; 
   function isRight({ id, codeDigest }: Challenge, code: string): boolean {
     return equalDigests(codeDigest, instanceKey.codeDigest(id, code.replace(/[\s-]/g, '')));
   }
-}
 
-/** Why no code can serve for this challenge any more, or null. */
-function refusalOf(challenge: ChallengeState, purpose: CodePurpose, now: number): CodeRefusal | null {
-  const { consumedAt, wrongTries, droppedAt, expiresAt, isOutdated } = challenge;
-  if (consumedAt !== null) return 'code_consumed';
-  if (wrongTries >= MAX_WRONG_TRIES) return 'code_exhausted';
-  // Nobody signs in with a code that was sent before the application was closed.
-  if (purpose === 'sign_in' && isOutdated === 1) return 'code_expired';
-  return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
-}
+  /** Why no code can serve for this challenge any more, or null. */
+  function refusalOf(challenge: ChallengeState, purpose: CodePurpose, now: number): CodeRefusal | null {
+    const { consumedAt, wrongTries, droppedAt, expiresAt, isOutdated } = challenge;
+    if (consumedAt !== null) return 'code_consumed';
+    if (wrongTries >= limits.wrongTriesPerCode) return 'code_exhausted';
+    // Nobody signs in with a code that was sent before the application was closed.
+    if (purpose === 'sign_in' && isOutdated === 1) return 'code_expired';
+    return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
+  }
 
-async function refusalOfTry(
-  unit: Unit,
-  challenge: ChallengeState,
-  subject: CodeSubject,
-): Promise<RedeemRefusal | null> {
-  const pausedUntil = await findCodePause(unit, subject, unit.now);
-  if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
-  const error = refusalOf(challenge, subject.purpose, unit.now);
-  return error && { ok: false, error };
+  async function refusalOfTry(
+    unit: Unit,
+    challenge: ChallengeState,
+    subject: CodeSubject,
+  ): Promise<RedeemRefusal | null> {
+    const pausedUntil = await findCodePause(unit, subject, unit.now);
+    if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
+    const error = refusalOf(challenge, subject.purpose, unit.now);
+    return error && { ok: false, error };
+  }
+
+  /** Counts a wrong code against its challenge and against the address, wherever it came from. */
+  async function recordFailure(unit: Unit, challengeId: string, subject: CodeSubject): Promise<void> {
+    await countWrongTry(unit, challengeId);
+    const failures = await insertCodeFailure(unit, subject, unit.now - LIMITS.wrongCodesPerEmail.windowMs);
+    // After the pause the count starts anew.
+    if (failures >= limits.wrongCodesPerEmail) await pauseCodes(unit, subject, unit.now + PAUSE_MS);
+  }
 }
 
 /** What was sent to this address for this purpose in the window, of all applications, newest first. */
 function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
-  return listChallengesTo(unit, subject, unit.now - CODE_WINDOW_MS);
+  return listChallengesTo(unit, subject, unit.now - SENT_WINDOW_MS);
 }
 
 /** The same of this application alone. */
@@ -240,14 +250,6 @@ async function sentFor(
   const { purpose } = subject;
   if (purpose !== 'email_change') return sentFrom(unit, subject);
   const toAddress = await sentTo(unit, subject);
-  const ofPerson = await listChallengesOfPerson(unit, { sessionId, purpose }, unit.now - CODE_WINDOW_MS);
+  const ofPerson = await listChallengesOfPerson(unit, { sessionId, purpose }, unit.now - SENT_WINDOW_MS);
   return ofPerson.length > toAddress.length ? ofPerson : toAddress;
-}
-
-/** Counts a wrong code against its challenge and against the address, wherever it came from. */
-async function recordFailure(unit: Unit, challengeId: string, subject: CodeSubject): Promise<void> {
-  await countWrongTry(unit, challengeId);
-  const failures = await insertCodeFailure(unit, subject, unit.now - FAILURE_WINDOW_MS);
-  // After the pause the count starts anew.
-  if (failures >= FAILURES_UNTIL_PAUSE) await pauseCodes(unit, subject, unit.now + PAUSE_MS);
 }

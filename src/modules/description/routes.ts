@@ -3,17 +3,23 @@ import { Type } from '@sinclair/typebox';
 import { nextTurn } from '../../core/turn.ts';
 import { openApiDocument, roleManifest } from '../../http/openapi.ts';
 import { matchesEtag } from '../../http/etag.ts';
+import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 
 export interface DescriptionDependencies {
   /** All operations of the running app, these included. */
   readonly operations: () => readonly Operation[];
   readonly baseUrl: () => string;
+  readonly limits: LimitSettings;
 }
 
 /** The OpenAPI description as YAML. */
-export async function openApiYaml(operations: readonly Operation[], baseUrl: string): Promise<string> {
-  const document = await openApiDocument(operations, baseUrl);
+export async function openApiYaml(
+  operations: readonly Operation[],
+  baseUrl: string,
+  limits: LimitSettings,
+): Promise<string> {
+  const document = await openApiDocument(operations, baseUrl, limits);
   // Each half takes tens of milliseconds.
   await nextTurn();
   return Bun.YAML.stringify(document, null, 2);
@@ -25,8 +31,8 @@ interface Description {
   readonly etag: string;
 }
 
-async function describe({ operations, baseUrl }: DescriptionDependencies): Promise<Description> {
-  const bytes = new TextEncoder().encode(await openApiYaml(operations(), baseUrl()));
+async function describe({ operations, baseUrl, limits }: DescriptionDependencies): Promise<Description> {
+  const bytes = new TextEncoder().encode(await openApiYaml(operations(), baseUrl(), limits));
   return { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
@@ -65,6 +71,9 @@ export function descriptionRoutes(dependencies: DescriptionDependencies): Operat
       style: 'flat',
       data: Type.Object({
         version: Type.String(),
+        limits: Type.Record(Type.String(), Type.String(), {
+          description: 'What each limit holds a caller to in this instance.',
+        }),
         operations: Type.Array(
           Type.Object({
             operationId: Type.String(),
@@ -76,7 +85,7 @@ export function descriptionRoutes(dependencies: DescriptionDependencies): Operat
           }),
         ),
       }),
-      handle: () => roleManifest(dependencies.operations()),
+      handle: () => roleManifest(dependencies.operations(), dependencies.limits),
     }),
   ];
 }

@@ -14,7 +14,7 @@ export interface DeviceAccountRouteDependencies {
   readonly countGuess: GuessLimit;
 }
 
-const GUESSES = 'Five wrong codes in an hour stop the session from asking; wrong ones all look the same.';
+const GUESSES = 'Too many wrong codes stop the session from asking; wrong ones all look the same.';
 
 export function deviceAccountRoutes({
   deviceApproval,
@@ -26,6 +26,7 @@ export function deviceAccountRoutes({
   function decision(id: string, path: string, summary: string, decided: Decision): Operation {
     return operation({
       ...common,
+      limit: 'user_code',
       tag: 'Device grant',
       id,
       method: 'POST',
@@ -47,6 +48,7 @@ export function deviceAccountRoutes({
   return [
     operation({
       ...common,
+      limit: 'user_code',
       tag: 'Device grant',
       id: 'getDeviceRequest',
       method: 'GET',

@@ -13,6 +13,7 @@ import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import { formatUserCode, mintUserCode } from '../../core/user-code.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import type { LimitSettings } from '../../http/limits.ts';
 import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
 import {
   type DeviceGrant,
@@ -28,7 +29,6 @@ import { asItStands, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 
 const LIFETIME_MS = 15 * MINUTE;
-const INTERVAL_SECONDS = 5;
 const SLOW_DOWN_SECONDS = 5;
 const MAX_USER_AGENT = 300;
 const UNNAMED = 'Connected device';
@@ -39,6 +39,7 @@ export interface DeviceAuthorizationDependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly personalKeys: PersonalKeys;
+  readonly limits: LimitSettings;
   readonly baseUrl: () => string;
 }
 
@@ -51,6 +52,7 @@ export type DeviceAuthorization = ReturnType<typeof deviceAuthorizationService>;
 
 export function deviceAuthorizationService(dependencies: DeviceAuthorizationDependencies) {
   const { db, random, instanceKey, personalKeys, baseUrl } = dependencies;
+  const intervalSeconds = dependencies.limits.devicePollSeconds;
 
   /** @throws {AppError} invalid_client */
   async function clientOf(clientId: string): Promise<Application> {
@@ -109,7 +111,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
           ip: actor.ip,
           ipCountry: actor.ipCountry,
           userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
-          intervalSeconds: INTERVAL_SECONDS,
+          intervalSeconds,
           lastPolledAt: null,
           claimedSessionId: null,
           applicationUserId: null,
@@ -127,7 +129,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
         verification_uri: verificationUri,
         verification_uri_complete: `${verificationUri}?code=${formatUserCode(userCode)}`,
         expires_in: LIFETIME_MS / SECOND,
-        interval: INTERVAL_SECONDS,
+        interval: intervalSeconds,
       };
     },
 

@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { BUCKETS, USER_CODE_GUESSES, USER_CODE_GUESSES_OF_PERSON } from '../../http/limits.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { announceLimit, applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 
@@ -16,7 +16,8 @@ interface Asking {
 
 export type GuessLimit = ReturnType<typeof guessLimit>;
 
-export function guessLimit(limiter: RateLimiter) {
+export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
+  const { wrongUserCodesPerPerson: perPerson, wrongUserCodesPerSession: perSession } = limits;
   /** The last try under way of each person. */
   const tries = new Map<string, Promise<unknown>>();
 
@@ -35,17 +36,17 @@ export function guessLimit(limiter: RateLimiter) {
   /**
    * Answers what was found, and a wrong guess by the same refusal whatever was wrong about it.
    *
-   * @throws {AppError} rate_limited after five wrong ones, for right ones too; not_found
+   * @throws {AppError} rate_limited after too many wrong ones, for right ones too; not_found
    */
   return <Result>({ principal, context }: Asking, look: () => Promise<Result | null>): Promise<Result> => {
     const { sessionId, userId } = principal;
     return inTurn(userId, async () => {
-      applyLimit(context.headers, limiter.peek(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON));
-      applyLimit(context.headers, limiter.peek(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+      applyLimit(context.headers, limiter.peek(LIMITS.wrongUserCodesPerPerson, userId, perPerson));
+      applyLimit(context.headers, limiter.peek(LIMITS.wrongUserCodesPerSession, sessionId, perSession));
       const found = await look();
       if (found !== null) return found;
-      limiter.consume(BUCKETS.userCode, userId, USER_CODE_GUESSES_OF_PERSON);
-      announceLimit(context.headers, limiter.consume(BUCKETS.userCode, sessionId, USER_CODE_GUESSES));
+      limiter.consume(LIMITS.wrongUserCodesPerPerson, userId, perPerson);
+      announceLimit(context.headers, limiter.consume(LIMITS.wrongUserCodesPerSession, sessionId, perSession));
       throw new AppError('not_found', {
         message: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
       });

@@ -12,49 +12,61 @@ const SLICE_ROWS = 250;
 /** Rows that are put in order together: a millisecond's work. */
 const SORTED_ROWS = 10_000;
 /**
- * Pause between two changes. Each makes all that look something up read changed pages anew, so they are few: 100,000 rows
- * take half a minute, in a resolution of one.
+ * Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. Each change makes whoever
+ * looks something up read changed pages anew, so there are few.
  */
-const PAUSE_MS = 60;
+const RUNS = 50;
+/** Pause between two changes of one run. */
+const PAUSE_MS = 100;
 
 export interface LastSeen {
   /** @param known what the row said when it was read; nothing is noted while that is less than a minute old. */
   sessionSeen(sessionId: string, applicationUserId: string, known: number, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
   /**
-   * Writes down what has been noted, a few rows a change. Calls while it runs join the run.
+   * Writes down what has been noted: all where it is little, else a part. Calls while it runs join the run.
    *
-   * @param isHasty without pauses, for a clean stop.
+   * @param isWhole everything, without pauses; for a clean stop.
    */
-  flush(isHasty?: boolean): Promise<void>;
+  flush(isWhole?: boolean): Promise<void>;
 }
 
 /** What has been noted of one kind, and how one of it is written. */
 interface Notes {
   readonly seen: Map<string, number>;
   readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
+  /** Those whose turn is next, from the end. */
+  next: string[];
 }
 
 export function lastSeen(db: Database): LastSeen {
-  const sessions: Notes = { seen: new Map(), write: noteSessionSeen };
-  const members: Notes = { seen: new Map(), write: noteMemberSeen };
-  const keys: Notes = { seen: new Map(), write: noteKeyUse };
+  const sessions: Notes = { seen: new Map(), write: noteSessionSeen, next: [] };
+  const members: Notes = { seen: new Map(), write: noteMemberSeen, next: [] };
+  const keys: Notes = { seen: new Map(), write: noteKeyUse, next: [] };
   let running: Promise<void> | undefined;
-  let mayPause = true;
+  /** From the stop on. */
+  let isHasty = false;
 
-  /** What is noted meanwhile is left to the next run. Only what has been written is forgotten. */
-  async function writeDown({ seen, write }: Notes): Promise<void> {
-    for (let left = seen.size; left > 0; left -= SORTED_ROWS) {
-      // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
-      const ids = [...seen.keys().take(Math.min(left, SORTED_ROWS))].sort();
-      for (let from = 0; from < ids.length; from += SLICE_ROWS) {
-        const slice = ids.slice(from, from + SLICE_ROWS).map((id) => [id, seen.get(id)!] as const);
-        await db.write(SYSTEM_ACTOR, async (unit) => {
-          for (const [id, at] of slice) await write(unit, id, at);
-        });
-        for (const [id, at] of slice) if (seen.get(id) === at) seen.delete(id);
-        if (mayPause) await Bun.sleep(PAUSE_MS);
-      }
+  /** Only what has been written is forgotten. */
+  async function writeSlice(notes: Notes): Promise<void> {
+    const { seen, write } = notes;
+    // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
+    if (notes.next.length === 0) notes.next = [...seen.keys().take(SORTED_ROWS)].sort().reverse();
+    const slice = notes.next.splice(-SLICE_ROWS).flatMap((id) => {
+      const at = seen.get(id);
+      return at === undefined ? [] : [[id, at] as const];
+    });
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      for (const [id, at] of slice) await write(unit, id, at);
+    });
+    for (const [id, at] of slice) if (seen.get(id) === at) seen.delete(id);
+  }
+
+  async function writeDown(notes: Notes): Promise<void> {
+    const { seen } = notes;
+    for (let left = Math.ceil(seen.size / RUNS); seen.size > 0 && (left > 0 || isHasty); left -= SLICE_ROWS) {
+      await writeSlice(notes);
+      if (left > SLICE_ROWS && !isHasty) await Bun.sleep(PAUSE_MS);
     }
   }
 
@@ -71,9 +83,9 @@ export function lastSeen(db: Database): LastSeen {
     keyUsed(keyId, known, now) {
       if (known === null || now - known >= RESOLUTION_MS) keys.seen.set(keyId, now);
     },
-    async flush(isHasty = false) {
-      if (isHasty) {
-        mayPause = false;
+    async flush(isWhole = false) {
+      if (isWhole) {
+        isHasty = true;
         await running?.catch(() => {});
       }
       running ??= writeAll().finally(() => (running = undefined));

@@ -1,12 +1,12 @@
 /** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
 import type { Actor } from '../../core/actor.ts';
-import { isoTime, MINUTE } from '../../core/clock.ts';
+import { isoTime, MINUTE, SECOND } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { negotiateLocale } from '../../core/locale.ts';
 import type { Database } from '../../db/database.ts';
-import { CODE_WINDOW_MS, type LimitSettings } from '../../http/limits.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import { findApplication, findApplicationByClientId } from '../../store/applications.ts';
@@ -50,7 +50,7 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'otp');
       const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
-        const issued = await challenges.issue(unit, subject, limits.codesPerEmail);
+        const issued = await challenges.issue(unit, subject);
         if (!issued.ok) return { ...issued, now: unit.now };
         const mail = signInCodeMail({
           locale: negotiateLocale(locale, null),
@@ -79,7 +79,7 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
           isAllowed: true,
           limit: limits.codesPerEmail,
           remaining: outcome.remaining,
-          resetSeconds: CODE_WINDOW_MS / 1000,
+          resetSeconds: LIMITS.codesPerEmail.windowMs / SECOND,
         },
       };
     },

@@ -1,0 +1,241 @@
+/**
+ * Every setting, declared once: its variable, flag, default, meaning, and how its text is read. The configuration, the
+ * flags of commands, `gatehouse help` and the README's table are derived from here; limits add theirs.
+ */
+import { BlockList, isIP } from 'node:net';
+import { normalizeEmail } from './core/email.ts';
+import { isSecret } from './core/secret.ts';
+import { type Limit, LIMITS, limitText } from './http/limits.ts';
+import { GOOGLE_ISSUER, isIssuer } from './modules/provider/issuer.ts';
+
+export type Mode = 'normal' | 'dev' | 'ephemeral';
+
+/** What an operator can set. */
+export interface Setting<Value = unknown> {
+  /** The environment variable. */
+  readonly env: string;
+  /** The flag that wins over it, of commands that take it: its name without dashes, and what its value is. */
+  readonly flag?: { readonly name: string; readonly value: string };
+  /** What is read where nothing is given, as an operator would write it. Without it the value is null. */
+  readonly default?: string;
+  /** Modes with another default. */
+  readonly defaultIn?: Readonly<Partial<Record<Mode, string>>>;
+  /** A mode in which it is null, whatever was given. */
+  readonly isVoidIn?: Mode;
+  /** What stands in for null, as it is shown to people. */
+  readonly standIn?: string;
+  /** Sentences, with code in backticks. */
+  readonly meaning: string;
+  /** How to mend a value that cannot be read. Never says the value, which may be a secret. */
+  readonly remedy: string;
+  /** @returns null where the text cannot be read. */
+  parse(text: string, mode: Mode): Value | null;
+}
+
+type Reading<Value> = Pick<Setting<Value>, 'parse' | 'remedy'>;
+
+const TEXT: Reading<string> = { parse: (text) => text, remedy: 'give a text.' };
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
+
+function wholeNumber(min: number, max: number): Reading<number> {
+  return {
+    remedy: `give a whole number from ${min} to ${max}.`,
+    parse(text) {
+      const value = /^\d{1,10}$/.test(text) ? Number(text) : NaN;
+      return value >= min && value <= max ? value : null;
+    },
+  };
+}
+
+function addressRanges(example: string): Reading<BlockList> {
+  return { parse: parseCidrs, remedy: `give addresses or CIDRs separated by commas, such as ${example}.` };
+}
+
+/** The settings by their place in the configuration; all but the limits. */
+export const SETTINGS = {
+  dataFolder: {
+    env: 'GATEHOUSE_DATA',
+    flag: { name: 'data', value: 'DIR' },
+    default: './data',
+    meaning: 'Data folder.',
+    ...TEXT,
+  },
+  host: {
+    env: 'GATEHOUSE_HOST',
+    flag: { name: 'host', value: 'ADDR' },
+    default: '127.0.0.1',
+    meaning: 'Address to listen on; `0.0.0.0` for all.',
+    ...TEXT,
+  },
+  port: {
+    env: 'GATEHOUSE_PORT',
+    flag: { name: 'port', value: 'N' },
+    default: '8080',
+    defaultIn: { ephemeral: '0' },
+    meaning: 'Port to listen on; `0` takes a free one.',
+    ...wholeNumber(0, 65_535),
+  },
+  /** Where people and programs reach this server, without a trailing slash; null until the port is known. */
+  baseUrl: {
+    env: 'GATEHOUSE_BASE_URL',
+    flag: { name: 'base-url', value: 'URL' },
+    standIn: 'http://localhost:PORT',
+    meaning: 'Public address; links, cookies and mails use it.',
+    remedy: 'give an http or https address without path, query or fragment, such as https://auth.example.com.',
+    parse: parseBaseUrl,
+  },
+  ownerEmail: {
+    env: 'GATEHOUSE_OWNER_EMAIL',
+    defaultIn: { ephemeral: 'owner@example.test' },
+    meaning: 'Makes this address an owner at start, without a browser.',
+    remedy: 'give an e-mail address.',
+    parse: normalizeEmail,
+  },
+  workspaceKey: {
+    env: 'GATEHOUSE_WORKSPACE_KEY',
+    meaning: 'A key made by `gatehouse key`; becomes a full workspace key at start.',
+    remedy: 'give a key made by "gatehouse key".',
+    parse: (text: string) => (isSecret('apiKey', text) ? text : null),
+  },
+  /** Null is the embedded outbox. */
+  smtpUrl: {
+    env: 'GATEHOUSE_SMTP_URL',
+    meaning: '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox.',
+    remedy: 'give smtp://user:password@host:587 or smtps://user:password@host:465.',
+    parse(text: string) {
+      const url = URL.parse(text);
+      return url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname ? text : null;
+    },
+  },
+  mailFrom: {
+    env: 'GATEHOUSE_MAIL_FROM',
+    standIn: 'Gatehouse <no-reply@HOST>',
+    meaning: 'Sender of every mail.',
+    remedy: 'give an address, such as Acme <no-reply@acme.example>.',
+    parse(text: string) {
+      const address = /<([^<>]+)>$/.exec(text)?.[1] ?? text;
+      return /[\r\n]/.test(text) || normalizeEmail(address) === null ? null : text;
+    },
+  },
+  trustedProxies: {
+    env: 'GATEHOUSE_TRUSTED_PROXIES',
+    default: '',
+    meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For is believed.',
+    ...addressRanges('10.0.0.0/8,::1'),
+  },
+  /** Ranges that outgoing requests may reach although they are not public. */
+  allowedCidrs: {
+    env: 'GATEHOUSE_ALLOW_CIDRS',
+    default: '',
+    meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
+    ...addressRanges('10.20.0.0/16'),
+  },
+  /** In lower case. */
+  countryHeader: {
+    env: 'GATEHOUSE_COUNTRY_HEADER',
+    meaning: 'Header in which your proxy gives the client’s country.',
+    remedy: 'give the name of a header, such as CF-IPCountry.',
+    parse: (text: string) => (/^[A-Za-z0-9-]+$/.test(text) ? text.toLowerCase() : null),
+  },
+  /** Without a trailing slash. */
+  cdnUrl: {
+    env: 'GATEHOUSE_CDN_URL',
+    standIn: 'BASE_URL/cdn',
+    meaning: 'Address that image links start with.',
+    remedy: 'give an http or https address.',
+    parse: (text: string) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
+  },
+  logLevel: {
+    env: 'GATEHOUSE_LOG_LEVEL',
+    default: 'info',
+    defaultIn: { dev: 'warn' },
+    meaning: '`debug`, `info`, `warn`, `error` or `silent`.',
+    remedy: `give one of ${LOG_LEVELS.join(', ')}.`,
+    parse: (text: string) => (LOG_LEVELS.includes(text) ? text : null),
+  },
+  auditRetentionDays: {
+    env: 'GATEHOUSE_AUDIT_DAYS',
+    default: '365',
+    meaning: 'How many days audit records are kept.',
+    ...wholeNumber(1, 36_500),
+  },
+  providerClientId: {
+    env: 'GATEHOUSE_GOOGLE_CLIENT_ID',
+    meaning: 'Client id for sign-in through Google, or the issuer below; register `BASE_URL/api/auth/google/callback`.',
+    ...TEXT,
+  },
+  providerClientSecret: { env: 'GATEHOUSE_GOOGLE_CLIENT_SECRET', meaning: 'The secret of that client.', ...TEXT },
+  providerIssuer: {
+    env: 'GATEHOUSE_GOOGLE_ISSUER',
+    standIn: GOOGLE_ISSUER,
+    meaning: 'Another OpenID Connect issuer to sign people in with; its word on e-mail addresses is taken.',
+    remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
+    parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
+  },
+} as const satisfies Record<string, Setting>;
+
+type ValueOf<Of extends Setting> =
+  NonNullable<ReturnType<Of['parse']>> | (Of extends { readonly default: string } ? never : null);
+
+/** What the settings are read into. */
+export type SettingValues = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+
+/** The settings of the limits, by their place among them. */
+export const LIMIT_SETTINGS: Readonly<Record<string, Setting<number>>> = Object.fromEntries(
+  Object.entries(LIMITS).map(([name, limit]) => [name, limitSetting(limit)]),
+);
+
+/** All there are, in the order of their description. */
+export const ALL_SETTINGS: readonly Setting[] = [...Object.values(SETTINGS), ...Object.values(LIMIT_SETTINGS)];
+
+function limitSetting(limit: Limit): Setting<number> {
+  const text = limitText(limit);
+  return {
+    env: limit.env,
+    default: String(limit.default),
+    ...(limit.isOffInEphemeral && { isVoidIn: 'ephemeral' }),
+    meaning: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
+    ...wholeNumber(1, limit.max ?? 1_000_000),
+  };
+}
+
+/** What is read where nothing is given. */
+export function defaultOf({ default: usual, defaultIn = {} }: Setting, mode: Mode): string | null {
+  return defaultIn[mode] ?? usual ?? null;
+}
+
+/** The default in words, in every mode that has its own. @param code marks what is to be typed as it stands. */
+export function defaultText(setting: Setting, code: (text: string) => string): string {
+  const { default: fallback, standIn, defaultIn = {}, isVoidIn } = setting;
+  const usual = fallback || standIn;
+  const inMode = (mode: string, text: string) => `${text} with ${code(`--${mode}`)}`;
+  return [
+    ...(usual ? [code(usual)] : []),
+    ...Object.entries(defaultIn).map(([mode, text]) => inMode(mode, code(text))),
+    ...(isVoidIn ? [inMode(isVoidIn, 'none')] : []),
+  ].join('; ');
+}
+
+function parseBaseUrl(text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return null;
+  return url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password ? url.origin : null;
+}
+
+function parseCidrs(text: string): BlockList | null {
+  const list = new BlockList();
+  if (text === '') return list;
+  for (const entry of text.split(',')) {
+    const [address = '', bits, ...rest] = entry.trim().split('/');
+    if (rest.length > 0) return null;
+    const version = isIP(address);
+    if (version === 0) return null;
+    const family = version === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else if (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
+      list.addSubnet(address, Number(bits), family);
+    else return null;
+  }
+  return list;
+}

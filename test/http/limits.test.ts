@@ -1,0 +1,98 @@
+/** Limits hold callers to what was set, not to the default. */
+import { describe, expect, test } from 'bun:test';
+import { LIMIT_CLASSES, LIMITS, type LimitName } from '@/http/limits.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const EMAIL = 'ada@example.com';
+
+async function withSetting(setting: string, value: string): Promise<Instance> {
+  return createInstance({ environment: { [`GATEHOUSE_LIMIT_${setting}`]: value } });
+}
+
+const send = (instance: Instance) =>
+  instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'owner@example.com' } });
+
+const wrongCode = async (instance: Instance, challengeId: string) => {
+  const code = instance.codeFor('owner@example.com') === '000000' ? '111111' : '000000';
+  return (await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } })).json.error;
+};
+
+describe('as many as were set', () => {
+  test('wrong tries are taken at a code', async () => {
+    const instance = await withSetting('TRIES_PER_CODE', '2');
+    const { challengeId } = (await send(instance)).json.data;
+    const errors = [];
+    for (let count = 0; count < 3; count += 1) errors.push(await wrongCode(instance, challengeId));
+    expect(errors).toEqual(['code_invalid', 'code_invalid', 'code_exhausted']);
+  });
+
+  test('wrong codes pause an e-mail', async () => {
+    const instance = await withSetting('WRONG_CODES_PER_EMAIL', '1');
+    const { challengeId } = (await send(instance)).json.data;
+    expect(await wrongCode(instance, challengeId)).toBe('code_invalid');
+    expect(await wrongCode(instance, challengeId)).toBe('rate_limited');
+  });
+
+  test('seconds lie between two codes', async () => {
+    const instance = await withSetting('CODE_COOLDOWN_SECONDS', '2');
+    await send(instance);
+    instance.clock.advance(1999);
+    const early = await send(instance);
+    expect([early.status, early.headers.get('retry-after')]).toEqual([429, '1']);
+    instance.clock.advance(1);
+    expect((await send(instance)).status).toBe(200);
+  });
+
+  test('codes are sent for a change to an application, and to an account', async () => {
+    const lifecycle = await withSetting('ACTION_CODES_PER_EMAIL', '1');
+    const { id } = await lifecycle.createApplication();
+    const statuses = [];
+    for (let count = 0; count < 2; count += 1) {
+      const options = { token: lifecycle.workspaceKey, body: { kind: 'archive' } };
+      statuses.push((await lifecycle.call('POST', `/api/applications/${id}/lifecycle/send`, options)).status);
+    }
+    const account = await withSetting('ACCOUNT_CODES_PER_PERSON', '1');
+    const { token } = await account.signIn('console', 'owner@example.com');
+    for (let count = 0; count < 2; count += 1)
+      statuses.push((await account.call('POST', '/api/account/proof', { token })).status);
+    expect(statuses).toEqual([200, 429, 200, 429]);
+  });
+
+  test.each([
+    ['USER_CODES_PER_SESSION', '1'],
+    ['USER_CODES_PER_PERSON', '1'],
+  ])('user codes may be guessed (%s)', async (setting, value) => {
+    const instance = await withSetting(setting, value);
+    const { clientId } = await instance.createApplication();
+    const { token } = await instance.signIn(clientId, EMAIL);
+    const guess = async () => (await instance.call('GET', '/api/account/device?user_code=BBBB-BBBB', { token })).status;
+    expect([await guess(), await guess()]).toEqual([404, 429]);
+  });
+
+  test('wrong codes are taken on the page for devices', async () => {
+    const instance = await withSetting('WRONG_DEVICE_CODES_PER_ADDRESS', '1');
+    const open = async () => (await instance.call('GET', '/device?code=BBBB-BBBB')).status;
+    expect([await open(), await open()]).toEqual([404, 429]);
+  });
+
+  test('seconds lie between two polls of a device', async () => {
+    const instance = await withSetting('DEVICE_POLL_SECONDS', '7');
+    const { clientId } = await instance.createApplication();
+    const { json } = await instance.call('POST', '/api/v1/device/code', { body: { client_id: clientId } });
+    expect(json.interval).toBe(7);
+    const body = { client_id: clientId, device_code: json.device_code };
+    const poll = async () => (await instance.call('POST', '/api/v1/device/token', { body })).json.error;
+    const first = await poll();
+    instance.clock.advance(6999);
+    expect([first, await poll()]).toEqual(['authorization_pending', 'slow_down']);
+  });
+});
+
+test('what a class names is counted once: per client address or person by the pipeline, or elsewhere', () => {
+  for (const { address, person, others = [] } of Object.values(LIMIT_CLASSES)) {
+    const names = [address, person, ...others].filter((name) => name !== undefined);
+    expect(new Set<LimitName>(names).size).toBe(names.length);
+    if (address) expect(LIMITS[address].counts).toEndWith('per client address');
+    if (person) expect(LIMITS[person].counts).toEndWith('per person');
+  }
+});

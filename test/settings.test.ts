@@ -1,0 +1,55 @@
+/** The README and the terminal say of each setting what the table of settings says. */
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { ALL_SETTINGS, defaultText, type Setting } from '@/settings.ts';
+import { createInstance } from './support/instance.ts';
+
+const code = (text: string) => `\`${text}\``;
+
+function rowOf(setting: Setting): string {
+  const { env, flag, meaning } = setting;
+  const name = [code(env), ...(flag ? [code(`--${flag.name}`)] : [])].join(', ');
+  return ['|', name, '|', defaultText(setting, code), '|', meaning, '|'].filter(Boolean).join(' ');
+}
+
+/** A formatter pads the columns. */
+const unpadded = (line: string) => line.replace(/ {2,}/g, ' ');
+
+test('the README’s table of settings is the table of settings', async () => {
+  const readme = await Bun.file(join(import.meta.dir, '../README.md')).text();
+  const table = readme.split('\n').filter((line) => line.startsWith('| `GATEHOUSE_'));
+  // Where this fails: the rows that it expects belong into the README, then `bun fmt README.md`.
+  expect(table.map(unpadded).join('\n')).toBe(ALL_SETTINGS.map(rowOf).join('\n'));
+});
+
+describe('the descriptions', () => {
+  test('say the limits in force, not the defaults', async () => {
+    const instance = await createInstance({
+      environment: {
+        GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '601',
+        GATEHOUSE_LIMIT_CODES_PER_EMAIL: '6',
+        GATEHOUSE_LIMIT_TRIES_PER_CODE: '4',
+        GATEHOUSE_LIMIT_USER_CODES_PER_SESSION: '3',
+      },
+    });
+    const { text } = await instance.call('GET', '/openapi.yaml');
+    const document = Bun.YAML.parse(text) as { paths: Record<string, Record<string, { description: string }>> };
+    const sentenceOf = (method: string, path: string) => document.paths[path]?.[method]?.description ?? '';
+    expect(sentenceOf('post', '/api/v1/session')).toContain('Limit: 601 calls per session a minute;');
+    expect(sentenceOf('post', '/api/v1/auth/otp/send')).toContain('; 6 sign-in codes sent per e-mail in 15 minutes;');
+    expect(sentenceOf('post', '/api/v1/auth/otp/verify')).toContain('Limit: 4 wrong tries per code;');
+    expect(sentenceOf('get', '/api/account/device')).toContain('3 wrong user codes of devices per session an hour;');
+
+    const { json } = await instance.call('GET', '/openapi.roles.json');
+    const used = new Set((json.operations as { limit: string }[]).map(({ limit }) => limit));
+    expect(Object.keys(json.limits).sort()).toEqual([...used].sort());
+    expect(json.limits.code_verify).toStartWith('4 wrong tries per code; 20 wrong codes');
+  });
+
+  test('leave out what an ephemeral instance does not count', async () => {
+    const instance = await createInstance({ mode: 'ephemeral' });
+    const { json } = await instance.call('GET', '/openapi.roles.json');
+    expect(json.limits.passkey).toBe('not limited in this instance');
+    expect(json.limits.code_send).not.toContain('per client address');
+  });
+});
