@@ -1,11 +1,10 @@
 /** What providers publish of themselves: discovery documents and signing keys, asked for once and kept for a while. */
 import type { BlockList } from 'node:net';
-import type { JSONWebKeySet } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import * as oauth from 'oauth4webapi';
 import { type Clock, HOUR, MINUTE, SECOND } from '../../core/clock.ts';
 import { type GuardedFetch, targetProblem } from '../../outbound/guarded-fetch.ts';
-import { askProvider, type JsonObject } from './endpoint.ts';
-import { ProviderFault } from './fault.ts';
-import { GOOGLE_ISSUER } from './issuer.ts';
+import { asFault, ProviderFault, throughGuard } from './protocol.ts';
 
 const METADATA_MS = HOUR;
 const KEYS_MS = 10 * MINUTE;
@@ -13,20 +12,11 @@ const KEYS_MS = 10 * MINUTE;
 const KEYS_AGAIN_MS = 30 * SECOND;
 const MAX_ENTRIES = 1000;
 
-/** The part of a discovery document that is used (OpenID Connect Discovery 1.0 §3, RFC 9207 §3). */
-export interface ProviderMetadata {
-  readonly issuer: string;
-  readonly authorizationEndpoint: string;
-  readonly tokenEndpoint: string;
-  readonly jwksUri: string;
-  /** Where the claims are that the id_token leaves out; null where there is no such place. */
-  readonly userinfoEndpoint: string | null;
-  /** Whether it can be asked to let people choose among their accounts there. */
-  readonly hasAccountChoice: boolean;
-  /** The client secret goes into the form instead of the Authorization header. */
-  readonly isSecretPosted: boolean;
-  /** Each answer names its issuer, and one that does not is refused. */
-  readonly isIssuerAnswered: boolean;
+/** A provider as it describes itself; every address of it that is used has been judged. */
+interface PublishedProvider {
+  readonly server: oauth.AuthorizationServer & { readonly authorization_endpoint: string };
+  /** The keys it signs with; finding one throws what jose and the guarded way out throw. */
+  readonly keys: JWTVerifyGetKey;
 }
 
 export interface DirectoryDependencies {
@@ -36,87 +26,65 @@ export interface DirectoryDependencies {
   readonly allowedCidrs: BlockList;
 }
 
-export type Directory = ReturnType<typeof providerDirectory>;
-
+/** @returns a function that tells what an issuer publishes, and throws {@link ProviderFault}. */
 export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedCidrs }: DirectoryDependencies) {
-  const metadata = cache<ProviderMetadata>(clock);
-  const keySets = cache<JSONWebKeySet>(clock);
+  const entries = new Map<string, { readonly provider: Promise<PublishedProvider>; readonly since: number }>();
+  const options = throughGuard(outbound);
 
-  async function discover(issuer: string): Promise<ProviderMetadata> {
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const document = await askProvider(outbound, 'discovery', { url, method: 'GET' });
-    if (document['issuer'] !== issuer) throw new ProviderFault('discovery: the document names another issuer');
-    const methods = document['token_endpoint_auth_methods_supported'];
+  async function discover(issuer: string): Promise<PublishedProvider> {
+    const document = await asFault('discovery', async () => {
+      const url = new URL(issuer);
+      return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));
+    });
+    // The library compares parsed addresses; an issuer is a text (OpenID Connect Discovery 1.0 §4.3).
+    if (document.issuer !== issuer) throw new ProviderFault('discovery: the document names another issuer');
+    const usable = (name: string): string => {
+      const url = document[name];
+      const isUsable =
+        typeof url === 'string' &&
+        !url.includes('#') &&
+        targetProblem(url, { allowed: allowedCidrs, isLoopbackAllowed }) === null;
+      if (!isUsable) throw new ProviderFault(`discovery: ${name} is not an address that can be used`);
+      return url;
+    };
+    usable('token_endpoint');
+    if ('userinfo_endpoint' in document) usable('userinfo_endpoint');
     return {
-      issuer,
-      authorizationEndpoint: endpoint(document, 'authorization_endpoint'),
-      tokenEndpoint: endpoint(document, 'token_endpoint'),
-      jwksUri: endpoint(document, 'jwks_uri'),
-      userinfoEndpoint: document['userinfo_endpoint'] === undefined ? null : endpoint(document, 'userinfo_endpoint'),
-      // Google does not publish what it takes; others refuse what they do not know.
-      hasAccountChoice: issuer === GOOGLE_ISSUER || lists(document['prompt_values_supported'], 'select_account'),
-      isSecretPosted: lists(methods, 'client_secret_post') && !lists(methods, 'client_secret_basic'),
-      isIssuerAnswered: document['authorization_response_iss_parameter_supported'] === true,
+      server: { ...document, authorization_endpoint: usable('authorization_endpoint') },
+      keys: keySet(new URL(usable('jwks_uri'))),
     };
   }
 
-  function endpoint(document: JsonObject, name: string): string {
-    const url = document[name];
-    const isUsable =
-      typeof url === 'string' &&
-      !url.includes('#') &&
-      targetProblem(url, { allowed: allowedCidrs, isLoopbackAllowed }) === null;
-    if (!isUsable) throw new ProviderFault(`discovery: ${name} is not an address that can be used`);
-    return url;
+  /** Made anew when it is too old by this server's clock; jose asks for a set at its first use, once for all who wait. */
+  function keySet(url: URL): JWTVerifyGetKey {
+    const endless = { [customFetch]: options[oauth.customFetch], cacheMaxAge: Infinity, cooldownDuration: Infinity };
+    let known = { keys: createRemoteJWKSet(url, endless), since: clock.now() };
+    const ofAge = (maxAgeMs: number): JWTVerifyGetKey => {
+      const now = clock.now();
+      if (now - known.since >= maxAgeMs) known = { keys: createRemoteJWKSet(url, endless), since: now };
+      return known.keys;
+    };
+    return async (header, token) => {
+      try {
+        return await ofAge(KEYS_MS)(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        return ofAge(KEYS_AGAIN_MS)(header, token);
+      }
+    };
   }
 
-  async function fetchKeys({ jwksUri }: ProviderMetadata): Promise<JSONWebKeySet> {
-    const { keys } = await askProvider(outbound, 'keys', { url: jwksUri, method: 'GET' });
-    if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'object' && key !== null))
-      throw new ProviderFault('keys: the answer is not a JSON Web Key Set');
-    return { keys };
-  }
-
-  function keysOf(provider: ProviderMetadata, maxAgeMs: number): Promise<JSONWebKeySet> {
-    return keySets.get(`${provider.issuer} ${provider.jwksUri}`, maxAgeMs, () => fetchKeys(provider));
-  }
-
-  return {
-    /** @throws {ProviderFault} */
-    metadata: (issuer: string): Promise<ProviderMetadata> => metadata.get(issuer, METADATA_MS, () => discover(issuer)),
-
-    /** The keys that the provider signs with. @throws {ProviderFault} */
-    keys: (provider: ProviderMetadata): Promise<JSONWebKeySet> => keysOf(provider, KEYS_MS),
-
-    /** The same where the known ones lack a key; asked for again unless they are very new. @throws {ProviderFault} */
-    newKeys: (provider: ProviderMetadata): Promise<JSONWebKeySet> => keysOf(provider, KEYS_AGAIN_MS),
-  };
-}
-
-function lists(values: unknown, value: string): boolean {
-  return Array.isArray(values) && values.includes(value);
-}
-
-interface Entry<Value> {
-  readonly value: Promise<Value>;
-  readonly since: number;
-}
-
-/** Values that are asked for once, however many wait for them; a failure is not kept. */
-function cache<Value>(clock: Clock) {
-  const entries = new Map<string, Entry<Value>>();
-  return {
-    get(key: string, maxAgeMs: number, fetchValue: () => Promise<Value>): Promise<Value> {
-      const known = entries.get(key);
-      if (known && clock.now() - known.since < maxAgeMs) return known.value;
-      const entry = { value: fetchValue(), since: clock.now() };
-      entries.delete(key);
-      entries.set(key, entry);
-      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
-      entry.value.catch(() => {
-        if (entries.get(key) === entry) entries.delete(key);
-      });
-      return entry.value;
-    },
+  return (issuer: string): Promise<PublishedProvider> => {
+    const known = entries.get(issuer);
+    if (known && clock.now() - known.since < METADATA_MS) return known.provider;
+    const entry = { provider: discover(issuer), since: clock.now() };
+    entries.delete(issuer);
+    entries.set(issuer, entry);
+    if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
+    // A failure is not kept.
+    entry.provider.catch(() => {
+      if (entries.get(issuer) === entry) entries.delete(issuer);
+    });
+    return entry.provider;
   };
 }

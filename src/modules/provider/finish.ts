@@ -7,9 +7,9 @@ import { findIdentity, insertIdentity, touchIdentity } from '../../store/provide
 import { findOpenSession, isSessionLive } from '../../store/sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
-import type { ProviderProfile } from './id-token.ts';
 import { tellOwner } from './identities.ts';
 import type { IssuerTrust } from './issuer.ts';
+import type { ProviderProfile } from './profile.ts';
 
 export interface Finishing {
   readonly application: Application;

@@ -7,7 +7,6 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
-import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { withFragment } from '../../core/return-url.ts';
@@ -20,25 +19,21 @@ import type { Sessions } from '../sessions/service.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
 import type { EffectiveProvider, ProviderClients } from './clients.ts';
-import type { Directory, ProviderMetadata } from './directory.ts';
-import type { Exchange } from './exchange.ts';
-import { ProviderFault } from './fault.ts';
 import { finishLink, finishSignIn } from './finish.ts';
-import type { ProviderProfile } from './id-token.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
+import type { ProviderProfile } from './profile.ts';
+import { ProviderFault } from './protocol.ts';
+import type { RelyingParty } from './relying-party.ts';
 import { isReturnAllowed, ownPage, type ReturnRules } from './return-to.ts';
-import { beginState, consumeState, proofsOf } from './states.ts';
+import { beginState, consumeState } from './states.ts';
 
 export interface ProviderFlowDependencies {
   readonly db: Database;
   readonly random: Random;
-  readonly instanceKey: InstanceKey;
   readonly sessions: Sessions;
   readonly clients: ProviderClients;
-  readonly directory: Directory;
-  readonly exchange: Exchange;
+  readonly relyingParty: RelyingParty;
   readonly returnRules: ReturnRules;
-  readonly redirectUri: () => string;
   readonly log: Logger;
 }
 
@@ -64,20 +59,15 @@ interface Beginning {
   readonly principal: SessionPrincipal | null;
 }
 
-const SCOPE = 'openid email profile';
-
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
 export function providerFlow({
   db,
   random,
-  instanceKey,
   sessions,
   clients,
-  directory,
-  exchange,
+  relyingParty,
   returnRules,
-  redirectUri,
   log,
 }: ProviderFlowDependencies) {
   /** What the provider did wrong goes into the log; the person reads that it failed and what to do. */
@@ -107,35 +97,15 @@ export function providerFlow({
       });
     checkReturn(returnTo, application);
     const { issuer, clientId } = provider;
-    const { authorizationEndpoint, hasAccountChoice } = await heard(actor, issuer, () => directory.metadata(issuer));
     const state = mintSecret('providerState', random);
+    const url = await heard(actor, issuer, () => relyingParty.authorizationUrl(provider, state));
     const sessionId = principal?.sessionId ?? null;
     await db.write(actor, async (unit) => {
       if (principal) await requireFresh(unit, principal);
       const applicationId = application.id;
       await beginState(unit, { state, applicationId, issuer, clientId, returnTo, browser, sessionId });
     });
-    const { nonce, codeVerifier } = proofsOf(state, instanceKey);
-    const url = new URL(authorizationEndpoint);
-    const parameters = {
-      response_type: 'code',
-      client_id: clientId,
-      redirect_uri: redirectUri(),
-      scope: SCOPE,
-      state,
-      nonce,
-      code_challenge: new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url'),
-      code_challenge_method: 'S256',
-      ...(hasAccountChoice && { prompt: 'select_account' }),
-    };
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return url.href;
-  }
-
-  /** What a mixed-up or forged answer would not have right. @throws {ProviderFault} RFC 9207 §2.4 */
-  function checkIssuer(iss: string | undefined, { issuer, isIssuerAnswered }: ProviderMetadata): void {
-    if (iss === undefined ? isIssuerAnswered : iss !== issuer)
-      throw new ProviderFault('callback: iss is not the issuer that was asked');
+    return url;
   }
 
   async function providerOf(application: Application, { issuer, clientId }: ProviderState): Promise<EffectiveProvider> {
@@ -207,7 +177,7 @@ export function providerFlow({
      * @throws {AppError} invalid_request, invalid_state, provider_failed
      */
     async callback(actor: Actor, { query, browser, userAgent }: ComingBack): Promise<Landing> {
-      const { state = '', code = '', iss, error } = query;
+      const { state = '', error = '' } = query;
       const flow =
         browser !== null && isSecret('providerState', state)
           ? await db.write(actor, (unit) => consumeState(unit, state, browser))
@@ -221,12 +191,8 @@ export function providerFlow({
       checkReturn(flow.returnTo, application);
       const provider = await providerOf(application, flow);
       const { issuer } = provider;
-      const metadata = await heard(actor, issuer, async () => {
-        const found = await directory.metadata(issuer);
-        checkIssuer(iss, found);
-        return found;
-      });
-      if (error !== undefined) {
+      const profile = await heard(actor, issuer, () => relyingParty.profileOf(provider, query));
+      if (profile === null) {
         const isDeclined = error === 'access_denied';
         // Whoever holds the browser writes this text; only what looks like a code is kept (RFC 6749 §4.1.2.1).
         const reason = /^[a-z_]{1,40}$/.test(error) ? error : 'no code of RFC 6749';
@@ -235,9 +201,6 @@ export function providerFlow({
         const location = withFragment(flow.returnTo, { error: isDeclined ? 'access_denied' : 'provider_failed' });
         return { location, session: null };
       }
-      const profile = await heard(actor, issuer, () =>
-        exchange(provider, metadata, code, proofsOf(state, instanceKey)),
-      );
       return finish(actor, flow, profile, userAgent);
     },
   };

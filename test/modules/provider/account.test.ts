@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
+import type { Application } from '@/store/applications.ts';
+import * as given from '../../support/given.ts';
 import type { Answer } from '../../support/instance.ts';
 import { createBrowser, fragmentOf } from './browser.ts';
 import { createScene, personOf, RETURN_TO, type Scene } from './scene.ts';
@@ -118,7 +120,7 @@ describe('a provider connected from the account', () => {
   test('needs a provider that the application has and allows', async () => {
     const scene = await createScene();
     const { link } = await signedIn(scene);
-    scene.instance.sqlite.run(`UPDATE applications SET signin_methods = '["otp"]'`);
+    await given.application(scene.instance, scene.application.id, { signinMethods: ['otp'] });
     expect((await link()).json.error).toBe('forbidden');
     const bare = await createScene({
       environment: { GATEHOUSE_GOOGLE_CLIENT_ID: '', GATEHOUSE_GOOGLE_CLIENT_SECRET: '', GATEHOUSE_GOOGLE_ISSUER: '' },
@@ -184,27 +186,22 @@ describe('a provider disconnected', () => {
     await finish();
     const club = await instance.createApplication({ name: 'Club' });
     await instance.signIn(club.clientId, 'countess@example.com');
-    const allow = (methods: string[]) =>
-      instance.sqlite
-        .prepare('UPDATE applications SET signin_methods = ? WHERE id = ?')
-        .run(JSON.stringify(methods), club.id);
+    const allow = (...signinMethods: Application['signinMethods']) =>
+      given.application(instance, club.id, { signinMethods });
     const [{ id }] = await list();
 
-    allow(['provider', 'passkey']);
+    await allow('provider', 'passkey');
     const refused = await remove(id);
     expect([refused.status, refused.json.error]).toEqual([409, 'invalid_state']);
     expect(refused.json.message).toContain('Club');
     expect(await list()).toHaveLength(1);
 
-    const addPasskey = instance.sqlite.prepare(
-      "INSERT INTO passkeys VALUES ('psk_1', ?, NULL, x'01', x'01', 0, '[]', '', 0, 'Key', 1, NULL)",
-    );
-    addPasskey.run(userId);
+    await given.passkeys(instance, userId);
     expect((await remove(id)).status).toBe(200);
 
     await finish();
     const [again] = await list();
-    allow(['provider']);
+    await allow('provider');
     expect((await remove(again.id)).status).toBe(409);
     await finish({ sub: 'subject-2' });
     expect((await remove(again.id)).status).toBe(200);

@@ -7,6 +7,7 @@ import { retentionJob } from '@/jobs/retention.ts';
 import type { Answer } from '../../support/instance.ts';
 import { createBrowser, fragmentOf } from './browser.ts';
 import { createScene, RETURN_TO, type Scene, startProvider } from './scene.ts';
+import * as given from '../../support/given.ts';
 
 /** A page, and no way on from it. */
 function expectPage({ status, headers, text }: Answer, expected: number, says: string): void {
@@ -190,16 +191,27 @@ describe('an answer of the provider', () => {
     expect(posting.provider.lastAuthorization).toBeNull();
     expect(posting.provider.lastForm.get('client_secret')).toBe('a secret: with / and + and %');
   });
+
+  test('is exchanged with credentials in which the marks of Google’s stay as they are', async () => {
+    const scene = await createScene();
+    const clientId = '1234-ab_c.apps.googleusercontent.com';
+    await scene.instance.call('PUT', `/api/applications/${scene.application.id}/identity-provider`, {
+      token: scene.instance.workspaceKey,
+      body: { issuer: scene.provider.issuer, clientId, clientSecret: 'GOCSPX-x_y.z' },
+    });
+    expect(isSignedIn(await scene.signIn({ aud: clientId }))).toBe(true);
+    expect(scene.provider.lastAuthorization).toBe(`Basic ${btoa(`${clientId}:GOCSPX-x_y.z`)}`);
+  });
 });
 
 describe('the return URL', () => {
   const unregister = ({ instance, application }: Scene) =>
-    instance.sqlite.prepare("UPDATE applications SET return_urls = '[]' WHERE id = ?").run(application.id);
+    given.application(instance, application.id, { returnUrls: [] });
 
   test('is judged again at the callback: one that was unregistered gets nothing', async () => {
     const scene = await createScene();
     const [query, failing] = [await scene.begin(), await scene.begin()];
-    unregister(scene);
+    await unregister(scene);
     expectPage(await scene.comeBack(query), 400, 'not registered');
     expectPage(await scene.comeBack(changed(failing, { error: 'access_denied' })), 400, 'not registered');
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([0, 0]);
@@ -227,5 +239,5 @@ test('neither token, code, state, cookie, secret nor address is in the log', asy
   const secrets = [query.get('state')!, query.get('code')!, fragmentOf(landed)['token']!];
   secrets.push([...scene.browser.cookies.values()][0]!, 'a secret', 'ada@example.com', 'hunter2', 'eyJ', 'subject-1');
   for (const secret of secrets) expect(log).not.toContain(secret);
-  for (const reason of ['nonce', 'iss (check_failed)', 'no JSON object']) expect(log).toContain(reason);
+  for (const reason of ['nonce', '(issuer) claim value', 'body as JSON']) expect(log).toContain(reason);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
-import { createTenant, storedText } from '../tenants.ts';
+import { storedText } from '../../support/stored.ts';
 import { createScene, startProvider } from './scene.ts';
 
 const SECRET = 'GOCSPX-hunter2';
@@ -105,7 +106,7 @@ describe('an application’s identity provider', () => {
       GATEHOUSE_GOOGLE_ISSUER: 'https://id.example.com',
     };
     const { instance, call } = await setUp({ environment });
-    await createTenant(instance);
+    await given.tenant(instance);
     for (const issuer of [
       'https://evil.example',
       'https://id.example.com/',

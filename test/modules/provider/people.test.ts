@@ -1,13 +1,14 @@
 /** Whose session a sign-in through a provider gives, and when it gives none. */
 import { describe, expect, test } from 'bun:test';
 
-import { createTenant, dumpTables } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { dumpTables } from '../../support/stored.ts';
 import { fragmentOf } from './browser.ts';
 import { createScene, personOf, RETURN_TO, type Scene, sceneOf, startProvider } from './scene.ts';
+import type { ApplicationColumns } from '@/store/applications.ts';
 
 const ADA = 'ada@example.com';
 
-const run = ({ instance }: Scene, sql: string, ...values: string[]) => instance.sqlite.prepare(sql).run(...values);
 const only = <Row>({ instance }: Scene, sql: string, ...values: string[]) =>
   instance.sqlite.query(sql).get(...values) as Row;
 
@@ -71,12 +72,12 @@ describe('somebody new', () => {
 
   test('is not let in where the gate is closed, and leaves no trace but the refusal', async () => {
     const scene = await createScene();
-    for (const [assignment, code] of [
-      ["signin_gate = 'closed'", 'gate_closed'],
-      ["signin_gate = 'private_beta'", 'waitlist'],
-      ["signin_gate = 'public', stage = 'draft'", 'gate_closed'],
+    for (const [state, code] of [
+      [{ signinGate: 'closed' }, 'gate_closed'],
+      [{ signinGate: 'private_beta' }, 'waitlist'],
+      [{ signinGate: 'public', stage: 'draft' }, 'gate_closed'],
     ] as const) {
-      run(scene, `UPDATE applications SET ${assignment} WHERE id = ?`, scene.application.id);
+      await given.application(scene.instance, scene.application.id, state);
       await expectError(scene, { given_name: 'Ada' }, code);
     }
     expect([scene.count('provider_identities'), scene.count('users')]).toEqual([0, scene.count('users')]);
@@ -85,7 +86,7 @@ describe('somebody new', () => {
   test('with an address that somebody had before is refused as archived', async () => {
     const scene = await createScene();
     const { userId } = await scene.instance.signIn(scene.application.clientId, 'new@example.com');
-    run(scene, 'INSERT INTO email_aliases VALUES (?, ?, 1)', ADA, userId);
+    await given.alias(scene.instance, ADA, userId);
     await expectError(scene, {}, 'email_archived');
     expect(scene.count('provider_identities')).toBe(0);
   });
@@ -98,7 +99,7 @@ describe('somebody whose address is known here', () => {
     const other = await instance.createApplication({ name: 'Other' });
     const { userId } = await instance.signIn(application.clientId, ADA);
     await instance.signIn(other.clientId, ADA);
-    run(scene, "UPDATE users SET given_name = 'Augusta' WHERE id = ?", userId);
+    await given.person(instance, userId, { givenName: 'Augusta' });
     const before = instance.events(application.id).length;
     const landed = await scene.signIn({ given_name: 'Ada', picture: 'https://id.example.com/ada.png' });
     expect((await personOf(scene, landed)).userId).toBe(userId);
@@ -128,7 +129,7 @@ describe('somebody whose address is known here', () => {
   test('but never verified it, is not linked: whoever made that account might not be who comes now', async () => {
     const scene = await createScene();
     const { userId } = await scene.instance.signIn(scene.application.clientId, ADA);
-    run(scene, 'UPDATE users SET email_verified_at = NULL WHERE id = ?', userId);
+    await given.person(scene.instance, userId, { emailVerifiedAt: null });
     await expectError(scene, {}, 'email_unverified');
     expect([scene.count('provider_identities'), scene.count('sessions')]).toEqual([0, 1]);
   });
@@ -183,10 +184,10 @@ describe('a subject that is known', () => {
     ['banned', 'membership_blocked'],
     ['paused', 'membership_blocked'],
     ['deleted', 'user_deleted'],
-  ])('of somebody %s comes back as %s', async (status, code) => {
+  ] as const)('of somebody %s comes back as %s', async (status, code) => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
-    run(scene, 'UPDATE application_users SET status = ? WHERE user_id = ?', status, userId);
+    await given.member(scene.instance, scene.application.id, userId, { status });
     const { users: _, ...before } = dumpTables(scene.instance);
     await expectError(scene, { picture: 'https://id.example.com/2.png' }, code);
     const { users: __, ...after } = dumpTables(scene.instance);
@@ -197,21 +198,21 @@ describe('a subject that is known', () => {
   test('brings back somebody who had left', async () => {
     const scene = await createScene();
     const { userId } = await personOf(scene, await scene.signIn());
-    run(scene, "UPDATE application_users SET status = 'left' WHERE user_id = ?", userId);
+    await given.member(scene.instance, scene.application.id, userId, { status: 'left' });
     expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
   });
 
   test('does not come in to an application that was archived, or switched providers off, on the way', async () => {
     const scene = await createScene();
     await scene.signIn();
-    for (const [assignment, code] of [
-      [`signin_methods = '["otp"]'`, 'forbidden'],
-      ['archived_at = 1', 'application_archived'],
-    ] as const) {
+    for (const [state, code] of [
+      [{ signinMethods: ['otp'] }, 'forbidden'],
+      [{ archivedAt: 1 }, 'application_archived'],
+    ] as [ApplicationColumns, string][]) {
       const query = await scene.begin();
-      run(scene, `UPDATE applications SET ${assignment} WHERE id = ?`, scene.application.id);
+      await given.application(scene.instance, scene.application.id, state);
       expect(fragmentOf(await scene.comeBack(query))).toEqual({ error: code });
-      run(scene, `UPDATE applications SET signin_methods = '["provider"]' WHERE id = ?`, scene.application.id);
+      await given.application(scene.instance, scene.application.id, { signinMethods: ['provider'] });
     }
   });
 });
@@ -233,7 +234,7 @@ describe('an issuer that one of several tenants has chosen', () => {
     const { instance, application } = scene;
     const own = await otherIssuer(scene);
     const { userId } = await personOf(own, await own.signIn({ sub: 'early', email: 'early@example.com' }));
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     await instance.signIn(tenant.application.clientId, ADA);
     await expectError(own, { sub: 'mallory', email: ADA }, 'email_unverified');
     await expectError(own, { sub: 'mallory', email: 'nobody@example.com' }, 'email_unverified');
@@ -244,7 +245,7 @@ describe('an issuer that one of several tenants has chosen', () => {
 
   test('does not matter to those of the instance’s own', async () => {
     const scene = await createScene();
-    await createTenant(scene.instance);
+    await given.tenant(scene.instance);
     expect(fragmentOf(await scene.signIn())['token']).toStartWith('est_');
   });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { MINUTE } from '@/core/clock.ts';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { DAY, MINUTE } from '@/core/clock.ts';
+import { forgetSome } from '@/store/retention.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { storedText } from '../tenants.ts';
+import { storedText } from '../../support/stored.ts';
 import { createBrowser } from './browser.ts';
 import { createScene, RETURN_TO } from './scene.ts';
 
@@ -107,11 +110,9 @@ describe('a start that cannot be', () => {
   test('for no application, a closed one, or one that switched providers off is a page that says so', async () => {
     const { instance, application, start } = await createScene();
     expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, expect.stringContaining('no application')]);
-    const set = (assignment: string) =>
-      instance.sqlite.prepare(`UPDATE applications SET ${assignment} WHERE id = ?`).run(application.id);
-    set(`signin_methods = '["otp"]'`);
+    await given.application(instance, application.id, { signinMethods: ['otp'] });
     expect(await refusal(start())).toEqual([403, expect.stringContaining('switched off')]);
-    set('archived_at = 1');
+    await given.application(instance, application.id, { archivedAt: 1 });
     expect(await refusal(start())).toEqual([403, expect.stringContaining('no longer in service')]);
     expect(await refusal(start({ returnTo: 'https://evil.example' }))).toEqual([403, expect.any(String)]);
   });
@@ -187,8 +188,9 @@ function createSecureScene() {
     await scene.instance.createApplication({ name: 'Other', returnUrls: ['https://other.example.com/welcome'] });
     return scene;
   })();
-  return secure.then((scene) => {
-    scene.instance.sqlite.run('DELETE FROM provider_states');
+  return secure.then(async (scene) => {
+    const { db, clock } = scene.instance;
+    await db.write(SYSTEM_ACTOR, (unit) => forgetSome(unit, 'expiredProviderStates', clock.now() + DAY, 1000));
     return scene;
   });
 }
