@@ -1,124 +1,112 @@
 /**
- * Cuts a part out of a decoded picture. `Bun.Image` has no crop and gives no bare pixels; its PNG of compression level 0
- * holds them as they are, though, between the frames of chunks and stored blocks, and it reads BMP.
+ * Cuts the middle out of a picture. `Bun.Image` has no crop, but it reads no more lines than a header says: the picture is
+ * turned upside down between two shortenings of its height. Every pixel stays on the threads of `Bun.Image`.
  */
-import type { Part, Size } from './plan.ts';
+import { crc32 } from 'node:zlib';
+import { free } from '../../core/buffer.ts';
+import type { Picture } from './picture.ts';
 
+/** What a picture may take while it is worked on, the file itself aside; test/bench/images.ts measures what it comes to. */
+const MAX_WORKING_BYTES = 130_000_000;
 const BYTES_PER_PIXEL = 4;
-/** Signature, then IHDR: length, type, thirteen bytes, checksum. */
-const FIRST_CHUNK = 8;
-const CHUNK_FRAMING = 12;
-const ZLIB_HEADER = 2;
-const BLOCK_HEADER = 5;
-const NO_FILTER = 0;
-const BMP_HEADER = 122;
-/** So far the BMP may run ahead of the PNG it is made from, until the PNG's frames have made up for its header. */
-const HEAD_START = 64 * 1024;
 
-/** Bytes of the pixel stream that stand together in the file. */
-interface Run {
-  readonly at: number;
-  readonly length: number;
+/** Above it an opaque picture is worked on as JPEG, which can be decoded at a fraction of its size. */
+const LARGE_PIXELS = 4_000_000;
+/** Of what is made out of it, which is reduced and compressed further. */
+const WORKING_QUALITY = 95;
+/** Libjpeg writes no longer one. */
+const MAX_JPEG_SIDE = 65_500;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The middle of a picture, stored lying on a side or on its head. */
+export interface Middle extends Size {
+  /** JPEG or PNG. */
+  readonly bytes: Buffer;
+  /** Undoes how it lies: clockwise, in degrees. */
+  readonly rotate: number;
 }
 
 /**
- * Makes a BMP of a part, in place: a second buffer would double what the largest picture takes.
+ * The largest part of that shape around the centre, a pixel at least. It is reduced where it is wider than is asked for,
+ * and a little further where a long picture would take too much memory otherwise.
  *
- * @param png of compression level 0 with alpha, as `Bun.Image` writes it; overwritten.
- * @returns the beginning of the same buffer, but for a picture so small that the header would not fit.
+ * @param picture its buffer is used up.
+ * @param size of the picture, as it is stored; so are `ratio` (width over height) and `widest`.
+ * @throws what `Bun.Image` throws.
  */
-export function cutOut(png: Uint8Array, part: Part): Uint8Array {
-  const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
-  const whole = { width: view.getUint32(16), height: view.getUint32(20) };
-  // All places are noted before the first of them is overwritten.
-  const runs = [...storedRuns(png, view)];
-  const start = png.slice(0, HEAD_START);
-  const bmpLength = BMP_HEADER + part.width * part.height * BYTES_PER_PIXEL;
-  const bmp = png.length > HEAD_START ? png : new Uint8Array(bmpLength);
-  // Each line begins with the number of its filter.
-  const line = 1 + whole.width * BYTES_PER_PIXEL;
-  const [left, right] = [1 + part.left * BYTES_PER_PIXEL, 1 + (part.left + part.width) * BYTES_PER_PIXEL];
-  const partLine = part.width * BYTES_PER_PIXEL;
+export async function cutMiddle(picture: Picture, size: Size, ratio: number, widest: number): Promise<Middle> {
+  const isLarge = size.width * size.height > LARGE_PIXELS;
+  const isPhoto = isLarge && picture.isOpaque && Math.max(size.width, size.height) <= MAX_JPEG_SIDE;
 
-  function copy(from: number, length: number, to: number): void {
-    const early = Math.max(0, Math.min(length, start.length - from));
-    if (early > 0) bmp.set(start.subarray(from, from + early), to);
-    if (length > early) bmp.copyWithin(to + early, from + early, from + length);
+  /** Encodes what has been worked on, and gives back the memory of what it was made of. */
+  async function worked(from: Buffer, change: (image: Bun.Image) => Bun.Image): Promise<Buffer> {
+    const image = change(new Bun.Image(from, { maxPixels: size.width * size.height, autoOrient: false }));
+    const encoded = isPhoto
+      ? image.jpeg({ quality: WORKING_QUALITY })
+      : image.png({ compressionLevel: isLarge ? 2 : 0 });
+    const bytes = await encoded.buffer();
+    free(from);
+    return bytes;
   }
 
-  const byteAt = (at: number) => (at < start.length ? start[at] : bmp[at]);
-
-  let position = 0;
-  for (const run of runs) {
-    for (let done = 0; done < run.length;) {
-      const row = Math.floor(position / line);
-      const column = position - row * line;
-      const length = Math.min(run.length - done, line - column);
-      if (column === 0 && byteAt(run.at + done) !== NO_FILTER) throw new Error('the lines of the PNG are filtered');
-      const [from, to] = [Math.max(column, left), Math.min(column + length, right)];
-      if (row >= part.top && row < part.top + part.height && from < to)
-        copy(run.at + done + from - column, to - from, BMP_HEADER + (row - part.top) * partLine + from - left);
-      done += length;
-      position += length;
-    }
+  let { bytes } = picture;
+  const held = size.width * size.height * (picture.heldBytesPerPixel ?? 0);
+  if (isPhoto && !isJpeg(bytes)) bytes = await worked(bytes, (image) => image);
+  const scale = Math.min(1, widest / middleOf(size, ratio).width);
+  const small = isPhoto ? reducedByDecoder(size, scale, held) : reduced(size, scale, ratio);
+  bytes = await worked(bytes, (image) => (small.width < size.width ? image.resize(small.width, small.height) : image));
+  const middle = middleOf(small, ratio);
+  const isNarrower = middle.width < small.width;
+  if (isNarrower) bytes = await worked(bytes, (image) => image.rotate(90));
+  const [lines, kept] = isNarrower ? [small.width, middle.width] : [small.height, middle.height];
+  if (kept < lines) {
+    keepLines(bytes, Math.floor((lines - kept) / 2) + kept);
+    bytes = await worked(bytes, (image) => image.rotate(180));
+    keepLines(bytes, kept);
   }
-  if (position !== line * whole.height || part.top + part.height > whole.height)
-    throw new Error(`the PNG holds ${position} bytes, not ${line * whole.height}`);
-  writeBmpHeader(new DataView(bmp.buffer, bmp.byteOffset), part);
-  return bmp.subarray(0, bmpLength);
+  return { ...middle, bytes, rotate: isNarrower ? 90 : kept < lines ? 180 : 0 };
 }
 
-/** Where the stored blocks (RFC 1951 §3.2.4) of the IDAT chunks' stream keep their bytes. */
-function* storedRuns(png: Uint8Array, view: DataView): Generator<Run> {
-  const [depth, colourType] = [view.getUint8(24), view.getUint8(25)];
-  if (depth !== 8 || colourType !== 6) throw new Error(`the PNG has depth ${depth} and colour type ${colourType}`);
-  const header: number[] = [];
-  let headerLength = ZLIB_HEADER + BLOCK_HEADER;
-  let left = 0;
-  let isLast = false;
-  for (let at = FIRST_CHUNK; at < png.length; at += CHUNK_FRAMING + view.getUint32(at)) {
-    if (view.getUint32(at + 4) !== IDAT) continue;
-    const end = at + 8 + view.getUint32(at);
-    for (let next = at + 8; next < end;) {
-      if (left === 0 && isLast) return;
-      if (left === 0) {
-        header.push(png[next++]!);
-        if (header.length < headerLength) continue;
-        const [flags = 0, low = 0, high = 0] = header.slice(-BLOCK_HEADER);
-        if (flags > 1) throw new Error('the PNG is compressed');
-        isLast = flags === 1;
-        left = low | (high << 8);
-        header.length = 0;
-        headerLength = BLOCK_HEADER;
-        continue;
-      }
-      const length = Math.min(left, end - next);
-      yield { at: next, length };
-      left -= length;
-      next += length;
-    }
+function middleOf({ width, height }: Size, ratio: number): Size {
+  return { width: clamp(Math.round(height * ratio), width), height: clamp(Math.round(width / ratio), height) };
+}
+
+/** In eighths: so a JPEG's decoder reduces without ever holding the whole. */
+function reducedByDecoder({ width, height }: Size, scale: number, held: number): Size {
+  // What is decoded stands beside the coefficients first, and twice beside nothing when it is turned.
+  const room = Math.min(MAX_WORKING_BYTES - held, MAX_WORKING_BYTES / 3) / BYTES_PER_PIXEL;
+  const most = Math.floor(8 * Math.sqrt(room / (width * height)));
+  const eighths = clamp(Math.min(Math.ceil(scale * 8), most), 8);
+  return { width: Math.ceil((width * eighths) / 8), height: Math.ceil((height * eighths) / 8) };
+}
+
+/** The rest is decoded as a whole. Reducing takes as much again, by the share `most`, and the result three times. */
+function reduced({ width, height }: Size, scale: number, ratio: number): Size {
+  const share = MAX_WORKING_BYTES / (width * height * BYTES_PER_PIXEL);
+  // Solves 1 + most + 3 * most ** 2 = share.
+  const most = (Math.sqrt(12 * share - 11) - 1) / 6;
+  const isNarrowed = height * ratio < width;
+  // What only loses lines can stay as it is: half of it is gone before it is turned.
+  const by = scale <= most ? scale : isNarrowed ? most : 1;
+  return { width: clamp(Math.ceil(width * by), width), height: clamp(Math.ceil(height * by), height) };
+}
+
+/** Shortens a PNG or JPEG of `Bun.Image` by its header alone: what stands below is not read. */
+function keepLines(file: Buffer, lines: number): void {
+  if (!isJpeg(file)) {
+    file.writeUInt32BE(lines, 20);
+    file.writeUInt32BE(crc32(file.subarray(12, 29)), 29);
+    return;
   }
+  const FRAME = 0xc0;
+  let at = 2;
+  while (file[at + 1] !== FRAME) at += 2 + file.readUInt16BE(at + 2);
+  file.writeUInt16BE(lines, at + 5);
 }
 
-const IDAT = 0x49444154;
-
-/** BITMAPV4HEADER: 32 bits a pixel, red first, with alpha, from the top down. */
-function writeBmpHeader(view: DataView, { width, height }: Size): void {
-  for (let at = 0; at < BMP_HEADER; at += 1) view.setUint8(at, 0);
-  const pixelBytes = width * height * BYTES_PER_PIXEL;
-  view.setUint16(0, 0x424d);
-  view.setUint32(2, BMP_HEADER + pixelBytes, true);
-  view.setUint32(10, BMP_HEADER, true);
-  view.setUint32(14, BMP_HEADER - 14, true);
-  view.setInt32(18, width, true);
-  view.setInt32(22, -height, true);
-  view.setUint16(26, 1, true);
-  view.setUint16(28, 32, true);
-  const BITFIELDS = 3;
-  view.setUint32(30, BITFIELDS, true);
-  view.setUint32(34, pixelBytes, true);
-  view.setUint32(54, 0x000000ff, true);
-  view.setUint32(58, 0x0000ff00, true);
-  view.setUint32(62, 0x00ff0000, true);
-  view.setUint32(66, 0xff000000, true);
-}
+const isJpeg = (file: Buffer) => file[0] === 0xff;
+const clamp = (value: number, most: number) => Math.max(1, Math.min(value, most));

@@ -1,16 +1,19 @@
 /** Makes the variants of a picture: cut to shape, turned upright, reduced, without its metadata, as WebP. */
 import { free } from '../../core/buffer.ts';
-import { cutOut } from './cut.ts';
-import { inspect } from './formats/inspect.ts';
-import { damaged, type Orientation, type Picture } from './formats/picture.ts';
-import { settle } from './memory.ts';
-import { type Cut, planFor, type Simplify } from './plan.ts';
+import { cutMiddle } from './cut.ts';
+import { inspect } from './inspect.ts';
+import { damaged, noPicture, type Picture, tooLarge } from './picture.ts';
 import type { Shape } from './variants.ts';
+import { withoutProfile } from './webp.ts';
 
 const QUALITY = 82;
 
-/** Of the JPEG that a large picture is worked on as; what is made of it is reduced and compressed further. */
-const WORKING_QUALITY = 90;
+/** Of pictures that are decoded as a whole. Measured with test/bench/images.ts: none of them adds more than 150 MB. */
+const MAX_PIXELS = 16_000_000;
+
+/** Of JPEGs, which are reduced while they are decoded: what is held of them meanwhile, and a bound to the time. */
+const MAX_HELD_BYTES = 100_000_000;
+const MAX_JPEG_PIXELS = 50_000_000;
 
 export interface Variant {
   readonly size: number;
@@ -19,90 +22,59 @@ export interface Variant {
 }
 
 /**
- * Decoding, reducing and encoding run on a thread of their own; what is cut is copied on this one, some milliseconds.
- * A variant that would be larger than the picture has the picture's resolution: nothing is enlarged.
+ * Decoding, turning, reducing and encoding run on threads of `Bun.Image`. A variant that would be larger than the picture
+ * has the picture's resolution: nothing is enlarged.
  *
  * @param file is used up.
  * @throws {AppError} invalid_request for what is no whole picture, or one too large.
  */
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
-  const picture = inspect(file);
-  const plan = planFor(picture, shape);
-  if (plan.kind === 'simplify') {
-    const simpler = await simplified(picture, plan);
-    free(file);
-    await settle();
-    return render(simpler, shape);
+  const picture = inspect(file, (await metadataOf(file)).format);
+  const size = await metadataOf(picture.bytes);
+  const limit = mostPixels(picture);
+  if (size.width * size.height > limit) throw tooLarge(size, limit);
+  const { turn } = picture;
+  const isTurned = turn.rotate % 180 !== 0;
+  const widest = shape.sizes.at(-1)!;
+  const middle = await cutMiddle(
+    picture,
+    size,
+    isTurned ? 1 / shape.ratio : shape.ratio,
+    isTurned ? widest / shape.ratio : widest,
+  ).catch(refuse);
+  const available = isTurned ? middle.height : middle.width;
+  const variants: Variant[] = [];
+  for (const size of shape.sizes) {
+    const width = Math.min(size, available);
+    const image = new Bun.Image(middle.bytes, { autoOrient: false })
+      .rotate((middle.rotate + turn.rotate) % 360)
+      .resize(width, Math.max(1, Math.round(width / shape.ratio)))
+      .webp({ quality: QUALITY });
+    variants.push({ size, bytes: withoutProfile(await (turn.flop ? image.flop() : image).buffer()) });
   }
-  const pixels = await decoded(picture, plan);
-  try {
-    const part = cutOut(pixels, plan.part);
-    const available = picture.orientation >= 5 ? plan.part.height : plan.part.width;
-    const variants: Variant[] = [];
-    for (const size of shape.sizes) {
-      const width = Math.min(size, available);
-      const image = upright(new Bun.Image(part), picture.orientation)
-        .resize(width, Math.max(1, Math.round(width / shape.ratio)))
-        .webp({ quality: QUALITY });
-      variants.push({ size, bytes: await image.buffer() });
-    }
-    return variants;
-  } finally {
-    free(pixels);
-  }
+  free(middle.bytes);
+  return variants;
 }
 
-/** An upright JPEG of the whole picture. */
-async function simplified(picture: Picture, { decodeAs }: Simplify): Promise<Uint8Array> {
-  const image = upright(open(picture), picture.orientation);
-  if (decodeAs && picture.orientation >= 5) image.resize(decodeAs.height, decodeAs.width);
-  else if (decodeAs) image.resize(decodeAs.width, decodeAs.height);
-  return image.jpeg({ quality: WORKING_QUALITY }).bytes().catch(refuse);
+function mostPixels({ heldBytesPerPixel }: Picture): number {
+  return heldBytesPerPixel === null ? MAX_PIXELS : Math.min(MAX_JPEG_PIXELS, MAX_HELD_BYTES / heldBytesPerPixel);
 }
 
-/** The lines that the part stands in, as a PNG that is not compressed. */
-async function decoded(picture: Picture, { decodeAs, lines }: Cut): Promise<Uint8Array> {
-  picture.keepLines?.(lines);
-  const image = open(picture).png({ compressionLevel: 0 });
-  if (decodeAs) image.resize(decodeAs.width, decodeAs.height);
-  return image.bytes().catch(refuse);
+/** Of any size: what it is refused for says how large it is. */
+function metadataOf(bytes: Uint8Array): Promise<Bun.Image.Metadata> {
+  return new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata().catch(refuse);
 }
-
-/** As it is stored: turned only where that is asked for. The decoder must find no more pixels than were planned for. */
-function open({ bytes, width, height }: Picture): Bun.Image {
-  return new Bun.Image(bytes, { maxPixels: width * height, autoOrient: false });
-}
-
-/** Undoes what EXIF says of how the pixels are stored. */
-function upright(image: Bun.Image, orientation: Orientation): Bun.Image {
-  switch (orientation) {
-    case 1:
-      return image;
-    case 2:
-      return image.flop();
-    case 3:
-      return image.rotate(180);
-    case 4:
-      return image.flip();
-    case 5:
-      return image.rotate(90).flop();
-    case 6:
-      return image.rotate(90);
-    case 7:
-      return image.rotate(90).flip();
-    case 8:
-      return image.rotate(270);
-  }
-}
-
-const FILE_FAULTS: readonly (string | undefined)[] = [
-  'ERR_IMAGE_DECODE_FAILED',
-  'ERR_IMAGE_UNKNOWN_FORMAT',
-  'ERR_IMAGE_FORMAT_UNSUPPORTED',
-  'ERR_IMAGE_TOO_MANY_PIXELS',
-] satisfies Bun.Image.ErrorCode[];
 
 /** @throws {AppError} invalid_request where the file is at fault; what is ours stays as it is. */
 function refuse(error: unknown): never {
-  throw FILE_FAULTS.includes((error as { code?: string }).code) ? damaged() : error;
+  switch ((error as { code?: Bun.Image.ErrorCode }).code) {
+    case 'ERR_IMAGE_UNKNOWN_FORMAT':
+    case 'ERR_IMAGE_FORMAT_UNSUPPORTED':
+      throw noPicture();
+    case 'ERR_IMAGE_DECODE_FAILED':
+    case 'ERR_IMAGE_TOO_MANY_PIXELS':
+      throw damaged();
+    default:
+      throw error;
+  }
 }

@@ -4,7 +4,7 @@ import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import type { ImageKind, StoredVariant } from '../../store/images.ts';
-import { PICTURE_TYPES } from './formats/inspect.ts';
+import { PICTURE_TYPES } from './inspect.ts';
 import { Image, NoImage } from './model.ts';
 import type { Images } from './service.ts';
 import { SHAPES } from './variants.ts';

@@ -16,10 +16,8 @@ import {
 } from '../../store/images.ts';
 import { findUser, updateUser, type User } from '../../store/people.ts';
 import { announce } from '../users/announce.ts';
-import { settle } from './memory.ts';
 import type { Image } from './model.ts';
 import { render, type Variant } from './render.ts';
-import { turns } from './turns.ts';
 import { SHAPES, VARIANTS } from './variants.ts';
 
 export interface ImageDependencies {
@@ -31,7 +29,14 @@ export type Images = ReturnType<typeof imageService>;
 
 export function imageService({ db, cdnUrl }: ImageDependencies) {
   /** A picture takes much memory while it is worked on, so there is one at a time. */
-  const inTurn = turns(settle);
+  let last: Promise<unknown> = Promise.resolve();
+
+  function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = last.then(task);
+    // One that fails does not fail those behind it.
+    last = result.catch(() => {});
+    return result;
+  }
 
   function urlIn(applicationSlug: string, userId: string, kind: ImageKind, size: number, updatedAt: number): string {
     return imageUrl({ cdnUrl: cdnUrl(), applicationSlug, userId, kind, size, updatedAt });

@@ -1,6 +1,7 @@
 /** Pictures as everybody sees them: caching, what a browser is told, and who belongs to which application. */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { createTenant } from '../tenants.ts';
+import type { MembershipStatus } from '@/store/members.ts';
+import * as given from '../../support/given.ts';
 import { BLUE, png, RED } from './pictures.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -29,6 +30,11 @@ const cacheOf = (response: Response) => response.headers.get('cache-control');
 
 const CURRENT = 'public, max-age=31536000, immutable';
 const OUTDATED = 'public, max-age=60';
+
+const became =
+  (status: MembershipStatus) =>
+  ({ instance, application, userId }: World) =>
+    given.member(instance, application.id, userId, { status });
 
 describe('a variant', () => {
   test('is served as what it is and nothing else', async () => {
@@ -97,7 +103,7 @@ describe('there is none', () => {
   });
 
   test('in an application that is not, or that the person is no member of', async () => {
-    const tenant = await createTenant(world.instance);
+    const tenant = await given.tenant(world.instance);
     const foreigner = await world.instance.signIn(tenant.application.clientId, 'eve@example.com');
     const { status } = await world.put(
       'avatar',
@@ -121,11 +127,15 @@ describe('there is none', () => {
   });
 
   test.each([
-    ['of who has left', "UPDATE application_users SET status = 'left'", 404],
-    ['of who was deleted there', "UPDATE application_users SET status = 'deleted'", 404],
-    ['of a deleted account', 'UPDATE users SET deleted_at = 1', 404],
-    ['in a deleted application', 'UPDATE applications SET deleted_at = 1', 404],
-    ['more than before of who is banned', "UPDATE application_users SET status = 'banned'", 200],
+    ['of who has left', became('left'), 404],
+    ['of who was deleted there', became('deleted'), 404],
+    ['of a deleted account', ({ instance, userId }: World) => given.person(instance, userId, { deletedAt: 1 }), 404],
+    [
+      'in a deleted application',
+      ({ instance, application }: World) => given.application(instance, application.id, { deletedAt: 1 }),
+      404,
+    ],
+    ['more than before of who is banned', became('banned'), 200],
   ])('%s', async (_, change, status) => {
     const own = await createWorld();
     const { data } = (
@@ -134,7 +144,7 @@ describe('there is none', () => {
         png(9, 9, () => RED),
       )
     ).json;
-    own.instance.sqlite.run(change);
+    await change(own);
     expect((await own.get(data.url)).status).toBe(status);
   });
 

@@ -1,9 +1,11 @@
 /** Uploading and removing: what is taken and refused on its way in, what is stored, and who is told. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR } from '@/core/clock.ts';
 import type { AppError } from '@/core/error.ts';
 import { MAX_HELD_PER_CALLER, uploadIntake } from '@/http/upload.ts';
-import { dumpTables } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { dumpTables } from '../../support/stored.ts';
 import { animatedGif, BLUE, isNear, jpeg, pixelsOf, png, RED, webp } from './pictures.ts';
 import { type Answered, type Body, createWorld, type Kind, type World } from './world.ts';
 
@@ -23,6 +25,9 @@ async function expectRefused(world: World, send: () => Promise<Answered>, remedy
   expect(answer.json.fields).toEqual([{ path: 'file', message: expect.stringMatching(remedy) }]);
   expect(dumpTables(world.instance)).toEqual(before);
 }
+
+const signOut = ({ instance, application, userId }: World) =>
+  instance.services.users.revokeSessions(SYSTEM_ACTOR, application, userId);
 
 function form(...files: [name: string, content: Uint8Array | string][]): FormData {
   const data = new FormData();
@@ -148,12 +153,11 @@ describe('a picture', () => {
 
   test('is stored with its audit record and its events, or not at all', async () => {
     const world = await createWorld();
-    const { sqlite } = world.instance;
     const before = dumpTables(world.instance);
     for (const table of ['events', 'audit_records', 'user_images']) {
-      sqlite.run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+      const mend = given.brokenWrites(world.instance, `INSERT ON ${table}`);
       expect([table, (await world.put('avatar', red)).status]).toEqual([table, 500]);
-      sqlite.run('DROP TRIGGER broken');
+      mend();
       expect(dumpTables(world.instance)).toEqual(before);
     }
   });
@@ -163,7 +167,7 @@ describe('a removal', () => {
   test('falls back to the provider’s avatar, is told once, and may be repeated', async () => {
     const world = await createWorld();
     const { instance, application, other, userId } = world;
-    instance.sqlite.run("UPDATE users SET provider_avatar_url = 'https://provider.example/ada.png'");
+    await given.person(instance, userId, { providerAvatarUrl: 'https://provider.example/ada.png' });
     await world.put('avatar', red);
     await world.put('banner', red);
     const before = [instance.events(application.id).length, instance.events(other.id).length] as const;
@@ -309,15 +313,16 @@ describe('refused is', () => {
 
   test('who was signed out, banned or deleted while the body was on its way', async () => {
     for (const end of [
-      'UPDATE sessions SET revoked_at = 1',
-      "UPDATE application_users SET status = 'banned'",
-      'UPDATE users SET deleted_at = 1',
+      signOut,
+      ({ instance, application, userId }: World) =>
+        instance.services.users.act(SYSTEM_ACTOR, application, userId, 'ban'),
+      ({ instance, userId }: World) => given.person(instance, userId, { deletedAt: 1 }),
     ]) {
       const world = await createWorld();
       const { stream, release } = heldBack(red);
       const answer = world.put('avatar', stream);
       await started();
-      world.instance.sqlite.run(end);
+      await end(world);
       release();
       expect([401, 403]).toContain((await answer).status);
       expect(world.stored('avatar')).toEqual([]);
@@ -328,7 +333,7 @@ describe('refused is', () => {
     const world = await createWorld();
     const waiting = [world.put('avatar', red), world.put('avatar', blue)];
     await waiting[0];
-    world.instance.sqlite.run('UPDATE sessions SET revoked_at = 1');
+    await signOut(world);
     expect((await waiting[1]!).status).toBe(401);
     expect(world.stored('avatar')).toHaveLength(3);
   });

@@ -1,0 +1,87 @@
+/** Reads a JPEG's segments (ITU-T T.81 annex B) to the end of the picture. */
+import { turnIn, UPRIGHT } from './exif.ts';
+import { damaged, type Picture } from './picture.ts';
+
+/** Segments, fill bytes and restarts between scans; a photo has some dozens. */
+const MAX_STEPS = 20_000;
+/** Of 10 MiB of noise about 41,000 bytes are escaped. */
+const MAX_ESCAPES = 500_000;
+/** A progressive file has about ten scans. Each is a pass over all of the picture, and can be made of a few bytes. */
+const MAX_SCANS = 64;
+
+const [SOI, EOI, SOS, APP1] = [0xd8, 0xd9, 0xda, 0xe1];
+const [BASELINE, EXTENDED] = [0xc0, 0xc1];
+const NO_FRAMES = [0xc4, 0xc8, 0xcc];
+
+interface Frame {
+  readonly components: number;
+  /** Of what is held where not every block can be shown as it comes: two bytes a sample. */
+  readonly bytesPerPixel: number;
+  readonly isSequential: boolean;
+}
+
+/** @throws {AppError} invalid_request; RangeError past the end. */
+export function inspectJpeg(bytes: Buffer): Picture {
+  let turn = UPRIGHT;
+  let frame: Frame | null = null;
+  let scans = 0;
+  let isHeld = false;
+  // What follows the end of the picture (previews, depth maps) is not looked at.
+  for (let at = 2, steps = 0, marker; (marker = markerAt(bytes, at)) !== EOI; steps += 1) {
+    if (steps === MAX_STEPS) throw damaged();
+    if (marker === 0xff || marker === SOI || isStandalone(marker)) {
+      at += marker === 0xff ? 1 : 2;
+      continue;
+    }
+    const data = at + 4;
+    at += 2 + bytes.readUInt16BE(at + 2);
+    if (marker === APP1 && bytes.toString('latin1', data, data + 6) === 'Exif\0\0')
+      turn = turnIn(bytes.subarray(data + 6, at));
+    if (isFrame(marker)) frame = readFrame(bytes, data, marker);
+    if (marker !== SOS) continue;
+    scans += 1;
+    if (!frame || scans > MAX_SCANS) throw damaged();
+    if (!frame.isSequential || bytes.readUInt8(data) < frame.components) isHeld = true;
+    at = endOfScan(bytes, at);
+  }
+  if (!frame || scans === 0) throw damaged();
+  return { bytes, turn, isOpaque: true, heldBytesPerPixel: isHeld ? frame.bytesPerPixel : 0 };
+}
+
+function markerAt(bytes: Buffer, at: number): number {
+  if (bytes.readUInt8(at) !== 0xff) throw damaged();
+  return bytes.readUInt8(at + 1);
+}
+
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.includes(marker);
+}
+
+function readFrame(bytes: Buffer, data: number, marker: number): Frame {
+  const components = bytes.readUInt8(data + 5);
+  const blocks = Array.from({ length: components }, (_, index) => {
+    const sampling = bytes.readUInt8(data + 7 + index * 3);
+    return (sampling >> 4) * (sampling & 15);
+  });
+  return {
+    components,
+    bytesPerPixel: (2 * blocks.reduce((sum, count) => sum + count, 0)) / Math.max(1, ...blocks),
+    isSequential: marker === BASELINE || marker === EXTENDED,
+  };
+}
+
+/** Without a length and data: restarts, and TEM. */
+function isStandalone(marker: number): boolean {
+  return (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
+}
+
+/** Where the next marker stands: in a scan's data 0xff is followed by 0 or a restart. */
+function endOfScan(bytes: Buffer, from: number): number {
+  let escapes = 0;
+  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    if (++escapes > MAX_ESCAPES) throw damaged();
+    const next = bytes.readUInt8(at + 1);
+    if (next !== 0 && next !== 0xff && !isStandalone(next)) return at;
+  }
+  throw damaged();
+}
