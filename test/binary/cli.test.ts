@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS } from '../../src/config.ts';
+import { ALL_SETTINGS } from '../../src/settings.ts';
 import { isSecret } from '../../src/core/secret.ts';
 import { VERSION } from '../../src/version.ts';
-import { BINARY, cleanEnvironment, emptyFolder, request, run, startEphemeral } from '../support/binary.ts';
+import { BINARY, cleanEnvironment, emptyFolder, request, run, startEphemeral, startServer } from '../support/binary.ts';
 
 // Processes start here; a busy machine takes its time.
 setDefaultTimeout(30_000);
@@ -26,7 +26,7 @@ describe('help', () => {
     const { stdout, stderr, exitCode } = await gatehouse(args);
     expect([exitCode, stderr]).toEqual([0, '']);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, 'm'));
-    for (const { name } of SETTINGS) expect(stdout).toContain(name);
+    for (const { env } of ALL_SETTINGS) expect(stdout).toContain(env);
   });
 
   test.each(COMMANDS)('for %s tells what it does, by help or by flag', async (command) => {
@@ -75,8 +75,10 @@ describe('openapi', () => {
   });
 
   test('prints what a server at the same address serves', async () => {
-    const server = await startEphemeral();
-    const printed = await gatehouse(['openapi'], { GATEHOUSE_BASE_URL: server.url });
+    // The limits in force are part of it.
+    const limits = { GATEHOUSE_LIMIT_SETUP_PER_MINUTE: '7' };
+    const server = await startServer(join(cwd.path, 'data'), limits);
+    const printed = await gatehouse(['openapi'], { GATEHOUSE_BASE_URL: server.url, ...limits });
     expect(printed.stdout).toBe((await request(server, 'GET', '/openapi.yaml')).text);
     await server.stop();
   });

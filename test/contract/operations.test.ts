@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
@@ -12,8 +13,9 @@ import { mintSecret } from '@/core/secret.ts';
 import { errorCodesOf } from '@/http/openapi.ts';
 import type { Operation } from '@/http/operation.ts';
 import { findApplication } from '@/store/applications.ts';
+import * as given from '../support/given.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
-import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../modules/tenants.ts';
+import { dumpTables } from '../support/stored.ts';
 
 const MALFORMED = '{"broken';
 /** Well made, and nobody's. */
@@ -57,11 +59,10 @@ async function createWorld(): Promise<World> {
   const instance = await createInstance();
   const application = await instance.createApplication({ name: 'Shop' });
   const sibling = await instance.createApplication({ name: 'Sibling' });
-  const tenant = await createTenant(instance);
+  const tenant = await given.tenant(instance);
   const { id, clientId } = application;
   const soon = new Date(instance.clock.now() + 1000).toISOString();
-  const [revoked, expired] = [await instance.createKey(id), await instance.createKey(id, { expiresAt: soon })];
-  revokeKey(instance, revoked.id);
+  const [revoked, expired] = [await given.revokedKey(instance, id), await instance.createKey(id, { expiresAt: soon })];
   const rotated = await instance.createKey(id);
   await instance.call('POST', `/api/applications/${id}/api-keys/${rotated.id}/rotate`, {
     token: instance.workspaceKey,
@@ -69,10 +70,10 @@ async function createWorld(): Promise<World> {
   const ended = await instance.signIn(clientId, 'ended@example.com');
   await instance.call('DELETE', '/api/v1/session', { token: ended.token });
   const blocked = await instance.signIn(clientId, 'blocked@example.com');
-  instance.sqlite.prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ?").run(blocked.userId);
+  await instance.services.users.act(SYSTEM_ACTOR, application, blocked.userId, 'ban');
   const ordinary = await instance.signIn(clientId, 'ada@example.com');
   const owner = await instance.signIn('console', 'owner@example.com');
-  const member = await consoleMember(instance, 'member@example.com');
+  const member = (await given.consoleMember(instance, 'member@example.com', 'member')).token;
   const callers = {
     'no credential': null,
     'a malformed credential': 'nonsense',
@@ -87,27 +88,16 @@ async function createWorld(): Promise<World> {
     'a session of an ordinary application': ordinary.token,
     'a key of another application': (await instance.createKey(sibling.id)).token,
     'a key of another workspace': tenant.workspaceKey,
-    'a key of another subset': (await createWorkspaceKey(instance, { applicationIds: [sibling.id] })).token,
+    'a key of another subset': (await given.workspaceKey(instance, { applicationIds: [sibling.id] })).token,
     'a read key of the application': (await instance.createKey(id, { access: 'read' })).token,
     'a full key of the application': (await instance.createKey(id)).token,
-    'a read key of the workspace': (await createWorkspaceKey(instance, { access: 'read' })).token,
-    'a full key of the workspace': (await createWorkspaceKey(instance)).token,
+    'a read key of the workspace': (await given.workspaceKey(instance, { access: 'read' })).token,
+    'a full key of the workspace': (await given.workspaceKey(instance)).token,
     'a member in the console': member,
     'an owner in the console': owner.token,
   };
   instance.clock.advance(MINUTE);
   return { instance, applicationId: id, foreignId: tenant.application.id, callers };
-}
-
-/** A workspace member with role `member`, made by hand until there is an endpoint for it. */
-async function consoleMember(instance: Instance, email: string): Promise<string> {
-  const { token } = (
-    await instance.call('POST', '/api/setup', { body: { token: await instance.services.setup.createLink(), email } })
-  ).json.data;
-  instance.sqlite
-    .prepare("UPDATE workspace_members SET role = 'member' WHERE user_id = (SELECT id FROM users WHERE email = ?)")
-    .run(email);
-  return token;
 }
 
 let callsMade = 0;

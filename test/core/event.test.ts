@@ -7,11 +7,13 @@ import type { TObject } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '@/core/event.ts';
+import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
 import { type Application, findApplication } from '@/store/applications.ts';
 import { EVENT_EMITTED } from '@/store/events.ts';
-import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
+import type { MembershipStatus } from '@/store/members.ts';
+import * as given from '../support/given.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
-import { createGrant, dumpTables, grant } from '../modules/tenants.ts';
+import { dumpTables } from '../support/stored.ts';
 
 const CONTRACT = {
   Session: ['user.signed_in', 'user.signed_out', 'user.session_revoked', 'user.session_expired'],
@@ -104,9 +106,9 @@ async function createWorld(): Promise<World> {
   await signIn(other.clientId, 'ada@example.com');
   instance.clock.advance(MINUTE);
   const ids = {
-    role: createGrant(instance, 'roles', id, 'editor'),
-    scope: createGrant(instance, 'scopes', id, 'export'),
-    membership: createGrant(instance, 'memberships', id, 'berlin'),
+    role: await given.grant(instance, 'roles', id, 'editor'),
+    scope: await given.grant(instance, 'scopes', id, 'export'),
+    membership: await given.grant(instance, 'memberships', id, 'berlin'),
   };
   const call = (method: string, path: string, body?: unknown) =>
     instance.call(method, `/api/applications/${id}${path}`, { token: instance.workspaceKey, body });
@@ -130,14 +132,12 @@ interface Case {
 }
 
 const setStatus =
-  (status: string) =>
+  (status: MembershipStatus) =>
   ({ instance, application, ada }: World) =>
-    instance.sqlite
-      .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
-      .run(status, application.id, ada.userId);
+    given.member(instance, application.id, ada.userId, { status });
 
 /** An action on a user, from a state, with and without a reason. */
-function action(name: string, type: EventType, from: string, ends: string | null): Case[] {
+function action(name: string, type: EventType, from: MembershipStatus, ends: string | null): Case[] {
   const act =
     (body?: object) =>
     ({ call, ada }: World) =>
@@ -169,9 +169,9 @@ const put =
 
 const holding =
   (kind: 'roles' | 'scopes' | 'memberships', slug: string) =>
-  ({ instance, application, ada, bea }: World) => {
-    grant(instance, kind, application.id, ada.userId, slug);
-    grant(instance, kind, application.id, bea.userId, slug);
+  async ({ instance, application, ada, bea }: World) => {
+    await given.holder(instance, kind, application.id, ada.userId, slug);
+    await given.holder(instance, kind, application.id, bea.userId, slug);
   };
 
 const bulk =
@@ -180,6 +180,8 @@ const bulk =
     call('POST', '/users/bulk', { users: [{ email: 'ada@example.com', ...row }] });
 
 let challengeId = '';
+/** Of a passkey or an identity at a provider. */
+let wayInId: string | undefined;
 const sendCode =
   (kind: string, skipGrace = false) =>
   async ({ call }: World) => {
@@ -355,10 +357,13 @@ const CASES: Case[] = [
     act: verifyOtp('ada@example.com'),
     emits: ({ ada }) => [signedIn(ada.userId)],
   },
-  ...['inactivated', 'left'].map((status): Case => ({
+  ...(['inactivated', 'left'] as const).map((status): Case => ({
     what: `the sign-in of somebody who had ${status}`,
     operation: 'verifySignInCode',
-    prepare: async (world) => (setStatus(status)(world), await sendOtp('ada@example.com')(world)),
+    prepare: async (world) => {
+      await setStatus(status)(world);
+      await sendOtp('ada@example.com')(world);
+    },
     act: verifyOtp('ada@example.com'),
     emits: ({ ada }) => [event('user.reactivated', { userId: ada.userId }), signedIn(ada.userId)],
   })),
@@ -558,26 +563,21 @@ const CASES: Case[] = [
   {
     what: 'an identity provider disconnected: told to every application of the person',
     operation: 'unlinkProviderIdentity',
-    prepare: ({ instance, ada }) => {
-      const { sqlite } = instance;
-      sqlite
-        .prepare("INSERT INTO provider_identities VALUES ('idp_1', ?, NULL, 'https://id.example.com', '1', NULL, 1, 1)")
-        .run(ada.userId);
+    prepare: async ({ instance, ada }) => {
+      wayInId = await given.identity(instance, ada.userId);
     },
-    act: ({ instance, ada }) => instance.call('DELETE', '/api/account/providers/idp_1', { token: ada.token }),
+    act: ({ instance, ada }) => instance.call('DELETE', `/api/account/providers/${wayInId}`, { token: ada.token }),
     emits: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['provider'] })],
     elsewhere: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['provider'] })],
   },
   {
     what: 'a passkey removed: told to every application of the person',
     operation: 'removePasskey',
-    prepare: ({ instance, ada }) => {
-      const { sqlite } = instance;
-      sqlite
-        .prepare("INSERT INTO passkeys VALUES ('psk_1', ?, ?, x'01', x'01', 0, '[]', '', 0, 'Key', 1, NULL)")
-        .run(ada.userId, instance.workspaceId);
+    prepare: async ({ instance, ada }) => {
+      const { workspaceId } = instance;
+      [wayInId] = await given.passkeys(instance, ada.userId, { workspaceId });
     },
-    act: ({ instance, ada }) => instance.call('DELETE', '/api/account/passkeys/psk_1', { token: ada.token }),
+    act: ({ instance, ada }) => instance.call('DELETE', `/api/account/passkeys/${wayInId}`, { token: ada.token }),
     emits: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['passkey'] })],
     elsewhere: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['passkey'] })],
   },
@@ -670,12 +670,10 @@ describe('an operation', async () => {
       const before = dumpTables(instance);
       // As on a full disk: once the event cannot be written, and once what is written beside it.
       for (const table of ['events', 'audit_records']) {
-        instance.sqlite.run(
-          `CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-        );
+        const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
         const { status, json } = await act(world);
         expect([table, status, json.error]).toEqual([table, 500, 'internal']);
-        instance.sqlite.run('DROP TRIGGER broken');
+        mend();
         expect(dumpTables(instance)).toEqual(before);
       }
       expect(told).toEqual([]);

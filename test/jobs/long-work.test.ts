@@ -3,12 +3,27 @@ import pino from 'pino';
 import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { Unit } from '@/db/database.ts';
 import { beginLongWork, type LongWorkKind, longWorkRunner, type Task } from '@/jobs/long-work.ts';
+import { insertApplication, type NewApplication } from '@/store/applications.ts';
 import { recordAudit } from '@/store/audit.ts';
 import { findPendingWork } from '@/store/long-works.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
 const ACTOR: Actor = { ...SYSTEM_ACTOR, type: 'user', userId: 'usr_1', requestId: 'req_1' };
+
+const APPLICATION: NewApplication = {
+  id: 'app_1',
+  clientId: 'c',
+  slug: 's',
+  name: 'n',
+  stage: 'live',
+  signinGate: 'public',
+  betaRequestPolicy: 'manual',
+  sessionTtlSeconds: 300,
+  returnUrls: [],
+  createdAt: NOW,
+  updatedAt: NOW,
+};
 
 interface Rows {
   readonly count: number;
@@ -32,9 +47,7 @@ function counting(name: string, onSlice: (from: number) => void = () => {}): Lon
 
 async function open() {
   const { db, sqlite } = await openTestDatabase({ now: () => NOW });
-  sqlite.run(`INSERT INTO applications (id, client_id, slug, name, stage, signin_gate, beta_request_policy,
-    session_ttl_seconds, return_urls, created_at, updated_at)
-    VALUES ('app_1', 'c', 's', 'n', 'live', 'public', 'manual', 300, '[]', 1, 1)`);
+  await db.write(ACTOR, (unit) => insertApplication(unit, APPLICATION));
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const targets = () =>

@@ -4,7 +4,7 @@ import { retentionJob } from '@/jobs/retention.ts';
 import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
-/** Puts rows of known ages into the tables; everything an insert leaves open is filled in. */
+/** Puts rows of known ages into the tables, by SQL, since no clock goes back; everything an insert leaves open is filled in. */
 function filler({ sqlite, clock }: Instance) {
   const defaults: Record<string, Record<string, unknown>> = {
     sessions: { token_hash: null, method: 'otp', last_seen_at: 1, created_at: 1, expires_at: clock.now() + DAY },
@@ -43,7 +43,7 @@ async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
   await instance.signIn(application.clientId, 'ada@example.com');
-  // What waits to be sent is to stay as the tests put it there.
+  // What waits to be sent is to stay as the tests put it there, and nothing is to be there but that.
   instance.services.mail.close();
   await instance.services.deliveries.stop();
   for (const table of ['sessions', 'code_challenges', 'mails', 'events', 'audit_records'])
@@ -166,7 +166,7 @@ describe('retention of events', () => {
       expect(idsOf(world.instance, 'deliveries')).toEqual(['unfinished']);
       expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual(['unfinished']);
       expect(idsOf(world.instance, 'events')).toEqual(['old']);
-      // Once it is finished, both go in their turn.
+      // Once it is finished, both go in their turn; SQL, for a time long past.
       world.instance.sqlite.run("UPDATE deliveries SET status = 'delivered', finished_at = created_at");
       await world.run();
       expect([idsOf(world.instance, 'deliveries'), idsOf(world.instance, 'events')]).toEqual([[], []]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, SECOND } from '@/core/clock.ts';
-import { newId } from '@/core/id.ts';
 import { sessionExpiryJob } from '@/jobs/session-expiry.ts';
 import { recordAudit } from '@/store/audit.ts';
 import { EVENT_EMITTED } from '@/store/events.ts';
+import * as given from '../support/given.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const TTL = 30 * DAY;
@@ -23,18 +23,6 @@ const signInTo = (instance: Instance, clientId: string) => async (name: string) 
 
 const reports = (instance: Instance, applicationId: string) =>
   instance.events(applicationId).filter(({ type }) => type === 'user.session_expired');
-
-/** Further sessions of whoever signed in last, as many as wanted, ending when that one does. */
-function addSessions({ sqlite, clock }: Instance, count: number): string[] {
-  const insert = sqlite.prepare(
-    `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
-     SELECT ?1, randomblob(32), application_user_id, method, last_seen_at, created_at, expires_at
-     FROM sessions ORDER BY rowid LIMIT 1`,
-  );
-  const ids = Array.from({ length: count }, () => newId('session', clock.now()));
-  sqlite.transaction(() => ids.forEach((id) => insert.run(id)))();
-  return ids;
-}
 
 describe('a session that ends by time', () => {
   test('is reported as user.session_expired, once', async () => {
@@ -143,8 +131,9 @@ describe('a thousand sessions that end at once', () => {
 
   async function expired() {
     const world = await setUp();
-    const { sessionId } = await world.signIn('ada');
-    const ids = [sessionId, ...addSessions(world.instance, COUNT - 1)];
+    const ada = await world.signIn('ada');
+    const more = await given.sessions(world.instance, world.application, ada.userId, COUNT - 1);
+    const ids = [ada, ...more].map(({ sessionId }) => sessionId);
     world.instance.clock.advance(TTL);
     const sizes: number[] = [];
     world.instance.db.onCommit(EVENT_EMITTED, (events) => void sizes.push(events.length));
@@ -178,15 +167,12 @@ describe('a thousand sessions that end at once', () => {
   test('are taken up where a crash left off: no batch by halves, none twice', async () => {
     const { instance, job, ids, reported } = await expired();
     // The 500th report fails, as on a full disk: its batch is rolled back whole.
-    instance.sqlite.run(
-      `CREATE TRIGGER broken BEFORE INSERT ON events
-       WHEN (SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499
-       BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-    );
+    const last = "(SELECT count(*) FROM events WHERE type = 'user.session_expired') >= 499";
+    const mend = given.brokenWrites(instance, 'INSERT ON events', last);
     await expect(Promise.resolve(job.runOnce())).rejects.toThrow('disk full');
     const marked = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE expiry_reported_at > 0').get();
     expect([reported().length, marked]).toEqual([400, { n: 400 }]);
-    instance.sqlite.run('DROP TRIGGER broken');
+    mend();
     await (await instance.restart()).services.scheduler.runAll();
     expect(reported().sort()).toEqual([...ids].sort());
   });

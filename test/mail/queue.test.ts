@@ -5,6 +5,7 @@ import { DAY, MINUTE } from '../../src/core/clock.ts';
 import { type MailTransport, MailError } from '../../src/mail/transport.ts';
 import { type MailLane, queueMail } from '../../src/store/mails.ts';
 import { eventually } from '../support/binary.ts';
+import * as given from '../support/given.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const PLACES = 8;
@@ -148,12 +149,11 @@ describe('the mail queue', () => {
   test('repeats a mail whose outcome could not be recorded, when its lease has run out', async () => {
     const { held, instance } = await setUp();
     held.open();
-    instance.sqlite.run(`CREATE TRIGGER refuse_outcome BEFORE UPDATE OF status ON mails
-      BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+    const mend = given.brokenWrites(instance, 'UPDATE OF status ON mails');
     await queue(instance, 'notice', ['once more']);
     await instance.services.mail.runOnce();
     expect([held.offered, statusesOf(instance)]).toEqual([['once more'], ['queued']]);
-    instance.sqlite.run('DROP TRIGGER refuse_outcome');
+    mend();
     instance.clock.advance(2 * MINUTE);
     await instance.services.mail.runOnce();
     expect([held.offered.length, statusesOf(instance)]).toEqual([2, ['sent']]);

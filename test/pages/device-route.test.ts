@@ -3,6 +3,7 @@ import { MINUTE } from '@/core/clock.ts';
 import { AppError } from '@/core/error.ts';
 import { devicePageRoute } from '@/pages/device-route.ts';
 import { type Application, findApplication } from '@/store/applications.ts';
+import * as given from '../support/given.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const BASE_URL = 'https://auth.example.com';
@@ -21,6 +22,7 @@ async function open(query: string, ip = '203.0.113.7'): Promise<Response> {
     findDeviceGrant: async (userCode) =>
       userCode === 'BCDFGHJK' ? (await findApplication(instance.db.reader, application.id))! : null,
     limiter: instance.services.limiter,
+    limits: instance.config.limits,
     baseUrl: () => BASE_URL,
     providerFor: async () => ({ name: 'Google' }),
   });
@@ -81,7 +83,7 @@ test.each(['CCDF-GHJK', 'nonsense', '%3Cscript%3E'])(
 );
 
 test('an application that was archived takes no devices', async () => {
-  instance.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+  await given.application(instance, application.id, { archivedAt: 1 });
   expect(await refusalOf('?code=bcdfghjk')).toBe('application_archived');
 });
 

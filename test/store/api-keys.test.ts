@@ -1,20 +1,16 @@
 import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { endPersonalKeys } from '@/store/api-keys.ts';
+import { bumpApplicationEpoch } from '@/store/applications.ts';
 import { createScene } from '../modules/device/scene.ts';
+import * as given from '../support/given.ts';
 
 test('what an application’s epoch has ended is written down slice by slice, and nothing else is', async () => {
   const { instance, application, ada, connect, signIn } = await createScene();
   const backend = await instance.createKey(application.id);
   const { id } = await connect(ada);
-  const copy = instance.sqlite.prepare(
-    `INSERT INTO api_keys SELECT 'key_' || ?1, cast(?1 AS BLOB), prefix, name, access, workspace_id, application_id,
-       application_ids, application_user_id, source, per_minute, per_day, expires_at, revoked_at, rotated_to_id,
-       grace_period_ends_at, last_used_at, created_by_user_id, created_at, updated_at, epoch
-     FROM api_keys WHERE id = ?2`,
-  );
-  for (let number = 0; number < 24; number += 1) copy.run(number, id);
-  instance.sqlite.run('UPDATE applications SET session_epoch = 1 WHERE id = ?', [application.id]);
+  await given.copiesOfKey(instance, id, 24);
+  await instance.db.write(SYSTEM_ACTOR, (unit) => bumpApplicationEpoch(unit, application.id));
   const { id: later } = await connect(await signIn('ada@example.com'));
   const slice = () =>
     instance.db.write(SYSTEM_ACTOR, (unit) => endPersonalKeys(unit, { applicationId: application.id, limit: 10 }));

@@ -1,5 +1,9 @@
 /** A signed-in person and what they do with their account, for the tests of it. */
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
+import type { Application } from '@/store/applications.ts';
+import { revokeSessionRow } from '@/store/sessions.ts';
+import * as given from '../../support/given.ts';
 import { type Answer, createInstance, type Instance } from '../../support/instance.ts';
 
 export interface Person {
@@ -55,23 +59,18 @@ export async function deleteAccount(instance: Instance, person: Person, email: s
 /** Past the cool-down of codes, and of a fresh session. */
 export const later = (instance: Instance) => instance.clock.advance(16 * MINUTE);
 
-/** Gives a person more sessions where they have one: a third is open, a third was ended, a third has expired. */
-export function insertSessions({ sqlite, clock }: Instance, { userId }: Person, count: number): void {
-  const { id } = sqlite.query('SELECT id FROM application_users WHERE user_id = ?').get(userId) as { id: string };
-  const now = clock.now();
-  const insert = sqlite.prepare(
-    `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at,
-       created_at, expires_at, revoked_at)
-     VALUES (?, ?, ?, 'otp', '198.51.100.7', 'AT', 'curl', 1, 1, ?, ?)`,
-  );
-  sqlite.transaction(() => {
-    for (let number = 0; number < count; number += 1)
-      insert.run(
-        `ses_n${String(number).padStart(6, '0')}`,
-        Buffer.from(`token ${number}`),
-        id,
-        number % 3 === 1 ? now - 1 : now + MINUTE,
-        number % 3 === 2 ? number % 5 : null,
-      );
-  })();
+/** Gives a member three times as many sessions: a third is open, a third has expired, a third was ended, some at once. */
+export async function addSessions(
+  instance: Instance,
+  application: Application,
+  { userId }: Person,
+  each: number,
+): Promise<void> {
+  await given.sessions(instance, application, userId, each);
+  await given.sessions(instance, { ...application, sessionTtlSeconds: 0 }, userId, each);
+  const ended = await given.sessions(instance, application, userId, each);
+  await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+    for (const [index, { sessionId }] of ended.entries())
+      await revokeSessionRow(unit, sessionId, { at: unit.now - (index % 5), reason: 'signed_out' });
+  });
 }

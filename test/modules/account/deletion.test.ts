@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { PERSONAL_TABLES } from '@/store/personal-data.ts';
-import { as, changeEmail, deleteAccount, insertSessions, later, mailsTo, problemOf, setUp } from './account.ts';
-import { storedText } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { storedText } from '../../support/stored.ts';
+import { betaOf } from '../beta/beta.ts';
+import { addSessions, as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
 
 describe('the deletion of an account', () => {
   test('says before it happens what is deleted and what is kept, in the answer and in the mail', async () => {
@@ -19,15 +21,11 @@ describe('the deletion of an account', () => {
   test('wipes what the person gave, ends everything, and tells every application', async () => {
     const { instance, application, other, ada, elsewhere } = await setUp();
     const { sqlite } = instance;
-    sqlite.run(
-      `UPDATE users SET full_name = 'Ada Lovelace', given_name = 'Ada', region = '{"country":"GB"}' WHERE id = ?`,
-      [ada.userId],
-    );
-    sqlite.run("UPDATE application_users SET username = 'ada-handle' WHERE user_id = ?", [ada.userId]);
-    sqlite.run(
-      "INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at) VALUES ('bet_1', ?, 'ada@example.com', 'notify_when_public', 'request', 1, 1)",
-      [application.id],
-    );
+    await as(instance, ada)('PUT', '/profile/region', { country: 'GB' });
+    await as(instance, ada)('POST', '/profile/languages', { code: 'en', level: 'NATIVE' });
+    await given.person(instance, ada.userId, { fullName: 'Ada Lovelace', givenName: 'Ada' });
+    for (const { id } of [application, other]) await given.member(instance, id, ada.userId, { username: 'ada-handle' });
+    await betaOf(instance, application).seed('ada@example.com', 'notify_when_public');
     const { user_code, device_code } = (
       await instance.call('POST', '/api/v1/device/code', {
         body: { client_id: application.clientId, device_name: 'Laptop of Ada' },
@@ -35,10 +33,7 @@ describe('the deletion of an account', () => {
     ).json;
     await as(instance, ada)('POST', '/device/approve', { user_code });
     await instance.call('POST', '/api/v1/device/token', { body: { client_id: application.clientId, device_code } });
-    sqlite.run("INSERT INTO user_languages VALUES (?, 'en', 'NATIVE')", [ada.userId]);
-    sqlite.run("INSERT INTO passkeys VALUES ('psk_1', ?, NULL, x'01', x'01', 0, '[]', '', 0, 'Key of Ada', 1, NULL)", [
-      ada.userId,
-    ]);
+    await given.passkeys(instance, ada.userId, { name: 'Key of Ada' });
     const { status, json } = await deleteAccount(instance, ada, 'ada@example.com');
     expect([status, json.data.userId]).toEqual([200, ada.userId]);
     const rows = sqlite.query('SELECT * FROM users WHERE id = ?').all(ada.userId);
@@ -76,13 +71,7 @@ describe('the deletion of an account', () => {
       ['ada@new.example', 'user_deleted'],
       ['ada@example.com', 'email_archived'],
     ] as const) {
-      const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
-        body: { email, clientId: application.clientId },
-      });
-      const answer = await instance.call('POST', '/api/v1/auth/otp/verify', {
-        body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
-      });
-      expect(problemOf(answer)).toEqual([403, refusal]);
+      expect(problemOf(await instance.trySignIn(application.clientId, email))).toEqual([403, refusal]);
     }
     const restored = await instance.call('POST', `/api/applications/${application.id}/users/${ada.userId}/restore`, {
       token: instance.workspaceKey,
@@ -124,19 +113,15 @@ describe('the deletion of an account', () => {
   test('takes a member out of their workspaces', async () => {
     const { instance } = await setUp();
     const owner = await instance.signIn('console', 'owner@example.com');
-    await instance.call('POST', '/api/workspace/members', {
-      token: owner.token,
-      body: { email: 'mia@example.com', role: 'admin' },
-    });
-    const mia = await instance.signIn('console', 'mia@example.com');
+    const mia = await given.consoleMember(instance, 'mia@example.com', 'admin');
     expect((await deleteAccount(instance, mia, 'mia@example.com')).status).toBe(200);
     const { json } = await instance.call('GET', '/api/workspace/members', { token: owner.token });
     expect(json.data.items.map(({ email }: { email: string }) => email)).toEqual(['owner@example.com']);
   });
 
   test('takes effect at once however many sessions there are, and forgets where each of them was', async () => {
-    const { instance, ada, elsewhere } = await setUp();
-    insertSessions(instance, ada, 3000);
+    const { instance, application, ada, elsewhere } = await setUp();
+    await addSessions(instance, application, ada, 1000);
     expect((await deleteAccount(instance, ada, 'ada@example.com')).status).toBe(200);
     for (const { token } of [ada, elsewhere])
       expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(403);
@@ -236,7 +221,7 @@ describe('the export of an account', () => {
 
   test('leaves text as it is, also where it looks like something else', async () => {
     const { instance, ada } = await setUp();
-    instance.sqlite.run("UPDATE users SET full_name = '[1]' WHERE id = ?", [ada.userId]);
+    await given.person(instance, ada.userId, { fullName: '[1]' });
     expect((await as(instance, ada)('GET', '/export')).json.data.tables.users[0].fullName).toBe('[1]');
   });
 
@@ -245,6 +230,7 @@ describe('the export of an account', () => {
     const memberId = (
       instance.sqlite.query('SELECT id FROM application_users WHERE user_id = ?').get(ada.userId) as { id: string }
     ).id;
+    // SQL: of a kind that nobody takes up.
     const insert = instance.sqlite.prepare(
       "INSERT INTO long_works (id, kind, actor, data, cursor, done, created_at, updated_at) VALUES (?, 'k', ?, ?, 'usr_eve', 1, 1, 1)",
     );
@@ -268,11 +254,11 @@ describe('the export of an account', () => {
 
   test('is whole where there are very many rows, and lets others through meanwhile', async () => {
     const { instance, application, ada } = await setUp();
-    const insert = instance.sqlite.prepare(
-      `INSERT INTO audit_records (id, application_id, kind, ok, user_id, actor_type, created_at)
-       VALUES (?, ?, 'signin.succeeded', 1, ?, 'user', 1)`,
-    );
-    for (let number = 0; number < 5000; number += 1) insert.run(`aud_n${number}`, application.id, ada.userId);
+    await given.auditRecords(instance, 5000, {
+      kind: 'signin.succeeded',
+      applicationId: application.id,
+      userId: ada.userId,
+    });
     const [answer, other] = await Promise.all([
       as(instance, ada)('GET', '/export'),
       instance.call('POST', '/api/v1/session', { token: ada.token }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { as, changeEmail, deleteAccount, later, mailsTo, problemOf, setUp } from './account.ts';
 
 describe('a change of address', () => {
@@ -27,12 +28,7 @@ describe('a change of address', () => {
     later(instance);
     const signedIn = await instance.signIn(application.clientId, 'ada@new.example');
     expect(signedIn.userId).toBe(ada.userId);
-    const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
-      body: { email: 'ada@example.com', clientId: application.clientId },
-    });
-    const refused = await instance.call('POST', '/api/v1/auth/otp/verify', {
-      body: { challengeId: sent.json.data.challengeId, code: instance.codeFor('ada@example.com') },
-    });
+    const refused = await instance.trySignIn(application.clientId, 'ada@example.com');
     expect(problemOf(refused)).toEqual([403, 'email_archived']);
   });
 
@@ -167,13 +163,13 @@ describe('a change of address', () => {
     const proof = (await as(instance, ada)('POST', '/proof')).json.data;
     const code = instance.codeFor('ada@example.com');
     await changeEmail(instance, ada, 'ada@new.example');
-    const given = { challengeId: proof.challengeId, code };
-    expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', given))).toEqual([400, 'code_expired']);
+    const answer = { challengeId: proof.challengeId, code };
+    expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', answer))).toEqual([400, 'code_expired']);
   });
 
   test('leaves an address alone that nobody ever proved to hold', async () => {
     const { instance, application, ada } = await setUp();
-    instance.sqlite.run('UPDATE users SET email_verified_at = NULL WHERE id = ?', [ada.userId]);
+    await given.person(instance, ada.userId, { emailVerifiedAt: null });
     await changeEmail(instance, ada, 'ada@new.example');
     later(instance);
     expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).not.toBe(ada.userId);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import * as given from '../../support/given.ts';
 import { as, later, problemOf, setUp } from './account.ts';
 
 describe('a membership put to rest', () => {
@@ -38,7 +39,7 @@ describe('a membership put to rest', () => {
   test('does not come back past the gate', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await as(instance, ada)('POST', '/inactivate');
-    instance.sqlite.run("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", [application.id]);
+    await given.application(instance, application.id, { signinGate: 'private_beta' });
     const answer = await as(instance, elsewhere)('POST', '/reactivate', { applicationId: application.id });
     expect(problemOf(answer)).toEqual([403, 'waitlist']);
   });
@@ -83,11 +84,9 @@ describe('leaving', () => {
     expect(instance.events(application.id).filter(({ type }) => type === 'user.left')).toEqual([]);
   });
 
-  test.each(['banned', 'paused', 'deleted'])('undoes nothing: one who is %s stays so', async (status) => {
+  test.each(['banned', 'paused', 'deleted'] as const)('undoes nothing: one who is %s stays so', async (status) => {
     const { instance, application, ada, elsewhere } = await setUp();
-    instance.sqlite
-      .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
-      .run(status, application.id, ada.userId);
+    await given.member(instance, application.id, ada.userId, { status });
     for (const action of ['inactivate', 'reactivate', 'leave']) {
       const answer = await as(instance, elsewhere)('POST', `/${action}`, { applicationId: application.id });
       expect(problemOf(answer)).toEqual([409, 'invalid_state']);

@@ -1,15 +1,15 @@
 /** What concerns the person everywhere is not for one tenant's session alone, though it is fresh from the sign-in. */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
-import { createTenant } from '../tenants.ts';
 import { as, type Person, problemOf } from './account.ts';
 
 /** Somebody who is a customer of two tenants. */
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
-  const tenant = await createTenant(instance);
+  const tenant = await given.tenant(instance);
   const here = await instance.signIn(application.clientId, 'ada@example.com');
   instance.clock.advance(MINUTE);
   const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
@@ -68,7 +68,7 @@ test('the console’s session speaks for the person everywhere', async () => {
 describe('a change of address', () => {
   test('asked for while the person was known here alone is judged again when it is confirmed', async () => {
     const instance = await createInstance();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
     const { json } = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
     instance.clock.advance(MINUTE);
@@ -85,7 +85,7 @@ describe('a change of address', () => {
       token: instance.workspaceKey,
       body: { emails: ['ada@example.com'], status: 'approved' },
     });
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
     const answer = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);

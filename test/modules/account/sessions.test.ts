@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
-import { as, insertSessions, problemOf, setUp } from './account.ts';
+import { addSessions, as, problemOf, setUp } from './account.ts';
 
 const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
@@ -97,7 +97,7 @@ describe('ending a session', () => {
 
   test('for all others takes effect at once however many there are, and each is told of', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
-    insertSessions(instance, ada, 1500);
+    await addSessions(instance, application, ada, 500);
     expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 501 });
     expect((await as(instance, ada)('GET', '/sessions')).json.data.items).toHaveLength(1);
     expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).status).toBe(401);

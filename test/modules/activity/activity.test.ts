@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { isoTime, MINUTE } from '../../../src/core/clock.ts';
-import { newId } from '../../../src/core/id.ts';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { isoTime, MINUTE } from '@/core/clock.ts';
+import { newId } from '@/core/id.ts';
+import { forgetSome } from '@/store/retention.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, managing, pages, people, tables } from '../users/management.ts';
 
@@ -21,7 +24,7 @@ interface Entry {
   createdAt: string;
 }
 
-/** Writes audit records whose ids do not follow their times: order must come from the times. */
+/** Writes audit records whose ids do not follow their times, hence SQL: order must come from the times. */
 function seed(instance: Instance, { id }: { id: string }, rows: Seed[]): string[] {
   const insert = instance.sqlite.prepare(
     `INSERT INTO audit_records (id, application_id, kind, ok, email, actor_type, ip_country, created_at)
@@ -40,7 +43,7 @@ async function setUp(options?: Parameters<typeof createInstance>[0]) {
   const instance = await createInstance(options);
   const application = await instance.createApplication();
   const other = await instance.createApplication({ name: 'Other' });
-  instance.sqlite.run('DELETE FROM audit_records');
+  await instance.db.write(SYSTEM_ACTOR, (unit) => forgetSome(unit, 'auditRecords', START + 1, 100));
   const manage = managing(instance, application);
   const list = async (query: Record<string, string> = {}): Promise<Entry[]> => {
     const answer = await manage('GET', `/activity/list?${new URLSearchParams({ limit: '200', ...query })}`);
@@ -298,6 +301,7 @@ describe('q', () => {
 
   test('finds what is many thousand records back, each once, over as many pages as it takes', async () => {
     const { instance, application, manage } = await setUp();
+    // SQL for its speed.
     instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
@@ -317,6 +321,7 @@ describe('q', () => {
 
   test('looks at a bounded number of records for one page, and goes on with the next', async () => {
     const { instance, application, manage } = await setUp();
+    // SQL for its speed.
     instance.sqlite
       .prepare(
         `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259999)
@@ -395,12 +400,7 @@ describe('records of another application', () => {
     const row = { email: 'ada@example.com', country: 'DE' };
     const own = add(row, row, row);
     seed(instance, other, [row, row, row, { ...row, createdAt: START + 2 * MINUTE }]);
-    instance.sqlite
-      .prepare(
-        `INSERT INTO audit_records (id, kind, ok, email, actor_type, created_at)
-         VALUES ('aud_none', 'signin.succeeded', 1, 'ada@example.com', 'system', ?)`,
-      )
-      .run(START);
+    await given.auditRecords(instance, 1, { kind: 'signin.succeeded', email: 'ada@example.com' });
     for (const query of ['', 'q=ada', 'country=DE', 'family=signin', 'status=ok']) {
       const found = await pages<Entry>(manage, `/activity/list?limit=1&${query}`);
       expect(ids(found.flat()).sort()).toEqual([...own].sort());

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
 import { isSecret } from '@/core/secret.ts';
 import { findConsole } from '@/store/applications.ts';
-import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { appOver } from '../../http/app-over.ts';
-import { createGrant, createTenant, createWorkspaceKey, dumpTables, storedText } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { dumpTables, storedText } from '../../support/stored.ts';
 
 const RECORD = [
   'id',
@@ -131,8 +132,8 @@ describe('creating a key of an application', () => {
 
   test('gives it roles, scopes and groups that its verification shows', async () => {
     const { instance, application, create, list } = await setUp();
-    createGrant(instance, 'scopes', application.id, 'orders:read');
-    createGrant(instance, 'memberships', application.id, 'partners');
+    await given.grant(instance, 'scopes', application.id, 'orders:read');
+    await given.grant(instance, 'memberships', application.id, 'partners');
     const grants = { roles: ['user', 'developer', 'user'], scopes: ['orders:read'], memberships: ['partners'] };
     const { json } = await create({ name: 'backend', access: 'read', ...grants });
     const held = { roles: ['developer', 'user'], scopes: ['orders:read'], memberships: ['partners'] };
@@ -145,8 +146,8 @@ describe('creating a key of an application', () => {
   test('with slugs that do not exist names the place of each and writes nothing', async () => {
     const { instance, application, create } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
-    createGrant(instance, 'scopes', other.id, 'elsewhere');
-    createGrant(instance, 'roles', application.id, 'admin');
+    await given.grant(instance, 'scopes', other.id, 'elsewhere');
+    await given.grant(instance, 'roles', application.id, 'admin');
     const before = dumpTables(instance);
     for (const [grants, paths] of [
       [{ roles: ['user', 'ghost', 'admin', 'phantom'] }, ['roles.1', 'roles.3']],
@@ -218,7 +219,7 @@ describe('creating a key of an application', () => {
       expect([answer.status, answer.json.error]).toEqual([403, 'admin_scope_required']);
     for (const answer of [
       await create(body, foreign.token),
-      await list('', (await createTenant(instance)).workspaceKey),
+      await list('', (await given.tenant(instance)).workspaceKey),
     ])
       expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
     const writer = await instance.createKey(application.id);
@@ -274,7 +275,7 @@ describe('the synthetic principal', () => {
 
   test('of a workspace key is a member of the console and manages nothing by itself', async () => {
     const { instance } = await setUp();
-    const key = await createWorkspaceKey(instance);
+    const key = await given.workspaceKey(instance);
     expect(one(instance, 'SELECT application_id AS home FROM application_users WHERE user_id = ?', key.userId)).toEqual(
       { home: (await findConsole(instance.db.reader))!.id },
     );
@@ -287,7 +288,7 @@ describe('the synthetic principal', () => {
 describe('the list of keys', () => {
   test('pages from the newest on and holds the application’s own alone', async () => {
     const { instance, create, list } = await setUp();
-    await createWorkspaceKey(instance);
+    await given.workspaceKey(instance);
     await instance.createKey((await instance.createApplication({ name: 'Other' })).id, { name: 'foreign' });
     for (const name of ['a', 'b', 'c']) {
       instance.clock.advance(MINUTE);
@@ -303,8 +304,8 @@ describe('the list of keys', () => {
   test('of the workspace holds its own alone', async () => {
     const { instance, application } = await setUp();
     await instance.createKey(application.id);
-    await createTenant(instance);
-    await createWorkspaceKey(instance, { name: 'ops' });
+    await given.tenant(instance);
+    await given.workspaceKey(instance, { name: 'ops' });
     const { json, text } = await instance.call('GET', WORKSPACE_KEYS, { token: instance.workspaceKey });
     expect(json.data.items.map(({ name }: { name: string }) => name)).toEqual(['ops', 'GATEHOUSE_WORKSPACE_KEY']);
     expect(text).not.toContain(instance.workspaceKey.slice(12));
@@ -349,7 +350,7 @@ describe('a key of the workspace', () => {
 
   test('for a foreign workspace’s application or the console is refused as if neither existed', async () => {
     const { instance, application } = await setUp();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const before = dumpTables(instance);
     for (const id of [tenant.application.id, (await findConsole(instance.db.reader))!.id]) {
       const { status, json } = await create(instance, {
@@ -374,7 +375,7 @@ describe('a key of the workspace', () => {
   test('is not to be had by a key of an application or a read key', async () => {
     const { instance, application } = await setUp();
     const applicationKey = await instance.createKey(application.id);
-    const reader = await createWorkspaceKey(instance, { access: 'read' });
+    const reader = await given.workspaceKey(instance, { access: 'read' });
     const before = dumpTables(instance);
     const refusal = async (token: string) => {
       const { status, json } = await create(instance, { name: 'k', access: 'full' }, token);
@@ -389,7 +390,7 @@ describe('a key of the workspace', () => {
   test('limited to a subset has no say in the workspace: it sees and mints none of its keys', async () => {
     const { instance, application } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
-    const subset = await createWorkspaceKey(instance, { applicationIds: [application.id] });
+    const subset = await given.workspaceKey(instance, { applicationIds: [application.id] });
     const before = dumpTables(instance);
     for (const applicationIds of [undefined, null, [application.id], [other.id]]) {
       const { status, json } = await create(instance, { name: 'k', access: 'full', applicationIds }, subset.token);
@@ -415,7 +416,7 @@ describe('a key of the workspace', () => {
 
   test('stops at its expiry', async () => {
     const { instance } = await setUp();
-    const key = await createWorkspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });
+    const key = await given.workspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });
     const list = () => instance.call('GET', '/api/applications', { token: key.token });
     instance.clock.advance(DAY - 1);
     expect((await list()).status).toBe(200);

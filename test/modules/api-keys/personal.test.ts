@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { secretPrefix } from '@/core/secret.ts';
-import { findConsole } from '@/store/applications.ts';
-import { changeLifecycle, createScene, sceneOf } from '../device/scene.ts';
-import { createTenant, dumpTables } from '../tenants.ts';
+import { bumpApplicationEpoch, findConsole } from '@/store/applications.ts';
+import * as given from '../../support/given.ts';
+import { dumpTables } from '../../support/stored.ts';
+import { createScene, sceneOf } from '../device/scene.ts';
 import { BAD_CURSORS, lastAudit } from '../users/management.ts';
 
 const DEVICES = '/api/account/devices';
@@ -57,7 +59,7 @@ describe('a person’s devices', () => {
   test('are their own of all applications of the workspace, newest first, page by page', async () => {
     const { instance, ada, connect, account, signIn } = await setUp();
     const other = sceneOf(instance, await instance.createApplication({ name: 'Other' }));
-    const tenant = sceneOf(instance, (await createTenant(instance)).application);
+    const tenant = sceneOf(instance, (await given.tenant(instance)).application);
     const abroad = await tenant.connect(await tenant.signIn('ada@example.com'), { device_name: 'another tenant’s' });
     await connect(ada, { device_name: 'one' });
     await other.connect(await other.signIn('ada@example.com'), { device_name: 'two' });
@@ -93,7 +95,7 @@ describe('a person’s devices', () => {
     await account('DELETE', `/${ended.id}`);
     await manage('PATCH', `/${soon.id}`, { expiresAt: isoTime(instance.clock.now() + MINUTE) });
     expect(await names()).toEqual(['kept', 'blocked', 'expiring']);
-    other.setStatus(ada.userId, 'banned');
+    await other.setStatus(ada.userId, 'banned');
     instance.clock.advance(MINUTE);
     expect(await names()).toEqual(['kept']);
   });
@@ -245,7 +247,7 @@ describe('an application that goes out of service', () => {
     const kept = await other.connect(elsewhere, { device_name: 'kept' });
     const lost = await connect(ada);
     const backend = await instance.createKey(application.id);
-    expect((await changeLifecycle(scene, change)).status).toBe(200);
+    expect((await given.lifecycle(instance, application.id, change)).status).toBe(200);
     expect([await use(lost.token), await use(kept.token)]).toEqual([401, 200]);
     expect(await names(elsewhere.token)).toEqual(['kept']);
     await instance.call('POST', `/api/applications/${application.id}/${back}`, { token: instance.workspaceKey });
@@ -259,7 +261,7 @@ test('a device is over from the moment its application’s epoch is another, whe
   const { instance, application, ada, connect, use, names, begin, decide, outcome, signIn } = await setUp();
   const { token, id } = await connect(ada, { device_name: 'old' });
   const codes = await begin();
-  instance.sqlite.run('UPDATE applications SET session_epoch = 1 WHERE id = ?', [application.id]);
+  await instance.db.write(SYSTEM_ACTOR, (unit) => bumpApplicationEpoch(unit, application.id));
   expect(await use(token)).toBe(401);
   const again = await signIn('ada@example.com');
   expect(await names(again.token)).toEqual([]);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { listMembershipsOf } from '@/store/members.ts';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { lastAudit, managing, refusal, tables } from '../users/management.ts';
 
@@ -19,8 +21,10 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     const use = async (token: string) => (await instance.call('GET', '/api/applications', { token })).status;
     const kinds = () => instance.auditKinds().filter((kind) => kind.startsWith('apikey.'));
     /** Takes the principal's membership out of `active`, as deleting the user does. */
-    const lock = (userId: string) =>
-      instance.sqlite.prepare("UPDATE application_users SET status = 'deleted' WHERE user_id = ?").run(userId);
+    const lock = async (userId: string) => {
+      const [membership] = await listMembershipsOf(instance.db.reader, userId);
+      await given.member(instance, membership!.applicationId, userId, { status: 'deleted' });
+    };
     return { instance, application, path, call, create, record, use, kinds, lock };
   }
 
@@ -294,13 +298,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     test('takes all of its predecessors with it, also those that are ended later', async () => {
       const { instance, call, create, use } = await setUp();
       const { id, token } = await create();
-      const predecessors = instance.sqlite.prepare(
-        `INSERT INTO api_keys SELECT 'key_' || value, cast(value AS BLOB), prefix, name, access, workspace_id, application_id,
-           application_ids, application_user_id, source, per_minute, per_day, expires_at, revoked_at, ?1, ?2,
-           last_used_at, created_by_user_id, created_at, updated_at, epoch
-         FROM api_keys, json_each(?3) WHERE api_keys.id = ?1`,
-      );
-      predecessors.run(id, START + DAY, JSON.stringify(Array.from({ length: 250 }, (_, number) => `old${number}`)));
+      await given.copiesOfKey(instance, id, 250, { rotatedToId: id, gracePeriodEndsAt: START + DAY });
       expect((await call('DELETE', `/${id}`)).status).toBe(200);
       expect(await use(token)).toBe(401);
       await instance.services.longWork.runOnce();
@@ -329,7 +327,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
     test.each(['rotate', 'rotate-with-grace'])('%s when its membership is locked', async (verb) => {
       const { instance, call, create, lock } = await setUp();
       const { id, userId } = await create();
-      lock(userId);
+      await lock(userId);
       const rows = await tables(instance);
       const answer = await call('POST', `/${id}/${verb}`);
       expect([answer.status, answer.json.error]).toEqual([409, 'membership_locked']);

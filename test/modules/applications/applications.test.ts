@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
+import { deleteSeatsOf } from '@/store/workspace-members.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
-import { createTenant, createWorkspaceKey, dumpTables } from '../tenants.ts';
+import { dumpTables } from '../../support/stored.ts';
 
 const RECORD = [
   'id',
@@ -37,13 +40,6 @@ const as = (instance: Instance, token: string | undefined = instance.workspaceKe
 });
 
 const draft = async (instance: Instance, body: unknown = {}) => (await as(instance).create(body)).json.data;
-
-/** Signs a member of the workspace in to the console. */
-async function consoleToken(instance: Instance, role: 'owner' | 'admin' | 'member'): Promise<string> {
-  const { sqlite } = instance;
-  sqlite.prepare('UPDATE workspace_members SET role = ?').run(role);
-  return (await instance.signIn('console', 'owner@example.com')).token;
-}
 
 describe('creating an application', () => {
   test.each([
@@ -144,7 +140,7 @@ describe('creating an application', () => {
   test('with a chosen slug that is taken is a conflict and leaves nothing behind', async () => {
     const instance = await createInstance();
     await draft(instance, { slug: 'shop' });
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const before = dumpTables(instance);
     for (const slug of ['shop', tenant.application.slug, 'gatehouse-console']) {
       const { status, json } = await as(instance).create({ slug });
@@ -157,7 +153,7 @@ describe('creating an application', () => {
     const instance = await createInstance();
     const { id } = await instance.createApplication();
     const applicationKey = await instance.createKey(id);
-    const reader = await createWorkspaceKey(instance, { access: 'read' });
+    const reader = await given.workspaceKey(instance, { access: 'read' });
     const before = dumpTables(instance);
     const refusal = async (token: string) => {
       const { status, json } = await as(instance, token).create({ name: 'Nope' });
@@ -166,9 +162,13 @@ describe('creating an application', () => {
     expect(await refusal(applicationKey.token)).toEqual([403, 'forbidden']);
     expect(await refusal(reader.token)).toEqual([403, 'admin_scope_required']);
     expect(dumpTables(instance)).toEqual(before);
-    expect(await refusal(await consoleToken(instance, 'member'))).toEqual([403, 'admin_scope_required']);
+    expect(await refusal((await given.consoleMember(instance, 'member@example.com', 'member')).token)).toEqual([
+      403,
+      'admin_scope_required',
+    ]);
     instance.clock.advance(MINUTE);
-    expect((await as(instance, await consoleToken(instance, 'admin')).create({})).status).toBe(200);
+    const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
+    expect((await as(instance, admin.token).create({})).status).toBe(200);
   });
 });
 
@@ -359,26 +359,27 @@ describe('the list of applications', () => {
 
   test('holds what the caller can reach, and never the console', async () => {
     const instance = await createInstance();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const [shop, blog] = [
       await instance.createApplication({ name: 'Shop' }),
       await instance.createApplication({ name: 'Blog' }),
     ];
     const applicationKey = await instance.createKey(shop.id, { access: 'read' });
-    const subset = await createWorkspaceKey(instance, { applicationIds: [blog.id] });
+    const subset = await given.workspaceKey(instance, { applicationIds: [blog.id] });
     const names = async (token: string) => namesOf((await as(instance, token).list()).json);
     expect(await names(instance.workspaceKey)).toEqual(['Shop', 'Blog']);
     expect(await names(applicationKey.token)).toEqual(['Shop']);
     expect(await names(subset.token)).toEqual(['Blog']);
     expect(await names(tenant.workspaceKey)).toEqual(['Other']);
-    expect(await names(await consoleToken(instance, 'member'))).toEqual(['Shop', 'Blog']);
+    const member = await given.consoleMember(instance, 'member@example.com', 'member');
+    expect(await names(member.token)).toEqual(['Shop', 'Blog']);
   });
 
   test('is empty for a console session that lost its membership', async () => {
     const instance = await createInstance();
     await instance.createApplication();
-    const token = await consoleToken(instance, 'owner');
-    instance.sqlite.run('DELETE FROM workspace_members');
+    const { token, userId } = await instance.signIn('console', 'owner@example.com');
+    await instance.db.write(SYSTEM_ACTOR, (unit) => deleteSeatsOf(unit, userId));
     expect((await as(instance, token).list()).json.data).toEqual({ items: [], nextCursor: null });
   });
 });
@@ -386,16 +387,16 @@ describe('the list of applications', () => {
 describe('reading an application', () => {
   test('is the same 404 outside the caller’s reach as where nothing is', async () => {
     const instance = await createInstance();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const [shop, blog] = [
       await instance.createApplication({ name: 'Shop' }),
       await instance.createApplication({ name: 'Blog' }),
     ];
     const consoleId = instance.services.workspaces.consoleId();
     const shopKey = await instance.createKey(shop.id);
-    const subset = await createWorkspaceKey(instance, { applicationIds: [shop.id] });
+    const subset = await given.workspaceKey(instance, { applicationIds: [shop.id] });
     const missing = (await as(instance).get('app_01h455vb4pex5vsknk084sn02q')).json;
-    const owner = await consoleToken(instance, 'owner');
+    const owner = (await instance.signIn('console', 'owner@example.com')).token;
     for (const [token, id] of [
       [shopKey.token, blog.id],
       [shopKey.token, tenant.application.id],
@@ -415,7 +416,7 @@ describe('reading an application', () => {
 
   test('hides it from a write as well, before the body is judged', async () => {
     const instance = await createInstance();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const { status, json } = await as(instance).patch(tenant.application.id, '{"broken');
     expect([status, json.error]).toEqual([404, 'not_found']);
   });
@@ -464,7 +465,7 @@ describe('publish and go-live', () => {
   ] as const)('from %s, %s is refused and changes nothing', async (stage, action) => {
     const instance = await createInstance();
     const { id } = await draft(instance);
-    instance.sqlite.prepare('UPDATE applications SET stage = ? WHERE id = ?').run(stage, id);
+    await given.application(instance, id, { stage });
     const before = dumpTables(instance);
     const { status, json } = await as(instance)[action](id);
     expect([status, json.error]).toEqual([409, 'invalid_state']);
@@ -472,12 +473,15 @@ describe('publish and go-live', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test.each(['archived_at', 'deleted_at'])('are refused where %s is set', async (column) => {
+  test.each([
+    ['archived_at', { archivedAt: 1 }],
+    ['deleted_at', { deletedAt: 1 }],
+  ])('are refused where %s is set', async (_, columns) => {
     const instance = await createInstance();
     const { id } = await draft(instance);
-    instance.sqlite.prepare(`UPDATE applications SET ${column} = 1 WHERE id = ?`).run(id);
+    await given.application(instance, id, columns);
     expect((await as(instance).publish(id)).json.error).toBe('invalid_state');
-    instance.sqlite.prepare("UPDATE applications SET stage = 'test' WHERE id = ?").run(id);
+    await given.application(instance, id, { stage: 'test' });
     expect((await as(instance).goLive(id)).json.error).toBe('invalid_state');
   });
 
@@ -502,7 +506,8 @@ describe('publish and go-live', () => {
     const instance = await createInstance();
     const { id } = await draft(instance);
     const reader = await instance.createKey(id, { access: 'read' });
-    for (const token of [reader.token, await consoleToken(instance, 'member')]) {
+    const member = await given.consoleMember(instance, 'member@example.com', 'member');
+    for (const token of [reader.token, member.token]) {
       const { status, json } = await as(instance, token).publish(id);
       expect([status, json.error]).toEqual([403, 'admin_scope_required']);
     }

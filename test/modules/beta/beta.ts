@@ -1,6 +1,7 @@
 /** An application with its allowlist, as the tests of beta access drive it. */
 import { expect } from 'bun:test';
-import type { Application } from '../../../src/store/applications.ts';
+import { MINUTE } from '@/core/clock.ts';
+import type { Application } from '@/store/applications.ts';
 import { type Answer, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 
 export interface Row {
@@ -72,6 +73,13 @@ export function betaOf(instance: Instance, application: Application): Beta {
       return Object.fromEntries(Object.entries(await rows()).map(([email, { status }]) => [email, status]));
     },
   };
+}
+
+/** `in`, or why not. */
+export async function signIn({ instance, application }: Beta, email: string): Promise<string> {
+  instance.clock.advance(MINUTE);
+  const { json } = await instance.trySignIn(application.clientId, email);
+  return json.success ? 'in' : json.error;
 }
 
 /** Behind a closed door, as a beta is. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { createInstance, START } from '../../support/instance.ts';
-import { type Beta, betaOf, setUpBeta } from './beta.ts';
+import { type Beta, betaOf, setUpBeta, signIn } from './beta.ts';
 import { auditsOf, databaseOf, mailsOf } from './records.ts';
 
 const EMAIL = 'ada@example.com';
@@ -155,15 +155,6 @@ describe('an application that is open already', () => {
 });
 
 describe('the gate', () => {
-  async function signIn({ instance, application }: Beta, email: string): Promise<string> {
-    instance.clock.advance(MINUTE);
-    const { clientId } = application;
-    const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
-    const { json } = await instance.call('POST', '/api/v1/auth/otp/verify', {
-      body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
-    });
-    return json.success ? 'in' : json.error;
-  }
   const users = ({ instance }: Beta, email: string) =>
     instance.sqlite.query('SELECT count(*) AS n FROM users WHERE email = ?').get(email);
 

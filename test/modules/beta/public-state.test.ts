@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE, SECOND } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { setUpBeta } from './beta.ts';
 import { databaseOf } from './records.ts';
@@ -8,11 +9,7 @@ const setUp = async () => {
   const beta = await setUpBeta({ gate: 'public' });
   const state = (headers: Record<string, string> = {}) =>
     beta.instance.call('GET', `/api/applications/${beta.application.id}/public/state`, { headers });
-  async function lifecycle(kind: string) {
-    const sent = await beta.admin('POST', '/lifecycle/send', { kind });
-    const code = beta.instance.codeFor('owner@example.com');
-    await beta.admin('POST', '/lifecycle/confirm', { challengeId: sent.json.data.challengeId, code });
-  }
+  const lifecycle = (kind: string) => given.lifecycle(beta.instance, beta.application.id, { kind });
   return { ...beta, beta, state, lifecycle };
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, isoTime, MINUTE } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { betaOf, setUpBeta } from './beta.ts';
 import { auditsOf, databaseOf, mailsOf, workspaceKeyUserId } from './records.ts';
@@ -148,10 +149,8 @@ describe('a request that is refused writes nothing', () => {
 
   test.each(['archive', 'delete'])('for an application after %s', async (kind) => {
     const beta = await setUpBeta();
-    const { instance } = beta;
-    const sent = await beta.admin('POST', '/lifecycle/send', { kind });
-    const code = instance.codeFor('owner@example.com');
-    await beta.admin('POST', '/lifecycle/confirm', { challengeId: sent.json.data.challengeId, code });
+    const { instance, application } = beta;
+    await given.lifecycle(instance, application.id, { kind });
     const before = await databaseOf(instance);
     const answer = await beta.ask(EMAIL);
     expect([answer.status, answer.json.error]).toEqual([403, 'application_archived']);

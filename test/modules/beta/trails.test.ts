@@ -6,7 +6,7 @@ import { isoTime, MINUTE } from '../../../src/core/clock.ts';
 import { openSqlite } from '../../../src/db/open.ts';
 import { migrate } from '../../../src/db/migrate.ts';
 import { START } from '../../support/instance.ts';
-import { type Beta, betaOf, setUpBeta } from './beta.ts';
+import { type Beta, betaOf, setUpBeta, signIn } from './beta.ts';
 import { mailsOf, workspaceKeyUserId } from './records.ts';
 
 /** More than the slice that is part of the switch. */
@@ -45,17 +45,6 @@ const recipients = ({ instance }: Beta, subject: string) =>
     .sort();
 
 const pendingWork = async (beta: Beta) => (await beta.admin('GET', '')).json.data.pendingWork;
-
-async function signIn({ instance, application }: Beta, email: string): Promise<string> {
-  instance.clock.advance(MINUTE);
-  const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
-    body: { email, clientId: application.clientId },
-  });
-  const { json } = await instance.call('POST', '/api/v1/auth/otp/verify', {
-    body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
-  });
-  return json.success ? 'in' : json.error;
-}
 
 describe('a policy over many who are pending', () => {
   test('takes effect for all of them at once: in the answer, in every list and at the door', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, isoTime, MINUTE } from '@/core/clock.ts';
 import { findConsole } from '@/store/applications.ts';
-import { createTenant, dumpTables, grant } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { dumpTables } from '../../support/stored.ts';
 import { lastAudit } from '../users/management.ts';
 import { createScene, grants, sceneOf } from './scene.ts';
 
@@ -33,8 +34,8 @@ describe('looking a code up', () => {
     const { instance, application, ada, begin, look } = await createScene({
       environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' },
     });
-    grant(instance, 'scopes', application.id, ada.userId, 'orders:read');
-    grant(instance, 'memberships', application.id, ada.userId, 'berlin');
+    await given.holder(instance, 'scopes', application.id, ada.userId, 'orders:read');
+    await given.holder(instance, 'memberships', application.id, ada.userId, 'berlin');
     instance.peer = '192.0.2.44';
     const headers = { 'user-agent': 'acme-cli/2', 'cf-ipcountry': 'DE' };
     const { user_code } = await begin({ device_name: 'Ada’s laptop' }, headers);
@@ -137,7 +138,7 @@ const WRONG: [what: string, prepare: (scene: Scene) => Promise<string> | string]
   ],
   [
     'of another tenant',
-    async ({ instance }) => (await sceneOf(instance, (await createTenant(instance)).application).begin()).user_code,
+    async ({ instance }) => (await sceneOf(instance, (await given.tenant(instance)).application).begin()).user_code,
   ],
   [
     'of the console',
@@ -350,7 +351,7 @@ describe('deciding', () => {
   test('to approve is refused in the sign-in’s own words where the gate has closed; to deny is not', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
-    instance.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
+    await given.application(instance, application.id, { signinGate: 'private_beta' });
     const { status, json } = await decide('approve', user_code, ada);
     expect([status, json.error]).toEqual([403, 'waitlist']);
     expect(grants(instance)[0]).toMatchObject({ status: 'pending', claimed_session_id: null });
@@ -360,7 +361,7 @@ describe('deciding', () => {
   test('to approve is refused in a draft to who is no insider', async () => {
     const { ada, application, begin, decide, instance } = await createScene();
     const { user_code } = await begin();
-    instance.sqlite.prepare("UPDATE applications SET stage = 'draft' WHERE id = ?").run(application.id);
+    await given.application(instance, application.id, { stage: 'draft' });
     const { status, json } = await decide('approve', user_code, ada);
     expect([status, json.error]).toEqual([403, 'gate_closed']);
   });
@@ -368,7 +369,7 @@ describe('deciding', () => {
   test('is nobody’s whose membership has ended', async () => {
     const { ada, begin, look, decide, setStatus } = await createScene();
     const { user_code } = await begin();
-    setStatus(ada.userId, 'banned');
+    await setStatus(ada.userId, 'banned');
     for (const answer of [await look(user_code, ada), await decide('approve', user_code, ada)])
       expect([answer.status, answer.json.error]).toEqual([403, 'membership_blocked']);
   });

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { MINUTE } from '@/core/clock.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { MINUTE } from '@/core/clock.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
 import { isSecret } from '@/core/secret.ts';
-import { deviceAuthorizationService } from '@/modules/device/authorization.ts';
 import { retentionJob } from '@/jobs/retention.ts';
+import { deviceAuthorizationService } from '@/modules/device/authorization.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { dumpTables } from '../tenants.ts';
-import { changeLifecycle, CODE_PATH, createScene, grants, sceneOf } from './scene.ts';
+import { dumpTables } from '../../support/stored.ts';
+import { CODE_PATH, createScene, grants, sceneOf } from './scene.ts';
 
 const SHAPE = /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/;
 
@@ -84,14 +85,13 @@ describe('a device code', () => {
   });
 
   test('is not given to a client that is not known, nor to one out of service', async () => {
-    const scene = await createScene();
-    const { instance, application } = scene;
+    const { instance, application } = await createScene();
     const ask = (client_id: string) => instance.call('POST', CODE_PATH, { body: { client_id } });
     for (const clientId of ['cli_01h455vb4pex5vsknk084sn02q', application.id, 'nobody']) {
       const { status, json } = await ask(clientId);
       expect([status, json.error]).toEqual([400, 'invalid_client']);
     }
-    await changeLifecycle(scene, { kind: 'archive' });
+    await given.lifecycle(instance, application.id, { kind: 'archive' });
     const { status, json } = await ask(application.clientId);
     expect([status, json.error]).toEqual([400, 'unauthorized_client']);
     expect(grants(instance)).toEqual([]);
@@ -104,13 +104,14 @@ describe('a device code', () => {
   });
 
   test('comes with a user code that no other has: what is drawn twice is drawn again', async () => {
-    const { db, services } = await createInstance();
+    const { db, services, config } = await createInstance();
     const drawn = ['BBBBBBBB', 'BBBBBBBB', 'BBBBBBBB', 'CCCCCCCC'];
     const authorization = deviceAuthorizationService({
       db,
       random: { ...systemRandom, text: () => drawn.shift()! },
       instanceKey: instanceKey(systemRandom.bytes(32)),
       personalKeys: services.personalKeys,
+      limits: config.limits,
       baseUrl: () => 'http://localhost',
     });
     const ask = async () => (await authorization.issue(SYSTEM_ACTOR, { client_id: 'console' }, null)).user_code;

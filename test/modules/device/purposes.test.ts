@@ -1,7 +1,7 @@
 /** No code or token of the grant serves for another, and none of them is to be found where it should not be. */
 import { describe, expect, test } from 'bun:test';
 import { formatUserCode } from '@/core/user-code.ts';
-import { storedText } from '../tenants.ts';
+import { storedText } from '../../support/stored.ts';
 import { createScene } from './scene.ts';
 
 const ID = 'chl_01h455vb4pex5vsknk084sn02q';

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Operation } from '@/http/operation.ts';
 import { findConsole } from '@/store/applications.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { createTenant, createWorkspaceKey, grant } from '../tenants.ts';
 import { createScene, type Person, sceneOf } from './scene.ts';
 
 const { operations } = (await createInstance()).app;
@@ -84,8 +84,8 @@ describe('a personal key of an ordinary application', () => {
     const { instance, application, ada, token } = await fromShop();
     const me = async (kind: string) => (await instance.call('GET', `/api/me/${kind}`, { token })).json.data[kind];
     expect([await me('roles'), await me('scopes')]).toEqual([['user'], []]);
-    grant(instance, 'scopes', application.id, ada.userId, 'orders:read');
-    grant(instance, 'memberships', application.id, ada.userId, 'berlin');
+    await given.holder(instance, 'scopes', application.id, ada.userId, 'orders:read');
+    await given.holder(instance, 'memberships', application.id, ada.userId, 'berlin');
     expect([await me('scopes'), await me('memberships')]).toEqual([['orders:read'], ['berlin']]);
   });
 
@@ -111,8 +111,8 @@ describe('a personal key of an ordinary application', () => {
     const sibling = await instance.createApplication({ name: 'Sibling' });
     const strangers = [
       (await instance.createKey(sibling.id)).token,
-      (await createWorkspaceKey(instance, { applicationIds: [sibling.id] })).token,
-      (await createTenant(instance)).workspaceKey,
+      (await given.workspaceKey(instance, { applicationIds: [sibling.id] })).token,
+      (await given.tenant(instance)).workspaceKey,
     ];
     for (const bearer of strangers) {
       const { json } = await instance.call('POST', '/api/v1/verify', { token: bearer, body: { token } });
@@ -129,12 +129,12 @@ describe('a personal key of an ordinary application', () => {
     ]);
   });
 
-  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'])(
+  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'] as const)(
     'is dead as soon as its person is %s, to itself and to backends',
     async (status) => {
       const { instance, application, ada, token, setStatus } = await fromShop();
       const key = await instance.createKey(application.id);
-      setStatus(ada.userId, status);
+      await setStatus(ada.userId, status);
       expect((await instance.call('GET', '/api/me/roles', { token })).status).toBe(401);
       const { json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body: { token } });
       expect(json).toEqual({ success: false, errorMessage: 'membership_blocked' });
@@ -214,7 +214,7 @@ describe('a personal key of the console', () => {
 
   test('of somebody still in another workspace reaches that one alone', async () => {
     const { instance, application, owner, person, memberId, manage } = await fromConsole('admin');
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     await instance.call('POST', '/api/workspace/members', {
       token: tenant.workspaceKey,
       body: { email: 'mia@example.com', role: 'member' },
@@ -229,7 +229,7 @@ describe('a personal key of the console', () => {
 
   test('reaches nothing of another workspace', async () => {
     const { instance, manage } = await fromConsole('owner');
-    const { application } = await createTenant(instance);
+    const { application } = await given.tenant(instance);
     expect((await manage('GET', `/api/applications/${application.id}`)).status).toBe(404);
   });
 

@@ -1,6 +1,8 @@
 /** A device and the people who may let it in: every step of the grant, as the device and the page make them. */
 import { MINUTE } from '@/core/clock.ts';
 import type { Application } from '@/store/applications.ts';
+import type { MembershipStatus } from '@/store/members.ts';
+import * as given from '../../support/given.ts';
 import { type Answer, createInstance, type Instance, type InstanceOptions } from '../../support/instance.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -76,11 +78,8 @@ export function sceneOf(instance: Instance, application: Application) {
     return { token: json.access_token as string, id: (row as { id: string }).id };
   };
 
-  const setStatus = (userId: string, status: string): void => {
-    instance.sqlite
-      .prepare('UPDATE application_users SET status = ? WHERE application_id = ? AND user_id = ?')
-      .run(status, application.id, userId);
-  };
+  const setStatus = (userId: string, status: MembershipStatus): Promise<void> =>
+    given.member(instance, application.id, userId, { status });
 
   return { instance, application, signIn, begin, poll, outcome, look, decide, connect, sendForm, setStatus };
 }
@@ -92,18 +91,4 @@ export function grants({ sqlite }: Instance): Record<string, unknown>[] {
 
 export function countKeys({ sqlite }: Instance): number {
   return (sqlite.query("SELECT count(*) AS n FROM api_keys WHERE source = 'device'").get() as { n: number }).n;
-}
-
-/** Confirms a change of the application's lifecycle, by the code mailed to the owner. */
-export async function changeLifecycle(
-  { instance, application }: Pick<Scene, 'instance' | 'application'>,
-  body: object,
-) {
-  const call = (path: string, body: object) =>
-    instance.call('POST', `/api/applications/${application.id}/lifecycle/${path}`, {
-      token: instance.workspaceKey,
-      body,
-    });
-  const { challengeId } = (await call('send', body)).json.data;
-  return call('confirm', { challengeId, code: instance.codeFor('owner@example.com') });
 }

@@ -3,18 +3,10 @@ import { isoTime, MINUTE, SECOND } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { isSecret, mintSecret, secretPrefix } from '@/core/secret.ts';
 import { findConsole } from '@/store/applications.ts';
-import { createTenant, dumpTables } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { dumpTables } from '../../support/stored.ts';
 import { lastAudit, tables } from '../users/management.ts';
-import {
-  changeLifecycle,
-  countKeys,
-  createScene,
-  DEVICE_GRANT_TYPE,
-  grants,
-  type Scene,
-  sceneOf,
-  TOKEN_PATH,
-} from './scene.ts';
+import { countKeys, createScene, DEVICE_GRANT_TYPE, grants, type Scene, sceneOf, TOKEN_PATH } from './scene.ts';
 
 const wait = ({ instance }: Scene, seconds: number) => instance.clock.advance(seconds * SECOND);
 
@@ -195,15 +187,15 @@ describe('an approved grant', () => {
     });
   });
 
-  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'])(
+  test.each(['banned', 'paused', 'deleted', 'inactivated', 'left'] as const)(
     'gives nothing to somebody who is %s by then, not after they come back either',
     async (status) => {
       const { ada, begin, outcome, decide, setStatus, instance } = await createScene();
       const codes = await begin();
       await decide('approve', codes.user_code, ada);
-      setStatus(ada.userId, status);
+      await setStatus(ada.userId, status);
       expect(await outcome(codes)).toBe('access_denied');
-      setStatus(ada.userId, 'active');
+      await setStatus(ada.userId, 'active');
       expect(await outcome(codes)).toBe('access_denied');
       expect(countKeys(instance)).toBe(0);
     },
@@ -213,7 +205,7 @@ describe('an approved grant', () => {
     const { ada, application, begin, outcome, decide, instance } = await createScene();
     const codes = await begin();
     await decide('approve', codes.user_code, ada);
-    instance.sqlite.prepare("UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?").run(application.id);
+    await given.application(instance, application.id, { signinGate: 'private_beta' });
     expect(await outcome(codes)).toBe('access_denied');
     expect(countKeys(instance)).toBe(0);
   });
@@ -237,7 +229,7 @@ describe('an approved grant', () => {
     const elsewhere = await other.begin();
     const [open, approved, unasked] = [await begin(), await begin(), await begin()];
     for (const { user_code } of [approved, unasked]) await decide('approve', user_code, ada);
-    expect((await changeLifecycle(scene, change)).status).toBe(200);
+    expect((await given.lifecycle(instance, application.id, change)).status).toBe(200);
     for (const codes of [open, approved]) expect(await outcome(codes)).toBe('access_denied');
     const { status } = await instance.call('POST', `/api/applications/${application.id}/${back}`, {
       token: instance.workspaceKey,
@@ -254,12 +246,10 @@ describe('an approved grant', () => {
     await decide('approve', codes.user_code, ada);
     const before = await tables(instance);
     for (const table of ['mails', 'audit_records', 'api_keys']) {
-      instance.sqlite.run(
-        `CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-      );
+      const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
       const { status, json } = await poll(codes);
       expect([status, json.error]).toEqual([500, 'internal']);
-      instance.sqlite.run('DROP TRIGGER broken');
+      mend();
       expect(await tables(instance)).toEqual(before);
     }
     expect(await outcome(codes)).toBe('Bearer');
@@ -271,7 +261,7 @@ describe('a token request', () => {
     const scene = await createScene();
     const { ada, instance, begin, poll, decide } = scene;
     const sibling = await instance.createApplication({ name: 'Sibling' });
-    const foreign = (await createTenant(instance)).application;
+    const foreign = (await given.tenant(instance)).application;
     const [open, approved, denied] = [await begin(), await begin(), await begin()];
     await decide('approve', approved.user_code, ada);
     await decide('deny', denied.user_code, ada);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { isoTime, MINUTE } from '../../../src/core/clock.ts';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { isoTime, MINUTE } from '@/core/clock.ts';
+import { insertGrant } from '@/store/grants.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, lastAudit, managing, pages, people, refusal, tables, watch } from '../users/management.ts';
 
@@ -132,12 +134,11 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
 
   test('an application holds at most a thousand', async () => {
     const { instance, application, manage } = await setUp();
-    const table = { roles: 'roles', scopes: 'scopes', memberships: 'membership_groups' }[kind];
-    const insert = instance.sqlite.prepare(
-      `INSERT INTO ${table} (id, application_id, slug, name, is_default, created_at, updated_at)
-       VALUES (?, ?, ?, 'x', 0, 1, 1)`,
-    );
-    for (let made = defaults.length; made < 999; made += 1) insert.run(`x_${made}`, application.id, `x${made}`);
+    const grant = { applicationId: application.id, name: 'x', description: null, isDefault: false };
+    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      for (let made = defaults.length; made < 999; made += 1)
+        await insertGrant(unit, kind, { ...grant, slug: `x${made}` });
+    });
     expect((await manage('POST', `/${kind}`, { body: { slug: 'thousandth' } })).status).toBe(200);
     const answer = await manage('POST', `/${kind}`, { body: { slug: 'one-more' } });
     expect([answer.status, answer.json.error]).toEqual([409, 'conflict']);

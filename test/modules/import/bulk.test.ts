@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { lastAudit, managing, people, tables, watch } from '../users/management.ts';
 
@@ -328,7 +329,7 @@ describe('a row that fails', () => {
     const [ada] = await people(manage, 'ada@example.com');
     await manage('POST', `/users/${ada}/delete`);
     const [bob] = await people(elsewhere, 'bob@example.com');
-    instance.sqlite.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').run(bob!);
+    await given.person(instance, bob!, { deletedAt: 1 });
     const before = await withoutAudit(instance);
     const { results } = await load(
       { email: 'ada@example.com', roleSlugs: ['developer'], profile: PROFILE },
@@ -344,7 +345,7 @@ describe('a row that fails', () => {
   test('names an archived address, which never becomes a new account', async () => {
     const { instance, manage, load } = await setUp();
     const [ada] = await people(manage, 'new@example.com');
-    instance.sqlite.prepare("INSERT INTO email_aliases VALUES ('old@example.com', ?, 1)").run(ada!);
+    await given.alias(instance, 'old@example.com', ada!);
     const before = await withoutAudit(instance);
     const { results } = await load({ email: 'Old@example.com' });
     expect(results).toEqual([{ email: 'old@example.com', outcome: 'skipped', userId: null, error: 'email_archived' }]);
@@ -479,10 +480,7 @@ describe('within one batch', () => {
 
 test('a long list cut off half-way leaves what is done, on record; sent again, the rest is done', async () => {
   const { instance, application, post, count } = await setUp();
-  instance.sqlite.run(
-    `CREATE TRIGGER full BEFORE INSERT ON users WHEN NEW.email = 'p70@example.com'
-     BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-  );
+  const mend = given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p70@example.com'");
   const before = watch(instance, application);
   const rows = Array.from({ length: 120 }, (_, index) => ({
     email: `p${index}@example.com`,
@@ -496,7 +494,7 @@ test('a long list cut off half-way leaves what is done, on record; sent again, t
   expect(done).toBeGreaterThan(0);
   expect(done).toBeLessThan(70);
   expect(JSON.parse(lastAudit(instance, 'user.imported')['detail'] as string)).toMatchObject({ created: done });
-  instance.sqlite.run('DROP TRIGGER full');
+  mend();
   const again = await post(rows);
   expect(again.json.data.summary).toEqual({
     requested: 120,
@@ -535,10 +533,7 @@ describe('a batch that is refused as a whole writes nothing', () => {
 
   test('what fails half-way', async () => {
     const { instance, post } = await setUp();
-    instance.sqlite.run(
-      `CREATE TRIGGER full BEFORE INSERT ON users WHEN NEW.email = 'p3@example.com'
-       BEGIN SELECT RAISE(ABORT, 'disk full'); END`,
-    );
+    given.brokenWrites(instance, 'INSERT ON users', "NEW.email = 'p3@example.com'");
     const before = await tables(instance);
     const answer = await post(rows(5));
     expect([answer.status, answer.json.error]).toEqual([500, 'internal']);

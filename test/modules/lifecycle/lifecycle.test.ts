@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { lastAudit, managing, refusal, tables, watch } from '../users/management.ts';
 
@@ -264,12 +265,7 @@ describe('the code', () => {
 
   test('goes to the acting member alone, owner or not', async () => {
     const { instance, send, confirm, times } = await setUp();
-    const owner = await instance.signIn('console', OWNER);
-    await instance.call('POST', '/api/workspace/members', {
-      token: owner.token,
-      body: { email: 'admin@example.com', role: 'admin' },
-    });
-    const admin = await instance.signIn('console', 'admin@example.com');
+    const admin = await given.consoleMember(instance, 'admin@example.com', 'admin');
     const sent = mails(instance).length;
     const answer = await send({ kind: 'archive' }, admin.token);
     expect(
@@ -566,13 +562,13 @@ describe('the audit record of a change', () => {
       const { instance, application, ask, confirm, times } = await setUp();
       const { token } = await instance.signIn(application.clientId, 'ada@example.com');
       const { challengeId, code } = await ask({ kind: 'archive' });
-      instance.sqlite.run(`CREATE TRIGGER full BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+      const mend = given.brokenWrites(instance, `INSERT ON ${table}`);
       const rows = await tables(instance);
       const failed = await confirm(challengeId, code);
       expect([failed.status, failed.json.error]).toEqual([500, 'internal']);
       expect(await tables(instance)).toEqual(rows);
       expect((await verify(instance, token)).status).toBe(200);
-      instance.sqlite.run('DROP TRIGGER full');
+      mend();
       expect((await confirm(challengeId, code)).status).toBe(200);
       expect((await times()).archivedAt).toBe(isoTime(START));
     },

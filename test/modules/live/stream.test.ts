@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
-import { newId } from '@/core/id.ts';
 import type { Application } from '@/store/applications.ts';
+import type { GrantKind } from '@/store/grants.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
-import { createGrant, grant, type GrantKind } from '../tenants.ts';
-import { follow, listen, type Listening, PATH, streamRequest } from './listen.ts';
 import { turns } from '../../support/turns.ts';
+import { follow, listen, type Listening, PATH, streamRequest } from './listen.ts';
 
 interface Person {
   readonly token: string;
@@ -74,7 +74,7 @@ describe('an event stream', () => {
   test('keeps a name with line breaks within one data line', async () => {
     const world = await createWorld();
     const name = 'Ada\nLovelace\r\ndata: x\u2028y';
-    world.instance.sqlite.prepare('UPDATE users SET full_name = ? WHERE id = ?').run(name, world.ada.userId);
+    await given.person(world.instance, world.ada.userId, { fullName: name });
     const stream = await listen(world.instance, world.ada.token);
     const [snapshot] = await stream.told();
     expect(snapshot!.data.fullName).toBe(name);
@@ -89,7 +89,7 @@ describe('an event stream', () => {
   test('opened again gives a fresh snapshot, so that what happened in between is not missed', async () => {
     const world = await createWorld();
     const first = await listening(world.instance, world.ada);
-    createGrant(world.instance, 'scopes', world.application.id, 'export');
+    await given.grant(world.instance, 'scopes', world.application.id, 'export');
     await first.leave();
     await world.manage('PUT', `/users/${world.ada.userId}/scopes`, { slugs: ['export'] });
     const second = await listen(world.instance, world.ada.token);
@@ -140,9 +140,8 @@ const KINDS: [kind: GrantKind, before: string[]][] = [
 describe.each(KINDS)('an open stream is told of %s', (kind, initial) => {
   async function withGrants(...slugs: string[]) {
     const world = await createWorld();
-    const ids = Object.fromEntries(
-      slugs.map((slug) => [slug, createGrant(world.instance, kind, world.application.id, slug)]),
-    );
+    const ids: Record<string, string> = {};
+    for (const slug of slugs) ids[slug] = await given.grant(world.instance, kind, world.application.id, slug);
     return { ...world, ids };
   }
 
@@ -250,12 +249,9 @@ const onUser =
     manage('POST', `/users/${ada.userId}/${action}`, { reason: 'a reason of the house' });
 
 const lifecycle =
-  (kind: string, input: object = {}): Cause =>
-  async ({ instance, manage }) => {
-    const { json } = await manage('POST', '/lifecycle/send', { kind, ...input });
-    const { challengeId } = json.data;
-    await manage('POST', '/lifecycle/confirm', { challengeId, code: instance.codeFor('owner@example.com') });
-  };
+  (kind: string, skipGrace = false): Cause =>
+  ({ instance, application }) =>
+    given.lifecycle(instance, application.id, { kind, skipGrace });
 
 const ENDINGS: [what: string, reason: string, cause: Cause, refusal: [number, string]][] = [
   [
@@ -281,12 +277,7 @@ const ENDINGS: [what: string, reason: string, cause: Cause, refusal: [number, st
   ['the person is deleted', 'deleted', onUser('delete'), [403, 'membership_blocked']],
   ['the application is archived', 'application.archived', lifecycle('archive'), [401, 'revoked']],
   ['the application is deleted', 'application.deleted', lifecycle('delete'), [401, 'revoked']],
-  [
-    'the application is deleted without grace',
-    'application.hidden',
-    lifecycle('delete', { skipGrace: true }),
-    [401, 'revoked'],
-  ],
+  ['the application is deleted without grace', 'application.hidden', lifecycle('delete', true), [401, 'revoked']],
   [
     'the session expires',
     'expired',
@@ -320,22 +311,16 @@ describe('a stream ends with `revoked`', () => {
   test('at once when the application is archived, however many sessions come before its own', async () => {
     const world = await createWorld();
     const { instance, application, ada } = world;
-    const { sqlite } = instance;
     // Earlier than what the switch itself writes down of the trail; nobody goes on with that.
     await instance.services.longWork.stop();
-    const copy = sqlite.prepare(
-      `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
-       SELECT ?, randomblob(32), application_user_id, method, last_seen_at, created_at, expires_at
-       FROM sessions ORDER BY rowid LIMIT 1`,
-    );
-    sqlite.transaction(() => {
-      for (let index = 0; index < 150; index += 1) copy.run(newId('session', instance.clock.now()));
-    })();
+    await given.sessions(instance, application, ada.userId, 150);
     instance.clock.advance(1000);
     const zoe = await instance.signIn(application.clientId, 'zoe@example.com');
     const streams = [await listening(instance, ada), await listening(instance, zoe)];
-    await lifecycle('archive')(world, '');
-    const left = sqlite.query('SELECT count(*) AS n FROM sessions WHERE revoked_at IS NULL').get() as { n: number };
+    await given.lifecycle(instance, application.id, { kind: 'archive' });
+    const left = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE revoked_at IS NULL').get() as {
+      n: number;
+    };
     expect(left.n).toBeGreaterThan(0);
     for (const stream of streams)
       expect([await stream.told(), stream.isClosed()]).toEqual([
@@ -347,13 +332,9 @@ describe('a stream ends with `revoked`', () => {
   test('when a member is taken out of the workspace, in the console', async () => {
     const { instance } = await createWorld();
     const byOwner = (await instance.signIn('console', 'owner@example.com')).token;
-    const invited = await instance.call('POST', '/api/workspace/members', {
-      token: byOwner,
-      body: { email: 'mia@example.com', role: 'member' },
-    });
-    const mia = await instance.signIn('console', 'mia@example.com');
+    const mia = await given.consoleMember(instance, 'mia@example.com', 'member');
     const stream = await listening(instance, mia);
-    await instance.call('DELETE', `/api/workspace/members/${invited.json.data.id}`, { token: byOwner });
+    await instance.call('DELETE', `/api/workspace/members/${mia.memberId}`, { token: byOwner });
     expect(await stream.told()).toEqual([{ event: 'revoked', data: { reason: 'removed_from_workspace' } }]);
     expect(stream.isClosed()).toBe(true);
   });
@@ -385,9 +366,7 @@ describe('a stream ends with `revoked`', () => {
   test('not when the service loses sight of it: a change rolled back is told to nobody', async () => {
     const { instance, ada } = await createWorld();
     const stream = await listening(instance, ada);
-    instance.sqlite.run(
-      "CREATE TRIGGER broken BEFORE INSERT ON audit_records BEGIN SELECT RAISE(ABORT, 'disk full'); END",
-    );
+    given.brokenWrites(instance, 'INSERT ON audit_records');
     const { status } = await instance.call('DELETE', '/api/v1/session', { token: ada.token });
     expect(status).toBe(500);
     expect([await stream.told(), stream.isClosed()]).toEqual([[], false]);
@@ -398,7 +377,7 @@ describe('a stream does not tell', () => {
   test('of other people', async () => {
     const { instance, application, ada, manage } = await createWorld();
     const bea = await instance.signIn(application.clientId, 'bea@example.com');
-    createGrant(instance, 'scopes', application.id, 'export');
+    await given.grant(instance, 'scopes', application.id, 'export');
     const stream = await listening(instance, ada);
     await manage('PUT', `/users/${bea.userId}/roles`, { slugs: [] });
     await manage('PUT', `/users/${bea.userId}/scopes`, { slugs: ['export'] });
@@ -413,7 +392,7 @@ describe('a stream does not tell', () => {
     const other = await instance.createApplication({ name: 'Other' });
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     expect(elsewhere.userId).toBe(ada.userId);
-    createGrant(instance, 'scopes', other.id, 'export');
+    await given.grant(instance, 'scopes', other.id, 'export');
     const stream = await listening(instance, ada);
     const manage = (method: string, path: string, body: unknown) =>
       instance.call(method, `/api/applications/${other.id}/users/${path}`, { token: instance.workspaceKey, body });
@@ -439,8 +418,8 @@ describe('between its authentication and its snapshot', () => {
 
   test.each(STEPS)('a stream misses no change (step %d)', async (step) => {
     const { instance, application, ada } = await createWorld();
-    grant(instance, 'scopes', application.id, ada.userId, 'before');
-    createGrant(instance, 'scopes', application.id, 'after');
+    await given.holder(instance, 'scopes', application.id, ada.userId, 'before');
+    await given.grant(instance, 'scopes', application.id, 'after');
     const opening = instance.app.fetch(streamRequest(ada.token));
     for (let turn = 0; turn < step; turn += 1) await Promise.resolve();
     const change = instance.services.users.setGrants(SYSTEM_ACTOR, application, ada.userId, 'scopes', ['after']);

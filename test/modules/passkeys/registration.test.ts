@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE, SECOND } from '@/core/clock.ts';
 import { createPasskey, type Claims } from '../../support/authenticator.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { dumpTables } from '../tenants.ts';
+import { dumpTables } from '../../support/stored.ts';
 import { problemOf, register, registrationOptions, signInWith } from './passkeys.ts';
 
 async function setUp(environment?: Record<string, string>) {
@@ -185,7 +186,7 @@ describe('a new passkey', () => {
   test('is not kept where the person was signed out while it was being verified', async () => {
     const { instance, ada } = await setUp();
     const { challengeId, options } = (await registrationOptions(instance, ada.token)).json.data;
-    // Verifying begins once the challenge is used up.
+    // Verifying begins once the challenge is used up; SQL alone gets in between.
     instance.sqlite.run(
       'CREATE TRIGGER sign_out AFTER UPDATE ON passkey_challenges BEGIN UPDATE sessions SET revoked_at = 1; END',
     );
@@ -200,11 +201,7 @@ describe('a new passkey', () => {
   test('is refused beyond fifty, and says what to do', async () => {
     const { instance, ada } = await setUp();
     await register(instance, ada.token);
-    const insert = instance.sqlite.prepare(
-      `INSERT INTO passkeys SELECT 'psk_' || ?1, user_id, workspace_id, cast(?1 AS BLOB), public_key, counter, transports, aaguid,
-         is_backed_up, name, created_at, last_used_at FROM passkeys LIMIT 1`,
-    );
-    for (let number = 1; number < 50; number += 1) insert.run(`n${number}`);
+    await given.passkeys(instance, ada.userId, { count: 49, workspaceId: instance.workspaceId });
     const answer = await registrationOptions(instance, ada.token);
     expect(problemOf(answer)).toEqual([409, 'invalid_state']);
     expect(answer.json.message).toContain('50');

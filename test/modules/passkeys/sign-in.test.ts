@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, MINUTE } from '@/core/clock.ts';
+import type { ApplicationColumns } from '@/store/applications.ts';
+import type { MembershipStatus } from '@/store/members.ts';
 import { type Claims, usePasskey } from '../../support/authenticator.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { problemOf, register, signInOptions, signInWith } from './passkeys.ts';
 
@@ -26,7 +29,7 @@ describe('options for a sign-in', () => {
     expect(problemOf(await signInOptions(instance, 'cli_unknown'))).toEqual([404, 'not_found']);
     const { clientId } = await instance.createApplication({ signinMethods: ['otp'] });
     expect(problemOf(await signInOptions(instance, clientId))).toEqual([403, 'forbidden']);
-    instance.sqlite.run('UPDATE applications SET archived_at = 1 WHERE id = ?', [application.id]);
+    await given.application(instance, application.id, { archivedAt: 1 });
     expect(problemOf(await signInOptions(instance, application.clientId))).toEqual([403, 'application_archived']);
   });
 
@@ -213,21 +216,34 @@ describe('a challenge', () => {
 });
 
 describe('a proven passkey does not open', () => {
-  const REFUSALS: [string, string, string][] = [
-    ['a banned member', "UPDATE application_users SET status = 'banned'", 'membership_blocked'],
-    ['a paused member', "UPDATE application_users SET status = 'paused'", 'membership_blocked'],
-    ['a member deleted there', "UPDATE application_users SET status = 'deleted'", 'user_deleted'],
-    ['a deleted user', 'UPDATE users SET deleted_at = 1', 'user_deleted'],
-    ['an application gone private', "UPDATE applications SET signin_gate = 'private_beta'", 'waitlist'],
-    ['an application that went back to draft', "UPDATE applications SET stage = 'draft'", 'gate_closed'],
-    ['an application archived meanwhile', 'UPDATE applications SET archived_at = 1', 'application_archived'],
-    ['an application that switched passkeys off', `UPDATE applications SET signin_methods = '["otp"]'`, 'forbidden'],
-  ];
+  type Scene = Awaited<ReturnType<typeof setUp>>;
+  const member =
+    (status: MembershipStatus) =>
+    ({ instance, application, ada }: Scene) =>
+      given.member(instance, application.id, ada.userId, { status });
+  const application =
+    (columns: ApplicationColumns) =>
+    ({ instance, application: { id } }: Scene) =>
+      given.application(instance, id, columns);
 
-  test.each(REFUSALS)('%s', async (_, sql, refusal) => {
-    const { instance, application, passkey } = await setUp();
+  test.each([
+    ['a banned member', member('banned'), 'membership_blocked'],
+    ['a paused member', member('paused'), 'membership_blocked'],
+    ['a member deleted there', member('deleted'), 'user_deleted'],
+    [
+      'a deleted user',
+      ({ instance, ada }: Scene) => given.person(instance, ada.userId, { deletedAt: 1 }),
+      'user_deleted',
+    ],
+    ['an application gone private', application({ signinGate: 'private_beta' }), 'waitlist'],
+    ['an application that went back to draft', application({ stage: 'draft' }), 'gate_closed'],
+    ['an application archived meanwhile', application({ archivedAt: 1 }), 'application_archived'],
+    ['an application that switched passkeys off', application({ signinMethods: ['otp'] }), 'forbidden'],
+  ])('%s', async (_, change, refusal) => {
+    const scene = await setUp();
+    const { instance, application, passkey } = scene;
     const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
-    instance.sqlite.run(sql);
+    await change(scene);
     const body = { challengeId, credential: usePasskey(passkey, options) };
     const answer = await instance.call('POST', '/api/v1/auth/passkey/verify', { body });
     expect(problemOf(answer)).toEqual([403, refusal]);
@@ -237,13 +253,13 @@ describe('a proven passkey does not open', () => {
   test('a closed application to somebody who is no member yet', async () => {
     const { instance, passkey } = await setUp();
     const closed = await instance.createApplication({ name: 'Closed' });
-    instance.sqlite.run("UPDATE applications SET signin_gate = 'closed' WHERE id = ?", [closed.id]);
+    await given.application(instance, closed.id, { signinGate: 'closed' });
     expect(problemOf(await signInWith(instance, closed.clientId, passkey))).toEqual([403, 'gate_closed']);
   });
 
   test('what a left member closed behind them stays open: they come back by it', async () => {
     const { instance, application, ada, passkey } = await setUp();
-    instance.sqlite.run("UPDATE application_users SET status = 'left'");
+    await instance.call('POST', '/api/account/leave', { token: ada.token });
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
     expect(instance.events(application.id).slice(-2)).toMatchObject([
       { type: 'user.reactivated', data: { userId: ada.userId } },

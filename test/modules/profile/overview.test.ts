@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR, isoTime } from '@/core/clock.ts';
 import type { SessionPrincipal } from '@/core/principal.ts';
 import { profileService } from '@/modules/profile/service.ts';
 import { countingReader } from '../../support/database.ts';
+import * as given from '../../support/given.ts';
 import { START } from '../../support/instance.ts';
 import { createPeople } from './people.ts';
 
@@ -52,11 +54,8 @@ describe('the account at a glance', () => {
 
   test('tells nothing that is the application’s: no reason of a ban, no grants, no hidden application', async () => {
     const { instance, ada, forum, club, asAda } = await createPeople();
-    const { sqlite } = instance;
-    sqlite
-      .prepare("UPDATE application_users SET status = 'banned', status_reason = 'Trouble' WHERE application_id = ?")
-      .run(forum.id);
-    sqlite.prepare('UPDATE applications SET deleted_at = ?1, purge_after = ?1 WHERE id = ?2').run(START, club.id);
+    await instance.services.users.act(SYSTEM_ACTOR, forum, ada.userId, 'ban', 'Trouble');
+    await given.application(instance, club.id, { deletedAt: START, purgeAfter: START });
     const { text, json } = await asAda('GET', '');
     const { memberships } = json.data;
     expect(memberships.map(({ name, status }: Record<string, string>) => [name, status])).toEqual([
@@ -70,11 +69,12 @@ describe('the account at a glance', () => {
 
   test('tells of the pictures what the envelope tells', async () => {
     const { instance, ada, asAda, envelope } = await createPeople();
-    instance.sqlite
-      .prepare(
-        "UPDATE users SET avatar_sizes = '[128,256,1200]', avatar_updated_at = ?1, banner_sizes = '[768]', banner_updated_at = ?1 WHERE id = ?2",
-      )
-      .run(START, ada.userId);
+    await given.person(instance, ada.userId, {
+      avatarSizes: [128, 256, 1200],
+      avatarUpdatedAt: START,
+      bannerSizes: [768],
+      bannerUpdatedAt: START,
+    });
     const { avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt } = await envelope();
     expect(avatarUrl).toContain('/avatar-256.webp?v=');
     const { data } = (await asAda('GET', '')).json;
@@ -120,10 +120,10 @@ describe('the account', () => {
   });
 
   test('is closed at once to who is banned or has signed out', async () => {
-    const { instance, ada, asAda, asBob } = await createPeople();
+    const { instance, shop, ada, bob, asAda, asBob } = await createPeople();
     await instance.call('DELETE', '/api/v1/session', { token: ada.token });
     expect((await asAda('PATCH', '/profile/identity', { givenName: 'Ada' })).status).toBe(401);
-    instance.sqlite.run("UPDATE application_users SET status = 'banned'");
+    await instance.services.users.act(SYSTEM_ACTOR, shop, bob.userId, 'ban');
     const { status, json } = await asBob('PUT', '/profile/region', { country: 'GB' });
     expect([status, json.error]).toEqual([403, 'membership_blocked']);
   });

@@ -1,6 +1,6 @@
 /** What the suites of the profile share: a person of several applications, and the proof of what a call left behind. */
 import { type Answer, createInstance, type Instance } from '../../support/instance.ts';
-import { dumpTables } from '../tenants.ts';
+import { dumpTables } from '../../support/stored.ts';
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
@@ -12,11 +12,9 @@ export async function createPeople() {
   const club = await instance.createApplication({ name: 'Club' });
   const ada = await instance.signIn(shop.clientId, 'ada@example.com');
   const adaInForum = await instance.signIn(forum.clientId, 'ada@example.com');
-  await instance.signIn(club.clientId, 'ada@example.com');
+  const adaInClub = await instance.signIn(club.clientId, 'ada@example.com');
   const bob = await instance.signIn(shop.clientId, 'bob@example.com');
-  instance.sqlite
-    .prepare("UPDATE application_users SET status = 'left' WHERE application_id = ? AND user_id = ?")
-    .run(club.id, ada.userId);
+  await instance.call('POST', '/api/account/leave', { token: adaInClub.token });
   const as =
     (token: string): Call =>
     (method, path, body) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import * as given from '../../support/given.ts';
 import { createPeople, INVALID, LONG, refused, SILENCE, watch } from './people.ts';
 
 const PATH = '/username';
@@ -33,15 +34,13 @@ describe('a username', () => {
   });
 
   test('stays taken by who is banned or has left, and is free once it was given up', async () => {
-    const { instance, asAda, asBob, bob } = await createPeople();
+    const { instance, shop, asAda, asBob, bob } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });
-    const setStatus = (status: string) =>
-      instance.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(status, bob.userId);
-    for (const status of ['banned', 'left', 'deleted']) {
-      setStatus(status);
+    for (const status of ['banned', 'left', 'deleted'] as const) {
+      await given.member(instance, shop.id, bob.userId, { status });
       expect((await asAda('PATCH', PATH, { username: 'bob' })).status).toBe(409);
     }
-    setStatus('active');
+    await given.member(instance, shop.id, bob.userId, { status: 'active' });
     await asBob('PATCH', PATH, { username: null });
     expect((await asAda('PATCH', PATH, { username: 'bob' })).status).toBe(200);
   });
@@ -145,7 +144,7 @@ describe('a change of username', () => {
 
   test('that the index of the database refuses after all is a conflict as well, and leaves nothing', async () => {
     const { instance, asAda, bob } = await createPeople();
-    // Somebody gets in between the look and the change.
+    // Somebody gets in between the look and the change, by SQL alone.
     instance.sqlite.run(
       `CREATE TRIGGER faster BEFORE UPDATE OF username ON application_users WHEN NEW.user_id <> '${bob.userId}' BEGIN
          UPDATE application_users SET username = NEW.username WHERE user_id = '${bob.userId}';

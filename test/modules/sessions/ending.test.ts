@@ -1,8 +1,7 @@
 /** Ending many sessions: over from the switch on, and each written down and told exactly once, whatever comes between. */
 import { describe, expect, test } from 'bun:test';
-import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
-import type { MintedSession } from '@/modules/sessions/service.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
 import { managing } from '../users/management.ts';
 
@@ -14,17 +13,7 @@ async function setUp() {
   const instance = await createInstance({ environment: { GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100' } });
   const application = await instance.createApplication({ sessionTtlSeconds: HOUR / SECOND });
   const person = await instance.signIn(application.clientId, 'ada@example.com');
-  const { id: applicationUserId } = instance.sqlite
-    .query('SELECT id FROM application_users WHERE user_id = ?')
-    .get(person.userId) as { id: string };
-  const { userId } = person;
-  const holder = { application, applicationUserId, userId, method: 'otp', userAgent: null } as const;
-  const mint = () =>
-    instance.db.write(SYSTEM_ACTOR, async (unit) => {
-      const minted: MintedSession[] = [];
-      while (minted.length < MANY) minted.push(await instance.services.sessions.mint(unit, holder));
-      return minted;
-    });
+  const mint = () => given.sessions(instance, application, person.userId, MANY);
   const sessions = await mint();
   await instance.services.longWork.stop();
   return { instance, application, person, sessions, mint, manage: managing(instance, application) };
@@ -54,13 +43,8 @@ const idsOf = (list: readonly { sessionId: string }[]) => list.map(({ sessionId 
 const rowsRevoked = ({ instance }: SetUp) =>
   instance.sqlite.query('SELECT id FROM sessions WHERE revoked_at IS NOT NULL').all().length;
 
-async function change({ instance, manage }: SetUp, kind: string): Promise<void> {
-  const { json } = await manage('POST', '/lifecycle/send', { body: { kind } });
-  const { challengeId } = json.data;
-  const done = await manage('POST', '/lifecycle/confirm', {
-    body: { challengeId, code: instance.codeFor('owner@example.com') },
-  });
-  expect(done.status).toBe(200);
+async function change({ instance, application }: SetUp, kind: string): Promise<void> {
+  expect((await given.lifecycle(instance, application.id, { kind })).status).toBe(200);
 }
 
 /** As after a crash in the middle of the trail. */

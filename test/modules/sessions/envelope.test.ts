@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY } from '@/core/clock.ts';
-import { createInstance, type Instance, START } from '../../support/instance.ts';
-import { createWorkspaceKey, grant } from '../tenants.ts';
+import * as given from '../../support/given.ts';
+import { createInstance, START } from '../../support/instance.ts';
 
 /** The contract's table, and nothing beyond it. */
 const FIELDS = [
@@ -42,13 +42,6 @@ async function setUp(environment: Record<string, string> = {}) {
   return { instance, application, ...signedIn, verifySession };
 }
 
-const setUser = ({ sqlite }: Instance, userId: string, columns: Record<string, string | number | null>) => {
-  const names = Object.keys(columns);
-  sqlite
-    .prepare(`UPDATE users SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`)
-    .run(...Object.values(columns), userId);
-};
-
 describe('the session envelope', () => {
   test('carries every field of the contract, null where nothing is set', async () => {
     const { verifySession, userId, application } = await setUp();
@@ -87,24 +80,24 @@ describe('the session envelope', () => {
       currency: 'GBP',
       measurementSystem: 'metric',
     };
-    setUser(instance, userId, {
+    await given.person(instance, userId, {
       name: 'Legacy Name',
-      full_name: 'Augusta Ada King',
-      given_name: 'Ada',
-      family_name: 'Lovelace',
+      fullName: 'Augusta Ada King',
+      givenName: 'Ada',
+      familyName: 'Lovelace',
       locale: 'en-GB',
       timezone: 'Europe/London',
-      region: JSON.stringify(region),
-      provider_avatar_url: 'https://provider.example/ada.png',
-      avatar_sizes: '[128,256,1200]',
-      avatar_updated_at: AVATAR_TIME,
-      banner_sizes: '[768,1500,2400]',
-      banner_updated_at: AVATAR_TIME + 1,
+      region,
+      providerAvatarUrl: 'https://provider.example/ada.png',
+      avatarSizes: [128, 256, 1200],
+      avatarUpdatedAt: AVATAR_TIME,
+      bannerSizes: [768, 1500, 2400],
+      bannerUpdatedAt: AVATAR_TIME + 1,
     });
-    instance.sqlite.prepare("UPDATE application_users SET username = 'ada' WHERE user_id = ?").run(userId);
-    for (const slug of ['zeta', 'developer']) grant(instance, 'roles', application.id, userId, slug);
-    for (const slug of ['orders:write', 'orders:read']) grant(instance, 'scopes', application.id, userId, slug);
-    grant(instance, 'memberships', application.id, userId, 'beta.testers');
+    await given.member(instance, application.id, userId, { username: 'ada' });
+    await given.holder(instance, 'roles', application.id, userId, 'zeta', 'developer');
+    await given.holder(instance, 'scopes', application.id, userId, 'orders:write', 'orders:read');
+    await given.holder(instance, 'memberships', application.id, userId, 'beta.testers');
 
     expect(await verifySession()).toEqual({
       ok: true,
@@ -133,21 +126,21 @@ describe('the session envelope', () => {
   });
 
   test.each([
-    ['the full name', { full_name: 'A B', given_name: 'C', family_name: 'D', name: 'E' }, 'A B'],
-    ['given and family name', { given_name: 'C', family_name: 'D', name: 'E' }, 'C D'],
-    ['the given name alone', { given_name: 'C', name: 'E' }, 'C'],
-    ['the family name alone', { family_name: 'D', name: 'E' }, 'D'],
+    ['the full name', { fullName: 'A B', givenName: 'C', familyName: 'D', name: 'E' }, 'A B'],
+    ['given and family name', { givenName: 'C', familyName: 'D', name: 'E' }, 'C D'],
+    ['the given name alone', { givenName: 'C', name: 'E' }, 'C'],
+    ['the family name alone', { familyName: 'D', name: 'E' }, 'D'],
     ['the legacy name', { name: 'E' }, 'E'],
   ])('gives %s as name and fullName alike', async (_, columns, expected) => {
     const { instance, userId, verifySession } = await setUp();
-    setUser(instance, userId, columns);
+    await given.person(instance, userId, columns);
     const { name, fullName } = await verifySession();
     expect([name, fullName]).toEqual([expected, expected]);
   });
 
   test('falls back to the sign-in provider’s avatar', async () => {
     const { instance, userId, verifySession } = await setUp();
-    setUser(instance, userId, { provider_avatar_url: 'https://provider.example/ada.png' });
+    await given.person(instance, userId, { providerAvatarUrl: 'https://provider.example/ada.png' });
     expect(await verifySession()).toMatchObject({
       avatarUrl: 'https://provider.example/ada.png',
       avatarSizes: null,
@@ -157,7 +150,7 @@ describe('the session envelope', () => {
 
   test('takes avatars from the configured image host', async () => {
     const { instance, userId, verifySession } = await setUp({ GATEHOUSE_CDN_URL: 'https://cdn.example.com/i/' });
-    setUser(instance, userId, { avatar_sizes: '[128,256,1200]', avatar_updated_at: AVATAR_TIME });
+    await given.person(instance, userId, { avatarSizes: [128, 256, 1200], avatarUpdatedAt: AVATAR_TIME });
     expect((await verifySession()).avatarUrl).toBe(
       `https://cdn.example.com/i/shop/users/${userId}/avatar-256.webp?v=${AVATAR_TIME}`,
     );
@@ -166,8 +159,8 @@ describe('the session envelope', () => {
   test('shows a change at the very next call', async () => {
     const { instance, application, userId, verifySession } = await setUp();
     expect((await verifySession()).roles).toEqual(['user']);
-    grant(instance, 'roles', application.id, userId, 'admin');
-    setUser(instance, userId, { full_name: 'New Name' });
+    await given.holder(instance, 'roles', application.id, userId, 'admin');
+    await given.person(instance, userId, { fullName: 'New Name' });
     expect(await verifySession()).toMatchObject({ roles: ['admin', 'user'], fullName: 'New Name' });
   });
 
@@ -211,7 +204,7 @@ describe('the session envelope', () => {
 
   test('gives nothing of the credential away: no hash, no prefix, no other session', async () => {
     const { instance, token } = await setUp();
-    await createWorkspaceKey(instance);
+    await given.workspaceKey(instance);
     const { text } = await instance.call('POST', '/api/v1/session', { token });
     for (const part of [token, 'est_', 'eak_', 'hash', 'ses_', 'apu_', 'wsp_']) expect(text).not.toContain(part);
   });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
+import type { GrantKind } from '@/store/grants.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { grant, type GrantKind } from '../tenants.ts';
 
 const KINDS: GrantKind[] = ['roles', 'scopes', 'memberships'];
 
@@ -20,7 +22,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     const { instance, application, userId, ask } = await setUp();
     const first = await ask(kind);
     expect([first.status, first.json]).toEqual([200, { success: true, data: { [kind]: defaults } }]);
-    for (const slug of ['zeta', 'alpha:read']) grant(instance, kind, application.id, userId, slug);
+    await given.holder(instance, kind, application.id, userId, 'zeta', 'alpha:read');
     expect((await ask(kind)).json.data).toEqual({ [kind]: ['alpha:read', ...defaults, 'zeta'] });
     expect((await ask(kind, `?applicationId=${application.id}`)).json.data[kind]).toHaveLength(2 + defaults.length);
   });
@@ -30,7 +32,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     await instance.signIn(other.clientId, 'ada@example.com');
-    grant(instance, kind, other.id, userId, 'elsewhere');
+    await given.holder(instance, kind, other.id, userId, 'elsewhere');
     expect((await ask(kind, `?applicationId=${other.id}`)).json.data).toEqual({ [kind]: ['elsewhere', ...defaults] });
     expect((await ask(kind)).json.data).toEqual({ [kind]: defaults });
   });
@@ -41,9 +43,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     const left = await instance.createApplication({ name: 'Left' });
     instance.clock.advance(MINUTE);
     await instance.signIn(left.clientId, 'ada@example.com');
-    instance.sqlite
-      .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
-      .run(userId, left.id);
+    await instance.services.users.act(SYSTEM_ACTOR, left, userId, 'ban');
     const answers = [];
     for (const id of [never.id, left.id, 'app_01h455vb4pex5vsknk084sn02q', 'nonsense', ''])
       answers.push(await ask(kind, `?applicationId=${id}`));
@@ -75,9 +75,7 @@ describe.each(KINDS)('/api/me/%s', (kind) => {
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     await instance.signIn(other.clientId, 'ada@example.com');
-    instance.sqlite
-      .prepare("UPDATE application_users SET status = 'banned' WHERE user_id = ? AND application_id = ?")
-      .run(userId, application.id);
+    await instance.services.users.act(SYSTEM_ACTOR, application, userId, 'ban');
     for (const query of ['', `?applicationId=${other.id}`]) {
       const { status, json } = await ask(kind, query);
       expect([status, json.error]).toEqual([403, 'membership_blocked']);

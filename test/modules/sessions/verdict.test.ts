@@ -1,12 +1,14 @@
 /** Which tokens are good, and in whose words the others are refused: the same judgement through both endpoints. */
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { ERROR_CATALOGUE } from '@/core/error.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { MEMBERSHIP_STATUSES } from '@/store/schema/users.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
-import { createTenant, createWorkspaceKey, dumpTables, revokeKey } from '../tenants.ts';
+import { dumpTables } from '../../support/stored.ts';
 
 async function setUp() {
   const instance = await createInstance();
@@ -18,8 +20,6 @@ async function setUp() {
 
 const verify = (instance: Instance, key: string | undefined, token: unknown) =>
   instance.call('POST', '/api/v1/verify', { token: key, body: { token } });
-
-const set = ({ sqlite }: Instance, sql: string, ...values: (string | number)[]) => sqlite.prepare(sql).run(...values);
 
 type Refusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
@@ -53,9 +53,9 @@ describe('a session', () => {
   ] as const)(
     'blocked: %p, revoked: %p, expired: %p is judged in the contract’s order: %p',
     async (isBlocked, isRevoked, isExpired, refusal) => {
-      const { instance, person, key } = await setUp();
-      if (isBlocked) set(instance, "UPDATE application_users SET status = 'paused' WHERE user_id = ?", person.userId);
-      if (isRevoked) set(instance, 'UPDATE sessions SET revoked_at = ?', START);
+      const { instance, application, person, key } = await setUp();
+      if (isRevoked) await instance.call('DELETE', '/api/v1/session', { token: person.token });
+      if (isBlocked) await given.member(instance, application.id, person.userId, { status: 'paused' });
       if (isExpired) instance.clock.advance(30 * DAY);
       if (refusal !== null) return expectRefused(instance, key.token, person.token, refusal);
       expect((await instance.call('POST', '/api/v1/session', { token: person.token })).json.ok).toBe(true);
@@ -66,17 +66,17 @@ describe('a session', () => {
   test.each(MEMBERSHIP_STATUSES.filter((status) => status !== 'active'))(
     'of a membership that is %s is blocked at once, and good again when it is active',
     async (status) => {
-      const { instance, person, key } = await setUp();
-      set(instance, 'UPDATE application_users SET status = ? WHERE user_id = ?', status, person.userId);
+      const { instance, application, person, key } = await setUp();
+      await given.member(instance, application.id, person.userId, { status });
       await expectRefused(instance, key.token, person.token, 'membership_blocked');
-      set(instance, "UPDATE application_users SET status = 'active' WHERE user_id = ?", person.userId);
+      await given.member(instance, application.id, person.userId, { status: 'active' });
       expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
     },
   );
 
   test('of a deleted person is blocked', async () => {
     const { instance, person, key } = await setUp();
-    set(instance, 'UPDATE users SET deleted_at = ? WHERE id = ?', START, person.userId);
+    await given.person(instance, person.userId, { deletedAt: START });
     await expectRefused(instance, key.token, person.token, 'membership_blocked');
   });
 
@@ -94,8 +94,7 @@ describe('a session', () => {
     instance.clock.advance(MINUTE);
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
     expect(elsewhere.userId).toBe(person.userId);
-    const ban = "UPDATE application_users SET status = 'banned' WHERE application_id = ? AND user_id = ?";
-    set(instance, ban, application.id, person.userId);
+    await instance.services.users.act(SYSTEM_ACTOR, application, person.userId, 'ban');
     await expectRefused(instance, key.token, person.token, 'membership_blocked');
     expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).json.ok).toBe(true);
   });
@@ -165,12 +164,12 @@ describe('verification for a backend', () => {
   });
 
   test('says invalid_token of a foreign token in whatever state it is, never its state', async () => {
-    const { instance, person } = await setUp();
+    const { instance, application, person } = await setUp();
     const foreign = await instance.createKey((await instance.createApplication({ name: 'Other' })).id);
     const outcome = async () => (await verify(instance, foreign.token, person.token)).json.errorMessage;
-    set(instance, 'UPDATE sessions SET revoked_at = ?', START);
+    await instance.call('DELETE', '/api/v1/session', { token: person.token });
     expect(await outcome()).toBe('invalid_token');
-    set(instance, "UPDATE application_users SET status = 'banned' WHERE user_id = ?", person.userId);
+    await instance.services.users.act(SYSTEM_ACTOR, application, person.userId, 'ban');
     expect(await outcome()).toBe('invalid_token');
     instance.clock.advance(31 * DAY);
     expect(await outcome()).toBe('invalid_token');
@@ -178,7 +177,7 @@ describe('verification for a backend', () => {
 
   test('never crosses workspaces', async () => {
     const { instance, person } = await setUp();
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     const theirs = await instance.signIn(tenant.application.clientId, 'eve@example.com');
     const outcome = async (key: string, token: string) => (await verify(instance, key, token)).json;
     expect(await outcome(tenant.workspaceKey, person.token)).toEqual({ success: false, errorMessage: 'invalid_token' });
@@ -195,7 +194,7 @@ describe('verification for a backend', () => {
     const other = await instance.createApplication({ name: 'Other' });
     instance.clock.advance(MINUTE);
     const elsewhere = await instance.signIn(other.clientId, 'ada@example.com');
-    const subset = await createWorkspaceKey(instance, { access: 'read', applicationIds: [application.id] });
+    const subset = await given.workspaceKey(instance, { access: 'read', applicationIds: [application.id] });
     expect((await verify(instance, subset.token, person.token)).json.success).toBe(true);
     expect((await verify(instance, subset.token, elsewhere.token)).json.errorMessage).toBe('invalid_token');
   });
@@ -221,7 +220,7 @@ describe('verification for a backend', () => {
 
   test('takes a workspace key as the token from nobody, not even from itself', async () => {
     const { instance, application, key } = await setUp();
-    const subset = await createWorkspaceKey(instance, { applicationIds: [application.id] });
+    const subset = await given.workspaceKey(instance, { applicationIds: [application.id] });
     for (const caller of [key.token, instance.workspaceKey, subset.token])
       for (const token of [instance.workspaceKey, subset.token])
         expect((await verify(instance, caller, token)).json).toEqual({ success: false, errorMessage: 'invalid_token' });
@@ -242,10 +241,8 @@ describe('verification for a backend', () => {
   test('says expired of a predecessor past its grace, and takes it until then', async () => {
     const { instance, application, key } = await setUp();
     const old = await instance.createKey(application.id);
-    const successor = await instance.createKey(application.id);
-    const graceEndsAt = START + DAY;
-    const grace = 'UPDATE api_keys SET rotated_to_id = ?, grace_period_ends_at = ? WHERE id = ?';
-    set(instance, grace, successor.id, graceEndsAt, old.id);
+    const rotation = `/api/applications/${application.id}/api-keys/${old.id}/rotate-with-grace`;
+    const successor = (await instance.call('POST', rotation, { token: instance.workspaceKey })).json.data;
     instance.clock.advance(DAY - 1);
     expect((await verify(instance, key.token, old.token)).json.success).toBe(true);
     expect((await instance.call('GET', '/api/applications', { token: old.token })).status).toBe(200);
@@ -257,8 +254,9 @@ describe('verification for a backend', () => {
 
   test('says membership_blocked of a revoked key, before expired', async () => {
     const { instance, application, key } = await setUp();
-    const presented = await instance.createKey(application.id, { expiresAt: new Date(START + HOUR).toISOString() });
-    revokeKey(instance, presented.id);
+    const presented = await given.revokedKey(instance, application.id, {
+      expiresAt: new Date(START + HOUR).toISOString(),
+    });
     expect((await verify(instance, key.token, presented.token)).json.errorMessage).toBe('membership_blocked');
     instance.clock.advance(DAY);
     expect((await verify(instance, key.token, presented.token)).json.errorMessage).toBe('membership_blocked');
@@ -269,8 +267,7 @@ describe('the caller’s own key', () => {
   test('missing, malformed, unknown, expired or revoked is 401 invalid_api_key in the same shape', async () => {
     const { instance, application, person } = await setUp();
     const expired = await instance.createKey(application.id, { expiresAt: new Date(START + 1).toISOString() });
-    const revoked = await instance.createKey(application.id);
-    revokeKey(instance, revoked.id);
+    const revoked = await given.revokedKey(instance, application.id);
     instance.clock.advance(1);
     const bad = [undefined, 'eak_x', mintSecret('apiKey', systemRandom), person.token, expired.token, revoked.token];
     for (const key of bad) {

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR } from '@/core/clock.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
+import { findUserByEmail } from '@/store/people.ts';
+import { findSeat, setSeatRole } from '@/store/workspace-members.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
-import { dumpTables, storedText } from '../tenants.ts';
+import { dumpTables, storedText } from '../../support/stored.ts';
 
 /** Nobody owns it yet. */
 const unowned = (environment: Record<string, string> = {}) =>
@@ -203,10 +207,12 @@ describe('recovery', () => {
 
   test('brings back an owner who was made a member, and one who left', async () => {
     const instance = await createInstance();
-    instance.sqlite.run("UPDATE workspace_members SET role = 'member'");
-    instance.sqlite.run(
-      "UPDATE application_users SET status = 'left' WHERE user_id IN (SELECT user_id FROM workspace_members)",
-    );
+    const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
+    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      const seat = await findSeat(unit, instance.workspaceId, userId);
+      await setSeatRole(unit, seat!.id, 'member');
+    });
+    await given.member(instance, consoleId(instance), userId, { status: 'left' });
     const { status } = await complete(instance, {
       token: await instance.services.setup.createLink(),
       email: 'owner@example.com',
@@ -220,9 +226,8 @@ describe('recovery', () => {
 
   test('lets in an owner who was taken out of the console', async () => {
     const instance = await createInstance();
-    instance.sqlite.run(
-      "UPDATE application_users SET status = 'banned' WHERE user_id IN (SELECT user_id FROM workspace_members)",
-    );
+    const { id: userId } = (await findUserByEmail(instance.db.reader, 'owner@example.com'))!;
+    await given.member(instance, consoleId(instance), userId, { status: 'banned' });
     const token = await instance.services.setup.createLink();
     expect((await complete(instance, { token, email: 'owner@example.com' })).status).toBe(200);
     expect(owners(instance)).toEqual(['owner@example.com']);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE, SECOND } from '../../../src/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
+import { betaOf } from '../beta/beta.ts';
 
 const send = (instance: Instance, body: unknown) => instance.call('POST', '/api/v1/auth/otp/send', { body });
 const verify = (instance: Instance, challengeId: string, code: string) =>
@@ -203,13 +205,6 @@ describe('limits of codes', () => {
 });
 
 describe('who may not come in', () => {
-  const attempt = async (instance: Instance, clientId: string, email: string) => {
-    const sent = await send(instance, { email, clientId });
-    expect(sent.status).toBe(200);
-    return verify(instance, sent.json.data.challengeId, instance.codeFor(email));
-  };
-  const set = (instance: Instance, sql: string, ...values: string[]) => instance.sqlite.prepare(sql).run(...values);
-
   test('an unknown clientId is not found', async () => {
     const answer = await send(await createInstance(), { email: 'ada@example.com', clientId: 'cli_nothing' });
     expect([answer.status, answer.json.error]).toEqual([404, 'not_found']);
@@ -217,16 +212,16 @@ describe('who may not come in', () => {
 
   test('a draft application admits workspace members only', async () => {
     const { instance, application } = await setUp();
-    set(instance, "UPDATE applications SET stage = 'draft' WHERE id = ?", application.id);
-    const stranger = await attempt(instance, application.clientId, 'ada@example.com');
+    await given.application(instance, application.id, { stage: 'draft' });
+    const stranger = await instance.trySignIn(application.clientId, 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
-    expect((await attempt(instance, application.clientId, 'owner@example.com')).status).toBe(200);
+    expect((await instance.trySignIn(application.clientId, 'owner@example.com')).status).toBe(200);
   });
 
   test('an archived application admits nobody, not even with a code sent before', async () => {
     const { instance, application } = await setUp();
     const sent = await send(instance, { email: 'ada@example.com', clientId: application.clientId });
-    set(instance, 'UPDATE applications SET archived_at = 1 WHERE id = ?', application.id);
+    await given.application(instance, application.id, { archivedAt: 1 });
     const answer = await verify(instance, sent.json.data.challengeId, instance.codeFor('ada@example.com'));
     expect([answer.status, answer.json.error]).toEqual([403, 'application_archived']);
     const later = await send(instance, { email: 'bob@example.com', clientId: application.clientId });
@@ -236,40 +231,36 @@ describe('who may not come in', () => {
   test('a closed gate admits members and makes no user of a stranger', async () => {
     const { instance, application } = await setUp();
     await instance.signIn(application.clientId, 'member@example.com');
-    set(instance, "UPDATE applications SET signin_gate = 'closed' WHERE id = ?", application.id);
-    const stranger = await attempt(instance, application.clientId, 'ada@example.com');
+    await given.application(instance, application.id, { signinGate: 'closed' });
+    const stranger = await instance.trySignIn(application.clientId, 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
     expect(instance.sqlite.query("SELECT count(*) AS n FROM users WHERE email = 'ada@example.com'").get()).toEqual({
       n: 0,
     });
     instance.clock.advance(MINUTE);
-    expect((await attempt(instance, application.clientId, 'member@example.com')).status).toBe(200);
+    expect((await instance.trySignIn(application.clientId, 'member@example.com')).status).toBe(200);
   });
 
   test('a private beta admits the approved and workspace members, and shows others the waitlist', async () => {
     const { instance, application } = await setUp();
-    set(instance, "UPDATE applications SET signin_gate = 'private_beta' WHERE id = ?", application.id);
-    set(
-      instance,
-      `INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at)
-       VALUES ('bet_1', ?, 'ada@example.com', 'approved', 'admin_add', 1, 1)`,
-      application.id,
-    );
-    expect((await attempt(instance, application.clientId, 'ada@example.com')).status).toBe(200);
-    expect((await attempt(instance, application.clientId, 'owner@example.com')).status).toBe(200);
-    const other = await attempt(instance, application.clientId, 'bob@example.com');
+    const beta = betaOf(instance, application);
+    await beta.setGate('private_beta');
+    await beta.seed('ada@example.com', 'approved');
+    expect((await instance.trySignIn(application.clientId, 'ada@example.com')).status).toBe(200);
+    expect((await instance.trySignIn(application.clientId, 'owner@example.com')).status).toBe(200);
+    const other = await instance.trySignIn(application.clientId, 'bob@example.com');
     expect([other.status, other.json.error]).toEqual([403, 'waitlist']);
   });
 
   test('a deleted member and an archived address stay out, and the refusal is on record', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'gone@example.com');
-    set(instance, "UPDATE application_users SET status = 'deleted' WHERE user_id = ?", userId);
+    await given.member(instance, application.id, userId, { status: 'deleted' });
     instance.clock.advance(MINUTE);
-    const gone = await attempt(instance, application.clientId, 'gone@example.com');
+    const gone = await instance.trySignIn(application.clientId, 'gone@example.com');
     expect([gone.status, gone.json.error]).toEqual([403, 'user_deleted']);
-    set(instance, "INSERT INTO email_aliases VALUES ('old@example.com', ?, 1)", userId);
-    const alias = await attempt(instance, application.clientId, 'old@example.com');
+    await given.alias(instance, 'old@example.com', userId);
+    const alias = await instance.trySignIn(application.clientId, 'old@example.com');
     expect([alias.status, alias.json.error]).toEqual([403, 'email_archived']);
     expect(instance.auditKinds(application.id).filter((kind) => kind === 'signin.refused')).toHaveLength(2);
   });
@@ -277,13 +268,13 @@ describe('who may not come in', () => {
   test('a banned member is blocked; one who left is welcomed back with an event', async () => {
     const { instance, application } = await setUp();
     const { userId } = await instance.signIn(application.clientId, 'ada@example.com');
-    set(instance, "UPDATE application_users SET status = 'banned' WHERE user_id = ?", userId);
+    await given.member(instance, application.id, userId, { status: 'banned' });
     instance.clock.advance(MINUTE);
-    const banned = await attempt(instance, application.clientId, 'ada@example.com');
+    const banned = await instance.trySignIn(application.clientId, 'ada@example.com');
     expect([banned.status, banned.json.error]).toEqual([403, 'membership_blocked']);
-    set(instance, "UPDATE application_users SET status = 'left' WHERE user_id = ?", userId);
+    await given.member(instance, application.id, userId, { status: 'left' });
     instance.clock.advance(MINUTE);
-    expect((await attempt(instance, application.clientId, 'ada@example.com')).status).toBe(200);
+    expect((await instance.trySignIn(application.clientId, 'ada@example.com')).status).toBe(200);
     expect(instance.events(application.id).map(({ type }) => type)).toEqual([
       'user.signed_in',
       'user.reactivated',
@@ -293,9 +284,9 @@ describe('who may not come in', () => {
 
   test('the console admits nobody but workspace members', async () => {
     const instance = await createInstance();
-    const stranger = await attempt(instance, 'console', 'ada@example.com');
+    const stranger = await instance.trySignIn('console', 'ada@example.com');
     expect([stranger.status, stranger.json.error]).toEqual([403, 'gate_closed']);
-    const owner = await attempt(instance, 'console', 'owner@example.com');
+    const owner = await instance.trySignIn('console', 'owner@example.com');
     expect(owner.status).toBe(200);
     expect(owner.headers.get('set-cookie')).toMatch(/^gatehouse=est_.*HttpOnly.*SameSite=Lax/i);
   });

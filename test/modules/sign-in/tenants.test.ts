@@ -4,16 +4,16 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { problemOf, register, signInOptions, signInWith } from '../passkeys/passkeys.ts';
 import { createScene } from '../provider/scene.ts';
-import { createTenant } from '../tenants.ts';
 
 async function setUp() {
   const instance = await createInstance();
   const application = await instance.createApplication();
   const sibling = await instance.createApplication({ name: 'Sibling' });
-  const tenant = await createTenant(instance);
+  const tenant = await given.tenant(instance);
   const { clientId } = application;
   // The owner of the instance is also a customer of the shop.
   const shop = await instance.signIn(clientId, 'owner@example.com');
@@ -67,9 +67,7 @@ test('a last way in to another tenant’s application is not named to this one',
   const { instance, tenant, shop } = await setUp();
   const { json } = await register(instance, shop.token);
   await instance.signIn(tenant.application.clientId, 'owner@example.com');
-  instance.sqlite.run(`UPDATE applications SET signin_methods = '["passkey"]', name = 'Secret' WHERE id = ?`, [
-    tenant.application.id,
-  ]);
+  await given.application(instance, tenant.application.id, { signinMethods: ['passkey'], name: 'Secret' });
   const answer = await instance.call('DELETE', `/api/account/passkeys/${json.data.id}`, { token: shop.token });
   expect([answer.status, answer.text.includes('Secret')]).toEqual([200, false]);
 });
@@ -79,7 +77,7 @@ test('archived while a passkey is being verified, an application stays shut', as
   const { passkey } = await register(instance, shop.token);
   const { challengeId, options } = (await signInOptions(instance, application.clientId)).json.data;
   const { usePasskey } = await import('../../support/authenticator.ts');
-  // As soon as the challenge is used up, while the signature is still to be checked.
+  // As soon as the challenge is used up, while the signature is still to be checked; SQL alone gets in between.
   instance.sqlite.run(
     `CREATE TRIGGER archiving AFTER UPDATE OF consumed_at ON passkey_challenges
      BEGIN UPDATE applications SET archived_at = 1 WHERE id = '${application.id}'; END`,

@@ -1,6 +1,6 @@
 /** What the suites of the management API share: calls on one application, and the proof of what a call wrote. */
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
-import { dumpTables } from '../tenants.ts';
+import { dumpTables } from '../../support/stored.ts';
 
 export type Manage = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
-import { newId } from '../../../src/core/id.ts';
-import { systemRandom } from '../../../src/core/random.ts';
-import { hashSecret, mintSecret } from '../../../src/core/secret.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
 import { BAD_CURSORS, lastAudit, managing, pages, refusal, tables, watch } from './management.ts';
 
@@ -125,13 +123,8 @@ describe('revoking', () => {
   });
 
   test('very many end at once, each told once in time, and none that is opened meanwhile', async () => {
-    const { instance, application, manage, signIn, tokens, path, list, verify } = await setUp();
-    const more = Array.from({ length: 250 }, () => mintSecret('session', systemRandom));
-    const copy = instance.sqlite.prepare(
-      `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at, epoch)
-       SELECT ?, ?, application_user_id, method, last_seen_at, created_at, expires_at, epoch FROM sessions LIMIT 1`,
-    );
-    for (const token of more) copy.run(newId('session', START), Buffer.from(hashSecret(token)));
+    const { instance, application, manage, signIn, tokens, userId, path, list, verify } = await setUp();
+    const more = (await given.sessions(instance, application, userId, 250)).map(({ token }) => token);
     const before = watch(instance, application);
     // Nothing more of the trail is written while it is looked at.
     await instance.services.longWork.stop();

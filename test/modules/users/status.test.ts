@@ -61,27 +61,27 @@ async function setUp() {
   return { instance, application, manage, act, ada, clientId: application.clientId };
 }
 
-/** Brings a membership into a state as the world would: none but an active one has open sessions. */
-function bring(instance: Instance, userId: string, state: State): void {
+const BY_ADMIN = { banned: 'ban', paused: 'pause', deleted: 'delete' } as const;
+const BY_THEMSELVES = { inactivated: 'inactivate', left: 'leave' } as const;
+
+/** Brings a membership into a state as the world does. */
+async function bring({ instance, act, ada }: Awaited<ReturnType<typeof setUp>>, state: State): Promise<void> {
   if (state === 'active') return;
-  instance.sqlite.prepare('UPDATE application_users SET status = ? WHERE user_id = ?').run(state, userId);
-  instance.sqlite.run('DELETE FROM sessions');
+  const { status } =
+    state in BY_ADMIN
+      ? await act(BY_ADMIN[state as keyof typeof BY_ADMIN])
+      : await instance.call('POST', `/api/account/${BY_THEMSELVES[state as keyof typeof BY_THEMSELVES]}`, ada);
+  expect(status).toBe(200);
 }
 
 const session = (instance: Instance, token: string) => instance.call('POST', '/api/v1/session', { token });
 
-async function attempt(instance: Instance, clientId: string, email: string) {
-  const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
-  return instance.call('POST', '/api/v1/auth/otp/verify', {
-    body: { challengeId: sent.json.data.challengeId, code: instance.codeFor(email) },
-  });
-}
-
 describe.each(CASES)('to $action who is $state', ({ action, event, state, target }) => {
   if (target === null)
     test('is refused and changes nothing', async () => {
-      const { instance, ada, act } = await setUp();
-      bring(instance, ada.userId, state);
+      const scene = await setUp();
+      const { instance, act } = scene;
+      await bring(scene, state);
       const rows = await tables(instance);
       const answer = await act(action, { reason: 'why' });
       expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
@@ -90,8 +90,9 @@ describe.each(CASES)('to $action who is $state', ({ action, event, state, target
     });
   else if (target === state)
     test('is answered with the user as they are and changes nothing', async () => {
-      const { instance, ada, act } = await setUp();
-      bring(instance, ada.userId, state);
+      const scene = await setUp();
+      const { instance, act } = scene;
+      await bring(scene, state);
       const rows = await tables(instance);
       const answer = await act(action, { reason: 'again' });
       expect([answer.status, answer.json.data.status, answer.json.data.statusReason]).toEqual([200, state, null]);
@@ -99,8 +100,9 @@ describe.each(CASES)('to $action who is $state', ({ action, event, state, target
     });
   else
     test(`makes them ${target}, with the reason, one event and one audit record`, async () => {
-      const { instance, application, ada, act, manage } = await setUp();
-      bring(instance, ada.userId, state);
+      const scene = await setUp();
+      const { instance, application, ada, act, manage } = scene;
+      await bring(scene, state);
       const before = watch(instance, application);
       const answer = await act(action, { reason: 'a good one' });
       expect([answer.status, answer.json.data]).toEqual([
@@ -156,7 +158,7 @@ describe('an action on a user', () => {
     await act(back);
     const dead = await session(instance, ada.token);
     expect([dead.status, dead.json.error]).toEqual([401, 'revoked']);
-    const again = await attempt(instance, clientId, 'ada@example.com');
+    const again = await instance.trySignIn(clientId, 'ada@example.com');
     expect([again.status, again.json.data.userId]).toEqual([200, ada.userId]);
   });
 
@@ -175,7 +177,7 @@ describe('an action on a user', () => {
     });
     expect([early.status, early.json.error]).toEqual([403, error]);
     instance.clock.advance(MINUTE);
-    const late = await attempt(instance, clientId, 'ada@example.com');
+    const late = await instance.trySignIn(clientId, 'ada@example.com');
     expect([late.status, late.json.error]).toEqual([403, error]);
     expect(before.events()).toEqual([]);
   });
@@ -188,7 +190,7 @@ describe('an action on a user', () => {
     await act('delete');
     expect((await session(instance, elsewhere.token)).status).toBe(200);
     instance.clock.advance(MINUTE);
-    expect((await attempt(instance, other.clientId, 'ada@example.com')).status).toBe(200);
+    expect((await instance.trySignIn(other.clientId, 'ada@example.com')).status).toBe(200);
     expect(before.events().map(({ type }) => type)).toEqual(['user.signed_in']);
   });
 

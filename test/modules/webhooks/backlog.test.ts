@@ -1,32 +1,35 @@
 /** Endpoints that much waits for: what is switched takes effect at once, and nothing that waits is touched for it. */
 import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import { eventually } from '../../support/binary.ts';
+import * as given from '../../support/given.ts';
 import { emit, newestDelivery, quarantine, type Scene, setUp, subscribe } from './scene.ts';
 
-/** So many events that wait for an endpoint, the oldest first, each of its own millisecond before now. */
-function addBacklog({ instance, application }: Scene, webhookId: string, count: number): void {
+/**
+ * So many events that wait for an endpoint, the oldest first, each of its own millisecond before now: SQL, for its speed
+ * and for the times.
+ *
+ * @param waitMs for how long yet each waits for its attempt.
+ */
+function addBacklog({ instance, application }: Scene, webhookId: string, count: number, waitMs = 0): void {
   const { sqlite, clock } = instance;
   const event = sqlite.prepare(
     "INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, 'user.banned', ?, ?)",
   );
   const delivery = sqlite.prepare(
     `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
-     VALUES (?1, ?2, ?3, 'user.banned', 'pending', 0, ?4, ?4)`,
+     VALUES (?, ?, ?, 'user.banned', 'pending', 0, ?, ?)`,
   );
   sqlite.transaction(() => {
     for (let index = 0; index < count; index += 1) {
       const at = clock.now() - count + index;
       const eventId = newId('event', at);
       event.run(eventId, application.id, JSON.stringify({ userId: `usr_${index}` }), at);
-      delivery.run(newId('delivery', at), webhookId, eventId, at);
+      delivery.run(newId('delivery', at), webhookId, eventId, at + waitMs, at);
     }
   })();
 }
-
-/** Whoever gives a delivery that waits another status fails. */
-const REFUSE_TOUCH = `CREATE TRIGGER refuse_touch BEFORE UPDATE OF status, next_attempt_at ON deliveries
-  WHEN OLD.leased_until IS NULL BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
 
 const countOf = ({ instance }: Scene, table: string) =>
   (instance.sqlite.query(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
@@ -46,10 +49,9 @@ describe('an endpoint that thousands of events wait for', () => {
     });
     await emit(scene, 'usr_gone');
     await eventually('it is under way', () => receiver.received.length === 1);
-    addBacklog(scene, id, 5000);
-    // They wait for another attempt.
-    instance.sqlite.run('UPDATE deliveries SET next_attempt_at = created_at + 60000 WHERE leased_until IS NULL');
-    instance.sqlite.run(REFUSE_TOUCH);
+    addBacklog(scene, id, 5000, MINUTE);
+    // Whoever gives a delivery that waits another status fails.
+    given.brokenWrites(instance, 'UPDATE OF status, next_attempt_at ON deliveries', 'OLD.leased_until IS NULL');
     gate.resolve();
     await eventually('it is in quarantine', async () => (await api.get(id)).json.data.status === 'quarantined');
     await instance.services.deliveries.stop();
@@ -139,10 +141,10 @@ describe('an endpoint that thousands of events wait for', () => {
     const scene = await setUp();
     const { instance } = scene;
     const { id, receiver } = await subscribe(scene);
-    // Far more endpoints than are looked at in one read wait in vain, with ids before and after.
+    // Far more endpoints than are looked at in one read wait in vain, with ids before and after: SQL for these and its speed.
     const webhook = instance.sqlite.prepare(
       `INSERT INTO webhooks (id, application_id, url, events, status, sealed_secret, created_at, updated_at)
-       VALUES (?, ?, 'https://example.com', '["*"]', 'quarantined', 'x', 1, 1)`,
+       VALUES (?, ?, 'https://example.com', '["*"]', 'disabled', 'x', 1, 1)`,
     );
     const event = newId('event', 1);
     instance.sqlite.run("INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, 'x', '{}', 1)", [
@@ -160,7 +162,6 @@ describe('an endpoint that thousands of events wait for', () => {
           delivery.run(newId('delivery', 1), `${prefix}${index}`, event);
         }
     })();
-    instance.sqlite.run("UPDATE webhooks SET status = 'disabled' WHERE status = 'quarantined'");
     for (let index = 0; index < 3; index += 1) {
       await emit(scene, `usr_${index}`);
       await instance.services.deliveries.runOnce();

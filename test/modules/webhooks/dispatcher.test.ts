@@ -4,6 +4,8 @@ import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { emit as emitEvent } from '@/events/emit.ts';
 import { eventually } from '../../support/binary.ts';
+import * as given from '../../support/given.ts';
+import type { Instance } from '../../support/instance.ts';
 import { emit, newestDelivery, type Scene, setUp, subscribe, toLoopback } from './scene.ts';
 
 /** As many endpoints, each with so many events waiting for it, that take as long as `hold` says. */
@@ -103,12 +105,15 @@ describe('the dispatcher', () => {
 
   test('stops with what is under way recorded, and begins nothing more', async () => {
     const scene = await setUp();
+    const gate = Promise.withResolvers<void>();
     const { deliveries } = scene.instance.services;
-    const [subscription] = await subscribeMany(scene, 1, 25, () => Bun.sleep(50));
+    const [subscription] = await subscribeMany(scene, 1, 25, () => gate.promise);
     const { receiver, id } = subscription!;
     deliveries.wake();
     await eventually('under way', () => receiver.received.length === 10);
-    await deliveries.stop();
+    const stopping = deliveries.stop();
+    gate.resolve();
+    await stopping;
     expect(receiver.received).toHaveLength(10);
     expect((await scene.api.deliveries(id, '?status=delivered')).json.data.items).toHaveLength(10);
     deliveries.wake();
@@ -119,23 +124,25 @@ describe('the dispatcher', () => {
 
 describe('when the database refuses', () => {
   /** Refuses to lease one delivery, as a full disk or a lock that is held for too long would. */
-  const REFUSE_LEASE = `CREATE TRIGGER refuse_lease BEFORE UPDATE OF leased_until ON deliveries
-    WHEN NEW.leased_until IS NOT NULL AND NEW.id = (SELECT max(id) FROM deliveries)
-    BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`;
+  const refuseLease = (instance: Instance) =>
+    given.brokenWrites(
+      instance,
+      'UPDATE OF leased_until ON deliveries',
+      'NEW.leased_until IS NOT NULL AND NEW.id = (SELECT max(id) FROM deliveries)',
+    );
 
   test('a claim, it is made again, and no place is lost by it', async () => {
     const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance;
     const { receiver } = await subscribe(scene);
-    sqlite.run(REFUSE_LEASE);
+    const mend = refuseLease(instance);
     for (let index = 0; index < 11; index += 1) await emit(scene, `usr_${index}`);
     // The eleventh is refused, and with it the claim of the ten before; more often than there are places.
     for (let turn = 0; turn < 12; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
     }
-    sqlite.run('DROP TRIGGER refuse_lease');
+    mend();
     instance.services.deliveries.wake();
     await eventually(
       'all were delivered',
@@ -147,16 +154,15 @@ describe('when the database refuses', () => {
   test('two claims in one, the first is not taken for being under way', async () => {
     const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance;
     const { receiver } = await subscribe(scene);
-    sqlite.run(REFUSE_LEASE);
+    const mend = refuseLease(instance);
     await emit(scene, 'usr_1');
     await emit(scene, 'usr_2');
     for (let turn = 0; turn < 15; turn += 1) {
       instance.services.deliveries.wake();
       await Bun.sleep(1);
     }
-    sqlite.run('DROP TRIGGER refuse_lease');
+    mend();
     instance.services.deliveries.wake();
     await eventually(
       'both were delivered',
@@ -168,15 +174,13 @@ describe('when the database refuses', () => {
   test('a result, the delivery is made again when its lease has run out', async () => {
     const scene = await setUp();
     const { instance } = scene;
-    const { sqlite } = instance;
     const { receiver, id } = await subscribe(scene);
-    sqlite.run(`CREATE TRIGGER refuse_attempt BEFORE INSERT ON delivery_attempts
-      BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+    const mend = given.brokenWrites(instance, 'INSERT ON delivery_attempts');
     await emit(scene);
     await instance.services.deliveries.runOnce();
     expect(receiver.received).toHaveLength(1);
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'pending', attemptLog: [] });
-    sqlite.run('DROP TRIGGER refuse_attempt');
+    mend();
     instance.clock.advance(2 * MINUTE);
     await instance.services.deliveries.runOnce();
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 2 });

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY } from '@/core/clock.ts';
 import { emit as emitEvent } from '@/events/emit.ts';
+import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
-import { createTenant, storedText } from '../tenants.ts';
+import { storedText } from '../../support/stored.ts';
 import { apiOf, emit, newestDelivery, quarantine, setUp, subscribe } from './scene.ts';
 
 const URL_OF_SHOP = 'https://shop.example.com/hooks';
@@ -148,7 +149,7 @@ describe('a webhook', () => {
     await emit(scene);
     await instance.services.deliveries.runOnce();
     const delivery = await newestDelivery(scene, id);
-    const tenant = await createTenant(instance);
+    const tenant = await given.tenant(instance);
     for (const other of [
       apiOf(instance, (await instance.createApplication()).id),
       apiOf(instance, tenant.application.id, tenant.workspaceKey),

@@ -1,0 +1,228 @@
+/**
+ * Scenes of tests: what services make, and what the store makes where a scene wants a state without what leads to it, such
+ * as a ban that has ended no session. SQL of a test's own is left for what neither writes.
+ */
+import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
+import type { AuditEntry } from '@/core/audit.ts';
+import { newId } from '@/core/id.ts';
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
+import type { Unit } from '@/db/database.ts';
+import type { MintedSession } from '@/modules/sessions/service.ts';
+import { type ApiKey, insertKey, updateKey } from '@/store/api-keys.ts';
+import { type Application, type ApplicationColumns, findApplication, updateApplication } from '@/store/applications.ts';
+import { recordAudit } from '@/store/audit.ts';
+import { type GrantKind, heldSlugs } from '@/store/grants.ts';
+import { findMember, type Member, updateMember } from '@/store/members.ts';
+import { insertPasskey } from '@/store/passkeys.ts';
+import { insertAlias, updateUser, type User } from '@/store/people.ts';
+import { insertIdentity } from '@/store/provider-identities.ts';
+import { insertWorkspace } from '@/store/workspaces.ts';
+import type { Answer, Instance } from './instance.ts';
+
+/** A session's place, which can be forgotten. */
+const ELSEWHERE: Actor = { ...SYSTEM_ACTOR, ip: '198.51.100.7', ipCountry: 'AT' };
+
+const write = <Result>({ db }: Pick<Instance, 'db'>, work: (unit: Unit) => Promise<Result>): Promise<Result> =>
+  db.write(SYSTEM_ACTOR, work);
+
+export interface Tenant {
+  readonly workspaceId: string;
+  /** A full key of that workspace. */
+  readonly workspaceKey: string;
+  /** A live application of it. */
+  readonly application: Application;
+}
+
+/** A second workspace beside the instance's own. */
+export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant> {
+  const { db, services } = instance;
+  const { applications, apiKeys } = services;
+  const workspaceKey = mintSecret('apiKey', systemRandom);
+  const workspaceId = await write(instance, async (unit) => {
+    const { id } = await insertWorkspace(unit, name);
+    await apiKeys.adopt(unit, id, workspaceKey);
+    return id;
+  });
+  const { id } = await applications.create(SYSTEM_ACTOR, workspaceId, { name });
+  await applications.publish(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
+  await applications.goLive(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
+  return { workspaceId, workspaceKey, application: (await findApplication(db.reader, id))! };
+}
+
+/** A key of the instance's workspace; for a subset of applications when one is given. */
+export async function workspaceKey(instance: Instance, input: Record<string, unknown> = {}) {
+  const { json } = await instance.call('POST', '/api/workspace/api-keys', {
+    token: instance.workspaceKey,
+    body: { name: 'ops', access: 'full', rateLimits: { perMinute: 10_000, perDay: 1_000_000 }, ...input },
+  });
+  return json.data as { id: string; token: string; userId: string };
+}
+
+/** A key of an application that was revoked. */
+export async function revokedKey(instance: Instance, applicationId: string, input: Record<string, unknown> = {}) {
+  const key = await instance.createKey(applicationId, input);
+  const token = instance.workspaceKey;
+  await instance.call('DELETE', `/api/applications/${applicationId}/api-keys/${key.id}`, { token });
+  return key;
+}
+
+/** Keys like one there is, of the same principal, with tokens that nobody knows. */
+export function copiesOfKey(instance: Instance, id: string, count: number, columns: Partial<ApiKey> = {}) {
+  return write(instance, async (unit) => {
+    // Changes nothing; gives the row.
+    const key = await updateKey(unit, id, {});
+    for (let made = 0; made < count; made += 1) {
+      const copyId = newId('apiKey', unit.now);
+      await insertKey(unit, { ...key, ...columns, id: copyId, tokenHash: Buffer.from(copyId) });
+    }
+  });
+}
+
+/** A member of the workspace, signed in to the console. */
+export async function consoleMember(instance: Instance, email: string, role: 'admin' | 'member') {
+  const { json } = await instance.call('POST', '/api/workspace/members', {
+    token: instance.workspaceKey,
+    body: { email, role },
+  });
+  const { token } = await instance.signIn('console', email);
+  return { token, userId: json.data.userId as string, memberId: json.data.id as string };
+}
+
+/** An application archived, deleted or hidden, by the code that its owner was sent. @returns how that was answered. */
+export async function lifecycle(
+  instance: Instance,
+  applicationId: string,
+  change: { readonly kind: string; readonly skipGrace?: boolean },
+): Promise<Answer> {
+  const call = (step: string, body: object) =>
+    instance.call('POST', `/api/applications/${applicationId}/lifecycle/${step}`, {
+      token: instance.workspaceKey,
+      body,
+    });
+  const { challengeId } = (await call('send', change)).json.data;
+  return call('confirm', { challengeId, code: instance.codeFor('owner@example.com') });
+}
+
+/** A role, scope or group of an application. @returns its id. */
+export async function grant(
+  { db, services }: Instance,
+  kind: GrantKind,
+  applicationId: string,
+  slug: string,
+): Promise<string> {
+  const application = (await findApplication(db.reader, applicationId))!;
+  return (await services.grants[kind].create(SYSTEM_ACTOR, application, { slug })).id;
+}
+
+/** A member who holds roles, scopes or groups besides those they have; the application gets what it lacks. */
+export async function holder(
+  instance: Instance,
+  kind: GrantKind,
+  applicationId: string,
+  userId: string,
+  ...slugs: string[]
+): Promise<void> {
+  const { db, services } = instance;
+  const application = (await findApplication(db.reader, applicationId))!;
+  const known = await services.grants[kind].list(application, { limit: 200 });
+  for (const slug of slugs)
+    if (!known.items.some((one) => one.slug === slug)) await grant(instance, kind, applicationId, slug);
+  const held = await heldSlugs(db.reader, kind, (await findMember(db.reader, applicationId, userId))!.id);
+  await services.users.setGrants(SYSTEM_ACTOR, application, userId, kind, [...held, ...slugs]);
+}
+
+/** An application in a state that is set as such: nothing ends by it, and nobody is told. */
+export function application(instance: Instance, id: string, columns: ApplicationColumns): Promise<unknown> {
+  return write(instance, (unit) => updateApplication(unit, id, columns));
+}
+
+/** A membership in a state that is set as such: its sessions stay, and nobody is told. */
+export function member(
+  instance: Instance,
+  applicationId: string,
+  userId: string,
+  columns: Partial<Pick<Member, 'status' | 'statusReason' | 'username'>>,
+): Promise<void> {
+  return write(instance, async (unit) =>
+    updateMember(unit, (await findMember(unit, applicationId, userId))!.id, columns),
+  );
+}
+
+/** A person with data that are set as such: their applications are not told. */
+export function person(instance: Instance, userId: string, columns: Partial<Omit<User, 'id'>>): Promise<unknown> {
+  return write(instance, (unit) => updateUser(unit, userId, columns));
+}
+
+/** An address that was a person's once. */
+export function alias(instance: Instance, email: string, userId: string): Promise<void> {
+  return write(instance, (unit) => insertAlias(unit, email, userId));
+}
+
+/** Passkeys that no authenticator holds, good for all workspaces or for one. @returns their ids. */
+export function passkeys(
+  instance: Instance,
+  userId: string,
+  { count = 1, name = 'Key', workspaceId = null }: { count?: number; name?: string; workspaceId?: string | null } = {},
+): Promise<string[]> {
+  return write(instance, async (unit) => {
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const { id } = await insertPasskey(unit, {
+        userId,
+        workspaceId,
+        credentialId: Buffer.from(newId('passkey', unit.now)),
+        publicKey: Buffer.of(1),
+        counter: 0,
+        transports: [],
+        aaguid: '',
+        isBackedUp: false,
+        name,
+      });
+      ids.push(id);
+    }
+    return ids;
+  });
+}
+
+/** An identity at a provider as a way in, good in all workspaces. @returns its id. */
+export async function identity(instance: Instance, userId: string): Promise<string> {
+  const subject = { issuer: 'https://id.example.com', subject: '1', email: null };
+  return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...subject }))).id;
+}
+
+/** Further sessions of a member, made in one change; open for as long as the application says. */
+export function sessions(
+  { db, services }: Pick<Instance, 'db' | 'services'>,
+  { id: applicationId, sessionTtlSeconds }: Pick<Application, 'id' | 'sessionTtlSeconds'>,
+  userId: string,
+  count: number,
+): Promise<MintedSession[]> {
+  return db.write(ELSEWHERE, async (unit) => {
+    const { id: applicationUserId } = (await findMember(unit, applicationId, userId))!;
+    const session = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
+    const minted: MintedSession[] = [];
+    while (minted.length < count)
+      minted.push(await services.sessions.mint(unit, { ...session, method: 'otp', userAgent: 'curl' }));
+    return minted;
+  });
+}
+
+/** So many records of the same, made in one change. */
+export function auditRecords(instance: Instance, count: number, entry: AuditEntry): Promise<void> {
+  return write(instance, async (unit) => {
+    for (let made = 0; made < count; made += 1) await recordAudit(unit, entry);
+  });
+}
+
+/**
+ * Writes that fail as on a full disk, until they are mended; SQL, since nothing else breaks them.
+ *
+ * @param writes such as `INSERT ON events` or `UPDATE OF status ON mails`.
+ * @param when which of them, by `NEW` and `OLD`; all by default.
+ * @returns mends them.
+ */
+export function brokenWrites({ sqlite }: Pick<Instance, 'sqlite'>, writes: string, when = 'true'): () => void {
+  sqlite.run(`CREATE TRIGGER broken BEFORE ${writes} WHEN ${when} BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+  return () => void sqlite.run('DROP TRIGGER broken');
+}

@@ -1,0 +1,45 @@
+/** What an instance has stored, as its tables have it. */
+import type { Instance } from './instance.ts';
+
+/** Written off the request's path, by a flush: they say when something was used, not what it is. */
+const USE_COLUMNS = ['last_seen_at', 'last_used_at'];
+const USE_TABLES = ['rate_counters'];
+
+/** Mails leave beside the test; what counts is which there are. */
+const SENDING_COLUMNS = ['status', 'attempts', 'next_attempt_at', 'leased_until', 'last_error', 'sent_at'];
+const CARRIED_COLUMNS = ['text', 'html', 'code'];
+
+const isTraceOf = (table: string, column: string): boolean =>
+  USE_COLUMNS.includes(column) ||
+  (table === 'mails' && (SENDING_COLUMNS.includes(column) || CARRIED_COLUMNS.includes(column)));
+
+/** Every row of every table but the traces of mere use and of sending, so that "nothing changed" can be proved. */
+export function dumpTables({ sqlite }: Instance): Record<string, unknown[]> {
+  const names = sqlite
+    .query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all() as { name: string }[];
+  return Object.fromEntries(
+    names
+      .filter(({ name }) => !USE_TABLES.includes(name))
+      .map(({ name }) => [
+        name,
+        (sqlite.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[]).map((row) =>
+          Object.fromEntries(Object.entries(row).filter(([column]) => !isTraceOf(name, column))),
+        ),
+      ]),
+  );
+}
+
+/** Everything stored, as text a secret could be found in: blobs in hex and as they are. */
+export function storedText({ sqlite }: Instance): string {
+  const names = sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[];
+  return names
+    .flatMap(({ name }) => sqlite.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
+    .flatMap((row) => Object.values(row))
+    .map((value) =>
+      value instanceof Uint8Array
+        ? `${Buffer.from(value).toString('hex')} ${Buffer.from(value).toString('latin1')}`
+        : value,
+    )
+    .join('\n');
+}
