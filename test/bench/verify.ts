@@ -1,126 +1,133 @@
 /**
- * Requests per second of POST /api/v1/verify with live look-ups: 10,000 sessions, the compiled binary, wrk on the same
- * machine. Prints one JSON line. Usage: bun test/bench/verify.ts [seconds]
+ * Verifications per second with live look-ups, against a bare Elysia server under the same load just before and after; and
+ * how long others wait meanwhile. All sessions are used in turn, so all of them are active. Prints one JSON line.
+ * Usage: bun test/bench/verify.ts [seconds] [--sessions N] [--path verify|session]
  */
-import { Database } from 'bun:sqlite';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId } from '../../src/core/id.ts';
-import { systemRandom } from '../../src/core/random.ts';
-import { hashSecret, mintSecret } from '../../src/core/secret.ts';
+import { parseArgs } from 'node:util';
+import { emptyFolder, freePort } from '../support/binary.ts';
+import { giveRole, insertMembers, insertSessions } from './rows.ts';
+import { createApplication, createKey, cpuMs, fill, residentMiB, round, startServer } from './server.ts';
+import { whileWatched } from './waits.ts';
+import { linesFrom, wrk, type WrkResult } from './wrk.ts';
 
-const SESSIONS = 10_000;
-const seconds = Number(process.argv[2] ?? 10);
-const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'));
-const port = 18_080;
-const url = `http://127.0.0.1:${port}`;
-const workspaceKey = mintSecret('apiKey', systemRandom);
-/** Another command than the binary, for a profiler: BENCH_COMMAND='bun --cpu-prof-md src/main.ts'. */
-const command = (process.env['BENCH_COMMAND'] ?? 'dist/gatehouse').split(' ');
-const server = Bun.spawn([...command, 'serve', '--data', folder, '--port', String(port)], {
-  env: { ...process.env, GATEHOUSE_WORKSPACE_KEY: workspaceKey, GATEHOUSE_OWNER_EMAIL: 'owner@example.com' },
-  stdout: Bun.file(join(folder, 'log')),
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { sessions: { type: 'string', default: '10000' }, path: { type: 'string', default: 'verify' } },
 });
+const seconds = Number(positionals[0] ?? 10);
+const sessions = Number(values.sessions);
+if (values.path !== 'verify' && values.path !== 'session') throw new Error('--path is verify or session');
+const path = `/api/v1/${values.path}`;
+const CONNECTIONS = 32;
+/** How many tokens are verified one by one before the load, so that it is known to ask for something real. */
+const SAMPLE = 100;
 
-async function call(path: string, body?: object): Promise<{ id: string; token: string }> {
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${workspaceKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body ?? {}),
-  });
-  return ((await response.json()) as { data: { id: string; token: string } }).data;
-}
-
+const scratch = emptyFolder();
+const folder = scratch.path;
 try {
-  while (!(await fetch(`${url}/readyz`).catch(() => null))?.ok) await Bun.sleep(20);
-  const { id: applicationId } = await call('/api/applications', { name: 'Bench' });
-  const { token: key } = await call(`/api/applications/${applicationId}/api-keys`, {
-    name: 'bench',
-    access: 'read',
-    rateLimits: { perMinute: 1_000_000, perDay: 1_000_000_000 },
+  const setup = await startServer(folder);
+  const { id: applicationId } = await createApplication(setup, 'Bench');
+  const key = await createKey(setup, `/api/applications/${applicationId}`, 'read');
+  await setup.stop();
+  const tokens = fill(folder, (sqlite) => {
+    const people = insertMembers(sqlite, applicationId, sessions);
+    giveRole(sqlite, applicationId, 'user', people);
+    return insertSessions(sqlite, people, sessions);
   });
-  const tokens = insertSessions(join(folder, 'gatehouse.db'), applicationId);
   await Bun.write(join(folder, 'tokens'), tokens.join('\n'));
-  await Bun.write(
-    join(folder, 'verify.lua'),
-    `local tokens = {}
-     for line in io.lines("${join(folder, 'tokens')}") do tokens[#tokens + 1] = line end
-     local headers = { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" }
-     local next = 0
-     request = function()
-       next = next % #tokens + 1
-       return wrk.format("POST", "/api/v1/verify", headers, '{"token":"' .. tokens[next] .. '"}')
-     end
-     local bad = 0
-     response = function(status, _, body)
-       if status ~= 200 or not body:find('"success":true', 1, true) then bad = bad + 1 end
-       if bad > 0 and bad < 3 then print("unexpected: " .. status .. " " .. body) end
-     end`,
-  );
+  const script = scriptOf(key);
+
+  const bareBefore = await loadBare(script);
+  const server = await startServer(folder);
+  const bytes = await sampleBytes(server.url, key, tokens);
   const idleMiB = residentMiB(server.pid);
-  const wrk = Bun.spawnSync([
-    'wrk',
-    '-t1',
-    '-c32',
-    `-d${seconds}s`,
-    '--latency',
-    '-s',
-    join(folder, 'verify.lua'),
-    url,
-  ]);
-  const output = wrk.stdout.toString();
-  console.log(output);
+  const cpuBefore = cpuMs(server.pid);
+  const { result, waits } = await whileWatched(server, () => load(server.url, script));
+  const cpuUs = ((cpuMs(server.pid) - cpuBefore) / result.requests) * 1000;
+  // A refusal is a 200 as well, but a much shorter answer.
+  if (result.errors > 0 || result.bytesPerAnswer < bytes * 0.9)
+    throw new Error(`not every session was verified: ${JSON.stringify(result)}, expected ${bytes} bytes`);
+  const memory = { idle: round(idleMiB), after: round(residentMiB(server.pid)) };
+  await server.stop();
+  const bareAfter = await loadBare(script);
+  const bare = (bareBefore.requestsPerSecond + bareAfter.requestsPerSecond) / 2;
   console.log(
     JSON.stringify({
-      sessions: SESSIONS,
-      requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
-      p99: /99%\s+(\S+)/.exec(output)?.[1],
-      residentMiB: { before: idleMiB, after: residentMiB(server.pid) },
+      benchmark: 'verify',
+      path,
+      sessions,
+      requestsPerSecond: result.requestsPerSecond,
+      percentOfBare: round((result.requestsPerSecond / bare) * 100, 1),
+      bare: [bareBefore.requestsPerSecond, bareAfter.requestsPerSecond],
+      cpuUsPerRequest: { server: round(cpuUs, 1), bare: round((bareBefore.cpuUs + bareAfter.cpuUs) / 2, 1) },
+      p50Ms: result.p50Ms,
+      p99Ms: result.p99Ms,
+      longestMs: result.longestMs,
+      others: waits,
+      residentMiB: memory,
     }),
   );
 } finally {
-  server.kill('SIGTERM');
-  await server.exited;
-  rmSync(folder, { recursive: true, force: true });
+  scratch.remove();
 }
 
-function insertSessions(path: string, applicationId: string): string[] {
-  const sqlite = new Database(path, { strict: true });
-  const now = Date.now();
-  const role = sqlite
-    .query('SELECT id FROM roles WHERE application_id = ? AND slug = ?')
-    .get(applicationId, 'user') as { id: string };
-  const user = sqlite.prepare(
-    "INSERT INTO users (id, kind, email, given_name, family_name, created_at, updated_at) VALUES (?, 'person', ?, 'Ada', 'Lovelace', ?, ?)",
-  );
-  const member = sqlite.prepare(
-    `INSERT INTO application_users (id, application_id, user_id, status, last_seen_at, roles_updated_at, scopes_updated_at,
-       memberships_updated_at, created_at, updated_at) VALUES (?1, ?2, ?3, 'active', ?4, ?4, ?4, ?4, ?4, ?4)`,
-  );
-  const grant = sqlite.prepare('INSERT INTO application_user_roles VALUES (?, ?)');
-  const session = sqlite.prepare(
-    `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
-     VALUES (?, ?, ?, 'otp', ?, ?, ?)`,
-  );
-  const tokens: string[] = [];
-  sqlite.transaction(() => {
-    for (let index = 0; index < SESSIONS; index += 1) {
-      const userId = newId('user', now);
-      const memberId = newId('applicationUser', now);
-      const token = mintSecret('session', systemRandom);
-      user.run(userId, `person${index}@example.com`, now, now);
-      member.run(memberId, applicationId, userId, now);
-      grant.run(memberId, role.id);
-      session.run(newId('session', now), hashSecret(token), memberId, now, now, now + 86_400_000);
-      tokens.push(token);
-    }
-  })();
-  sqlite.close();
-  return tokens;
+/** Requests differ in the token only, so they are put together from two constant halves: wrk itself takes little time. */
+function scriptOf(key: string): string {
+  const request =
+    values.path === 'verify'
+      ? `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" },
+           '{"token":"' .. tokens[1] .. '"}')`
+      : `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer " .. tokens[1] })`;
+  return `${linesFrom('tokens', join(folder, 'tokens'))}
+    local head, tail
+    init = function()
+      local whole = ${request}
+      local from, to = whole:find(tokens[1], 1, true)
+      head, tail = whole:sub(1, from - 1), whole:sub(to + 1)
+    end
+    local turn = 0
+    request = function()
+      turn = turn % #tokens + 1
+      return head .. tokens[turn] .. tail
+    end`;
 }
 
-function residentMiB(pid: number): number {
-  const status = Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(pid)]).stdout.toString();
-  return Math.round(Number(status) / 1024);
+function load(url: string, script: string): Promise<WrkResult> {
+  return wrk({ url, connections: CONNECTIONS, seconds, folder, script });
+}
+
+/** Times of the processor say more than rates where the machine is not idle. */
+async function loadBare(script: string): Promise<WrkResult & { cpuUs: number }> {
+  const port = freePort();
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'bare.ts'), String(port)], { stdout: 'inherit' });
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    while (!(await fetch(url).catch(() => null))) await Bun.sleep(20);
+    const cpuBefore = cpuMs(child.pid);
+    const result = await load(url, script);
+    return { ...result, cpuUs: ((cpuMs(child.pid) - cpuBefore) / result.requests) * 1000 };
+  } finally {
+    child.kill();
+  }
+}
+
+/** @returns the size of an answer, headers and all, for one that is a success. */
+async function sampleBytes(url: string, key: string, tokens: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (let index = 0; index < SAMPLE; index += 1) {
+    const token = tokens[Math.floor((index * tokens.length) / SAMPLE)]!;
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${values.path === 'verify' ? key : token}`,
+        'content-type': 'application/json',
+      },
+      ...(values.path === 'verify' && { body: JSON.stringify({ token }) }),
+    });
+    const text = await response.text();
+    if (!response.ok || text.includes('"success":false')) throw new Error(`a session is refused: ${text}`);
+    bytes += text.length;
+  }
+  return bytes / SAMPLE;
 }

@@ -1,174 +1,112 @@
 /**
- * Crashes: the server is killed again and again in the middle of sign-ins and key creations, on one data folder. What was
- * acknowledged with a 200 must be there afterwards. `CRASH_ROUNDS` sets how often.
+ * Crashes: the server is killed again and again under a mixed load, and in the middle of long work, on one data folder. What
+ * was acknowledged with a 200 must be there afterwards. `CRASH_ROUNDS` sets how often.
  */
-import { Database } from 'bun:sqlite';
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { mixedLoad } from '../faults/mixed-load.ts';
 import {
-  emptyFolder,
-  readDatabase,
-  request,
-  run,
-  type RunningServer,
-  sendCode,
-  startServer,
-  verifyCode,
-} from '../support/binary.ts';
+  countByKind,
+  faultsOf,
+  isTrailEnded,
+  lossesOf,
+  type Promised,
+  trailLossesOf,
+  trailOf,
+} from '../faults/promises.ts';
+import { type Scene, setScene } from '../faults/scene.ts';
+import { databaseCode, emptyFolder, eventually, readDatabase, request, startServer } from '../support/binary.ts';
 
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 30);
-const SIGN_IN_WORKERS = 4;
-const KEY_WORKERS = 2;
-setDefaultTimeout(30_000 + ROUNDS * 3000);
+setDefaultTimeout(60_000 + ROUNDS * 5000);
 
 const scratch = emptyFolder();
-afterAll(() => scratch.remove());
+const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+afterAll(async () => {
+  await receiver.stop(true);
+  scratch.remove();
+});
+const receiverUrl = receiver.url.href;
 
-/** What the server said yes to. */
-interface Acknowledged {
-  readonly sent: { email: string; challengeId: string }[];
-  readonly signedIn: { token: string; challengeId: string; code: string }[];
-  readonly keys: string[];
-}
-
-/** The data folder, and who may do what in it. */
-interface Scene {
-  readonly folder: string;
-  readonly env: Record<string, string>;
-  /** A live application, that everyone signs in to. */
-  readonly clientId: string;
-  /** A key whose own limits are out of the way. */
-  readonly creator: string;
-}
-
-async function setScene(): Promise<Scene> {
-  const folder = join(scratch.path, 'data');
-  const token = (await run(['key'], { cwd: scratch.path })).stdout.trim();
-  const env = {
-    GATEHOUSE_WORKSPACE_KEY: token,
-    GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000000',
-    GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000000',
-  };
-  const server = await startServer(folder, env);
-  const post = async (path: string, body: object = {}) =>
-    (await request(server, 'POST', path, { token, body })).json.data;
-  const { id, clientId } = await post('/api/applications', { name: 'Shop' });
-  await post(`/api/applications/${id}/publish`);
-  await post(`/api/applications/${id}/go-live`);
-  const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
-  const creator = await post('/api/workspace/api-keys', { name: 'creator', access: 'full', rateLimits });
-  await server.stop();
-  return { folder, env, clientId, creator: creator.token };
-}
-
-/** Runs until the server is gone: a refused connection or a cut one is the expected end, a wrong answer is not. */
-async function untilKilled(isKilled: () => boolean, step: (turn: number) => Promise<void>): Promise<void> {
-  for (let turn = 0; ; turn += 1) {
-    try {
-      await step(turn);
-    } catch (error) {
-      const isConnectionLost = (error as { code?: string }).code !== undefined;
-      if (isKilled() && isConnectionLost) return;
-      throw error;
-    }
-  }
-}
-
-async function crashRound(round: number, { folder, env, clientId, creator }: Scene): Promise<Acknowledged> {
-  const server = await startServer(folder, env);
-  const reader = new Database(join(folder, 'gatehouse.db'), { readonly: true });
-  const readCode = reader.query('SELECT code FROM mails WHERE recipient = ?');
-  const acknowledged: Acknowledged = { sent: [], signedIn: [], keys: [] };
-
-  async function signInOnce(email: string): Promise<void> {
-    const challengeId = await sendCode(server, email, clientId);
-    acknowledged.sent.push({ email, challengeId });
-    const { code } = readCode.get(email) as { code: string };
-    const answer = await verifyCode(server, challengeId, code);
-    if (answer.status !== 200) throw new Error(`otp/verify answered ${answer.status}: ${answer.text}`);
-    acknowledged.signedIn.push({ token: answer.json.data.token, challengeId, code });
-  }
-
-  async function createKey(name: string): Promise<void> {
-    const body = { name, access: 'read' };
-    const answer = await request(server, 'POST', '/api/workspace/api-keys', { token: creator, body });
-    if (answer.status !== 200) throw new Error(`key creation answered ${answer.status}: ${answer.text}`);
-    acknowledged.keys.push(answer.json.data.token);
-  }
-
+/** @returns what the server said yes to before it was killed. */
+async function crashRound(round: number, folder: string, scene: Scene): Promise<Promised[]> {
+  const server = await startServer(folder, scene.env);
+  const promises: Promised[] = [];
   let isKilled = false;
-  const work = [
-    ...Array.from({ length: SIGN_IN_WORKERS }, (_, worker) =>
-      untilKilled(
-        () => isKilled,
-        (turn) => signInOnce(`r${round}-w${worker}-${turn}@example.com`),
-      ),
-    ),
-    ...Array.from({ length: KEY_WORKERS }, (_, worker) =>
-      untilKilled(
-        () => isKilled,
-        (turn) => createKey(`round ${round}, worker ${worker}, ${turn}`),
-      ),
-    ),
-  ];
+  const load = mixedLoad({
+    server,
+    scene,
+    round,
+    isConcurrent: true,
+    promise: (promised) => promises.push(promised),
+    isOver: () => isKilled,
+  });
+  await Promise.race([load, eventually('the first acknowledgement', () => promises.length > 0)]);
   // The fault itself, at a moment that nothing here is in step with.
-  await Bun.sleep(20 + Math.random() * 100);
+  await Promise.race([load, Bun.sleep(Math.random() * 250)]);
   isKilled = true;
   server.process.kill('SIGKILL');
-  await Promise.all(work);
-  reader.close();
+  await load;
   await server.process.exited;
-  return acknowledged;
-}
-
-/** Names what is missing of what was acknowledged. */
-async function lossesOf({ sent, signedIn, keys }: Acknowledged, server: RunningServer): Promise<string[]> {
-  const losses: string[] = [];
-  readDatabase(server.folder, (sqlite) => {
-    const findMail = sqlite.query('SELECT 1 FROM mails WHERE recipient = ?');
-    const findChallenge = sqlite.query('SELECT 1 FROM code_challenges WHERE id = ? AND email = ?');
-    for (const { email, challengeId } of sent)
-      if (!findMail.get(email) || !findChallenge.get(challengeId, email)) losses.push(`the code sent to ${email}`);
-  });
-  for (const { token, challengeId, code } of signedIn) {
-    const session = await request(server, 'POST', '/api/v1/session', { token });
-    if (session.status !== 200) losses.push(`a session: ${session.text}`);
-    const again = await verifyCode(server, challengeId, code);
-    if (again.json.error !== 'code_consumed') losses.push(`that ${challengeId} was used: ${again.text}`);
-  }
-  for (const token of keys) {
-    const list = await request(server, 'GET', '/api/applications', { token });
-    if (list.status !== 200) losses.push(`an API key: ${list.text}`);
-  }
-  return losses;
+  return promises;
 }
 
 test(`${ROUNDS} kills lose nothing that was acknowledged, and leave a sound database`, async () => {
-  const scene = await setScene();
-  const { folder, env } = scene;
-  const total = { sent: 0, signedIn: 0, keys: 0 };
-  const everything: Acknowledged[] = [];
+  const folder = join(scratch.path, 'mixed');
+  const scene = await setScene(folder, { receiverUrl, doomed: ROUNDS, sessionsEach: 500 });
+  const everything: Promised[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const acknowledged = await crashRound(round, scene);
-    everything.push(acknowledged);
-    for (const kind of ['sent', 'signedIn', 'keys'] as const) total[kind] += acknowledged[kind].length;
-    const server = await startServer(folder, env);
-    const losses = await lossesOf(acknowledged, server);
-    expect(losses).toEqual([]);
+    const promises = await crashRound(round, folder, scene);
+    everything.push(...promises);
+    const server = await startServer(folder, scene.env);
+    expect(await lossesOf(promises, scene, server)).toEqual([]);
     // Half of the checks are followed by a kill as well: recovery is itself interrupted and done again.
     await server.stop(round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
   }
 
-  const last = await startServer(folder, env);
-  const losses = (await Promise.all(everything.map((acknowledged) => lossesOf(acknowledged, last)))).flat();
+  const last = await startServer(folder, scene.env);
+  const losses = [...(await lossesOf(everything, scene, last)), ...(await trailLossesOf(everything, scene, last))];
   await last.stop();
-  console.log(
-    `crash: ${ROUNDS} kills; ${total.sent} codes sent, ${total.signedIn} sign-ins and ${total.keys} keys acknowledged, ${losses.length} lost`,
-  );
+  const counts = countByKind(everything);
+  console.log(`crash: ${ROUNDS} kills; acknowledged ${JSON.stringify(counts)}, ${losses.length} lost`);
   expect(losses).toEqual([]);
-  expect(Math.min(total.signedIn, total.keys)).toBeGreaterThan(0);
-  readDatabase(folder, (sqlite) => {
-    expect(sqlite.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
-    expect(sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
-  });
+  const kinds = ['code', 'used', 'session', 'ended', 'key', 'named', 'granted', 'webhook', 'imported', 'archived'];
+  expect(kinds.filter((kind) => !counts[kind])).toEqual([]);
+  expect(readDatabase(folder, faultsOf)).toEqual([]);
+});
+
+test('kills in the middle of long work leave its trail complete, and nothing twice', async () => {
+  const sessions = 20_000;
+  const folder = join(scratch.path, 'trail');
+  const { env, token, ownerEmail, doomed } = await setScene(folder, { receiverUrl, doomed: 1, sessionsEach: sessions });
+  const { applicationId, tokens } = doomed[0]!;
+  const lifecycle = `/api/applications/${applicationId}/lifecycle`;
+  let server = await startServer(folder, env);
+  const sent = await request(server, 'POST', `${lifecycle}/send`, { token, body: { kind: 'archive' } });
+  const { challengeId } = sent.json.data;
+  const body = { challengeId, code: databaseCode(folder, ownerEmail) };
+  const confirmed = await request(server, 'POST', `${lifecycle}/confirm`, { token, body });
+  expect(confirmed.json.data).toMatchObject({ pendingWork: { done: 100 } });
+
+  const trail = () => readDatabase(folder, (sqlite) => trailOf(sqlite, applicationId));
+  const reached = [trail().events];
+  for (let kills = 0; kills < 5; kills += 1) {
+    await eventually('some more of the trail', () => trail().events > reached.at(-1)!);
+    await Bun.sleep(Math.random() * 50);
+    await server.stop('SIGKILL');
+    const { events, reported, open } = trail();
+    // Row and report go together, whatever moment the kill came at.
+    expect({ reported, open }).toEqual({ reported: events, open: sessions - events });
+    reached.push(events);
+    server = await startServer(folder, env);
+    for (const session of tokens)
+      expect((await request(server, 'POST', '/api/v1/session', { token: session })).status).not.toBe(200);
+    if (events === sessions) break;
+  }
+  await eventually('the end of the trail', () => readDatabase(folder, isTrailEnded), 60_000);
+  await server.stop();
+  console.log(`crash: killed when the trail of ${sessions} sessions had come to ${reached.join(', ')}`);
+  expect(reached.filter((events) => events > 100 && events < sessions)).not.toEqual([]);
+  expect(trail()).toEqual({ events: sessions, reported: sessions, open: 0 });
+  expect(readDatabase(folder, faultsOf)).toEqual([]);
 });

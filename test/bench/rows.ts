@@ -1,0 +1,144 @@
+/**
+ * Rows of large tenants, written straight into a database file: a million sessions cannot be had through the API in a
+ * reasonable time. Columns that are left out have their defaults.
+ */
+import type { Database } from 'bun:sqlite';
+import { newId } from '../../src/core/id.ts';
+import { systemRandom } from '../../src/core/random.ts';
+import { hashSecret, mintSecret } from '../../src/core/secret.ts';
+
+const ROWS_PER_TRANSACTION = 20_000;
+
+/** Sessions were last seen so long ago that their next use is worth noting. */
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Runs the same for 0 … count − 1, many to a transaction. */
+export function repeat(sqlite: Database, count: number, work: (index: number) => void): void {
+  for (let start = 0; start < count; start += ROWS_PER_TRANSACTION)
+    sqlite.transaction(() => {
+      const end = Math.min(count, start + ROWS_PER_TRANSACTION);
+      for (let index = start; index < end; index += 1) work(index);
+    })();
+}
+
+export interface Person {
+  readonly userId: string;
+  readonly memberId: string;
+  readonly email: string;
+}
+
+/** Members of an application, each a person of their own, seen a second apart. */
+export function insertMembers(
+  sqlite: Database,
+  applicationId: string,
+  count: number,
+  { prefix = 'person' }: { readonly prefix?: string } = {},
+): Person[] {
+  const now = Date.now();
+  const user = sqlite.prepare(
+    `INSERT INTO users (id, kind, email, given_name, family_name, created_at, updated_at)
+     VALUES (?1, 'person', ?2, 'Ada', 'Lovelace', ?3, ?3)`,
+  );
+  const member = sqlite.prepare(
+    `INSERT INTO application_users (id, application_id, user_id, status, last_seen_at, roles_updated_at, scopes_updated_at,
+       memberships_updated_at, created_at, updated_at) VALUES (?1, ?2, ?3, 'active', ?4, ?5, ?5, ?5, ?5, ?5)`,
+  );
+  const people: Person[] = [];
+  repeat(sqlite, count, (index) => {
+    const person = {
+      userId: newId('user', now),
+      memberId: newId('applicationUser', now),
+      email: `${prefix}${index}@example.com`,
+    };
+    user.run(person.userId, person.email, now);
+    member.run(person.memberId, applicationId, person.userId, now - HOUR - index * 1000, now);
+    people.push(person);
+  });
+  return people;
+}
+
+/** Gives each of them a role of the application. @returns its id. */
+export function giveRole(sqlite: Database, applicationId: string, slug: string, people: readonly Person[]): string {
+  const { id } = sqlite
+    .query('SELECT id FROM roles WHERE application_id = ? AND slug = ?')
+    .get(applicationId, slug) as { id: string };
+  const grant = sqlite.prepare('INSERT INTO application_user_roles VALUES (?, ?)');
+  repeat(sqlite, people.length, (index) => grant.run(people[index]!.memberId, id));
+  return id;
+}
+
+/** Open sessions, dealt to these people in turn. @returns their tokens. */
+export function insertSessions(sqlite: Database, people: readonly Person[], count: number): string[] {
+  const now = Date.now();
+  const session = sqlite.prepare(
+    `INSERT INTO sessions (id, token_hash, application_user_id, method, last_seen_at, created_at, expires_at)
+     VALUES (?1, ?2, ?3, 'otp', ?4, ?4, ?5)`,
+  );
+  const tokens: string[] = [];
+  repeat(sqlite, count, (index) => {
+    const token = mintSecret('session', systemRandom);
+    const { memberId } = people[index % people.length]!;
+    session.run(newId('session', now), hashSecret(token), memberId, now - HOUR, now + DAY);
+    tokens.push(token);
+  });
+  return tokens;
+}
+
+/** Requests for access that nobody has decided yet, or people who wait for the opening. */
+export function insertInterests(
+  sqlite: Database,
+  applicationId: string,
+  status: 'pending' | 'notify_when_public',
+  count: number,
+): void {
+  const now = Date.now();
+  const interest = sqlite.prepare(
+    `INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at)
+     VALUES (?1, ?2, ?3, ?4, 'request', ?5, ?5)`,
+  );
+  repeat(sqlite, count, (index) =>
+    interest.run(newId('betaInterest', now), applicationId, `waiting${index}@example.com`, status, now),
+  );
+}
+
+/** Events, each with a delivery to one of these endpoints in turn that is due at once, or done long ago. */
+export function insertDeliveries(
+  sqlite: Database,
+  applicationId: string,
+  webhookIds: readonly string[],
+  { count, status }: { readonly count: number; readonly status: 'pending' | 'delivered' },
+): void {
+  const now = Date.now();
+  const event = sqlite.prepare(
+    "INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, 'user.banned', ?, ?)",
+  );
+  const delivery = sqlite.prepare(
+    `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at, finished_at)
+     VALUES (?1, ?2, ?3, 'user.banned', ?4, 0, ?5, ?5, ?6)`,
+  );
+  repeat(sqlite, count, (index) => {
+    const eventId = newId('event', now);
+    event.run(eventId, applicationId, JSON.stringify({ userId: newId('user', now) }), now);
+    const webhookId = webhookIds[index % webhookIds.length]!;
+    delivery.run(newId('delivery', now), webhookId, eventId, status, now, status === 'delivered' ? now : null);
+  });
+}
+
+/** Audit records of sign-ins and roles, a tenth of a second apart until now, of these people in turn. */
+export function insertAudit(sqlite: Database, applicationId: string, people: readonly Person[], count: number): void {
+  const now = Date.now();
+  const audit = sqlite.prepare(
+    `INSERT INTO audit_records (id, application_id, kind, ok, user_id, email, actor_type, ip_country, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'anonymous', ?, ?)`,
+  );
+  const kinds = ['signin.succeeded', 'signin.code_sent', 'signin.refused', 'session.signed_out', 'role.assigned'];
+  const countries = ['DE', 'FR', 'US', 'GB', 'NL'];
+  repeat(sqlite, count, (index) => {
+    const { userId, email } = people[index % people.length]!;
+    const kind = kinds[index % 5]!;
+    const country = index % 1000 === 0 ? 'FI' : countries[index % 5]!;
+    const at = now - (count - index) * 100;
+    audit.run(newId('audit', at), applicationId, kind, kind === 'signin.refused' ? 0 : 1, userId, email, country, at);
+  });
+}

@@ -1,0 +1,128 @@
+/**
+ * The server under a benchmark: the compiled binary on a folder of its own, with its log in a file as an operator has it.
+ * `BENCH_COMMAND` names another command, for a profiler: BENCH_COMMAND='bun --cpu-prof-md src/main.ts'.
+ */
+import { Database } from 'bun:sqlite';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemRandom } from '../../src/core/random.ts';
+import { mintSecret } from '../../src/core/secret.ts';
+import { BINARY, cleanEnvironment, freePort } from '../support/binary.ts';
+
+/** A full key of the workspace, on every folder. */
+export const workspaceKey = mintSecret('apiKey', systemRandom);
+
+const command = process.env['BENCH_COMMAND']?.split(' ') ?? [BINARY];
+
+/** Nobody is refused for asking often: one machine plays them all. */
+const NO_LIMITS = {
+  GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000000',
+  GATEHOUSE_LIMIT_CODES_PER_EMAIL: '1000000',
+  GATEHOUSE_LIMIT_FAILURES_PER_MINUTE: '1000000',
+  GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '1000000',
+};
+
+export interface BenchServer {
+  readonly url: string;
+  readonly pid: number;
+  /** Carries out one request as the workspace's key. @throws where the answer is not a 2xx. */
+  // biome-ignore lint: answers are read by the benchmark that asked for them.
+  call(method: string, path: string, body?: object, token?: string): Promise<any>;
+  /** @returns how long it took until the process had ended, in milliseconds. */
+  stop(): Promise<number>;
+  /** For a benchmark that fails half-way. */
+  kill(): void;
+}
+
+const running = new Set<BenchServer>();
+process.on('exit', () => {
+  for (const server of running) server.kill();
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+/** Starts the server and waits until it is ready, however long its migrations take. */
+export async function startServer(folder: string, env: Record<string, string> = {}): Promise<BenchServer> {
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = Bun.spawn([...command, 'serve', '--data', folder, '--port', String(port)], {
+    env: cleanEnvironment({
+      GATEHOUSE_WORKSPACE_KEY: workspaceKey,
+      GATEHOUSE_OWNER_EMAIL: 'owner@example.com',
+      ...NO_LIMITS,
+      ...env,
+    }),
+    stdin: 'ignore',
+    stdout: Bun.file(join(folder, 'log')),
+    stderr: 'inherit',
+  });
+  const server: BenchServer = {
+    url,
+    pid: child.pid,
+    async call(method, path, body, token = workspaceKey) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+      return JSON.parse(text).data;
+    },
+    async stop() {
+      const since = performance.now();
+      child.kill('SIGTERM');
+      await child.exited;
+      running.delete(server);
+      return performance.now() - since;
+    },
+    kill: () => child.kill('SIGKILL'),
+  };
+  running.add(server);
+  while (!(await fetch(`${url}/readyz`).catch(() => null))?.ok) {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${readFileSync(join(folder, 'log'), 'utf8')}`);
+    await Bun.sleep(20);
+  }
+  return server;
+}
+
+/** A key whose own limits are out of the way. */
+export async function createKey(server: BenchServer, path: string, access: 'read' | 'full'): Promise<string> {
+  const rateLimits = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+  return (await server.call('POST', `${path}/api-keys`, { name: 'bench', access, rateLimits })).token;
+}
+
+/** An application that people may sign in to. */
+export async function createApplication(server: BenchServer, name: string): Promise<{ id: string; clientId: string }> {
+  const { id, clientId } = await server.call('POST', '/api/applications', { name });
+  await server.call('POST', `/api/applications/${id}/publish`);
+  await server.call('POST', `/api/applications/${id}/go-live`);
+  return { id, clientId };
+}
+
+/** Opens a folder's database file to write rows into it while no server runs, and folds everything into it afterwards. */
+export function fill<Result>(folder: string, write: (sqlite: Database) => Result): Result {
+  const sqlite = new Database(join(folder, 'gatehouse.db'), { strict: true });
+  sqlite.run('PRAGMA synchronous = OFF');
+  sqlite.run('PRAGMA cache_size = -200000');
+  try {
+    const result = write(sqlite);
+    sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    return result;
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** User and system time of a process so far, in milliseconds. Linux only. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  // The kernel counts for user programs in hundredths of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Linux only. */
+export function residentMiB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
+export const round = (value: number, digits = 0): number => Number(value.toFixed(digits));

@@ -1,0 +1,169 @@
+/**
+ * How long others wait: GET /healthz every 5 ms on a connection of its own, in a process of its own, so that neither the
+ * load nor the benchmark is in its way. As a script it measures until its input ends: bun test/bench/waits.ts URL PID
+ */
+import { readFileSync } from 'node:fs';
+
+const EVERY_MS = 5;
+
+export interface Waits {
+  readonly requests: number;
+  readonly longestMs: number;
+  /**
+   * The longest without the time for which the server was ready to go on and had no processor: on a machine that is shared
+   * with the load, or with anything else, this is what the server itself makes others wait.
+   */
+  readonly longestByServerMs: number;
+  readonly p99Ms: number;
+  /** How late the measuring process itself was at most: what the machine adds, whatever the server does. */
+  readonly ownDelayMs: number;
+}
+
+/** The longest wait, and in brackets what the server itself had to do with it. */
+export const inWords = ({ longestMs, longestByServerMs }: Waits): string => `${longestMs} ms (${longestByServerMs} ms)`;
+
+export interface Watch {
+  /** What has been since the last call. */
+  lap(): Promise<Waits>;
+  stop(): Promise<Waits>;
+}
+
+export interface Watched {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** Begins to measure; resolves once the first answer is there. */
+export async function watch({ url, pid }: Watched): Promise<Watch> {
+  const child = Bun.spawn([process.execPath, import.meta.path, url, String(pid)], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const lines = linesOf(child.stdout);
+  const next = async () => {
+    const { value } = await lines.next();
+    if (value === undefined) throw new Error('nobody measures how long others wait any more');
+    return value;
+  };
+  await next();
+  const lap = async (): Promise<Waits> => {
+    child.stdin.write('lap\n');
+    child.stdin.flush();
+    return JSON.parse(await next());
+  };
+  return {
+    lap,
+    async stop() {
+      const waits = await lap();
+      child.stdin.end();
+      await child.exited;
+      return waits;
+    },
+  };
+}
+
+/** Measures while the work goes on. */
+export async function whileWatched<Result>(
+  server: Watched,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; waits: Waits }> {
+  const others = await watch(server);
+  const result = await work().catch(async (error: unknown) => {
+    await others.stop();
+    throw error;
+  });
+  return { result, waits: await others.stop() };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+}
+
+/** How long a process's first thread has been ready and without a processor so far, in milliseconds. Linux only. */
+function starvedMs(pid: string): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+}
+
+async function measure(url: URL, pid: string): Promise<void> {
+  const request = `GET /healthz HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
+  let taken: number[] = [];
+  let byServer = 0;
+  let askedAt = 0;
+  let starvedBefore = 0;
+  let ownDelay = 0;
+  let answered: (() => void) | null = null;
+  const socket = await Bun.connect({
+    hostname: url.hostname,
+    port: Number(url.port),
+    socket: {
+      data() {
+        note();
+        answered?.();
+      },
+      close() {
+        // The server has gone; what it kept waiting until then is known.
+        answered?.();
+      },
+    },
+  });
+
+  function note(): void {
+    const waited = performance.now() - askedAt;
+    taken.push(waited);
+    if (waited > byServer) byServer = Math.max(byServer, waited - (starvedMs(pid) - starvedBefore));
+  }
+
+  function report(): void {
+    // One that has no answer yet waits all the same.
+    if (answered !== null) note();
+    const sorted = taken.toSorted((left, right) => left - right);
+    const at = (share: number) => Number((sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2));
+    const waits: Waits = {
+      requests: sorted.length,
+      longestMs: at(1),
+      longestByServerMs: Number(byServer.toFixed(2)),
+      p99Ms: at(0.99),
+      ownDelayMs: Number(ownDelay.toFixed(2)),
+    };
+    console.log(JSON.stringify(waits));
+    taken = [];
+    byServer = 0;
+    ownDelay = 0;
+  }
+
+  async function ask(): Promise<void> {
+    const answer = Promise.withResolvers<void>();
+    answered = answer.resolve;
+    starvedBefore = starvedMs(pid);
+    askedAt = performance.now();
+    socket.write(request);
+    await answer.promise;
+    answered = null;
+  }
+
+  await ask();
+  taken = [];
+  byServer = 0;
+  console.log('ready');
+  void (async () => {
+    for await (const line of linesOf(Bun.stdin.stream())) if (line === 'lap') report();
+    process.exit(0);
+  })();
+  while (socket.readyState > 0) {
+    const dueAt = performance.now() + EVERY_MS;
+    await Bun.sleep(EVERY_MS);
+    ownDelay = Math.max(ownDelay, performance.now() - dueAt);
+    await ask();
+  }
+}
+
+if (import.meta.main) await measure(new URL(process.argv[2]!), process.argv[3]!);
