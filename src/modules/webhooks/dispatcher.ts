@@ -140,7 +140,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
         await Promise.all(recording);
         wanted = 'all';
         await look();
-      } while (underWay.size > 0 || finished.length > 0);
+      } while (underWay.size > 0 || finished.length > 0 || recording.size > 0);
     },
     async stop() {
       isStopped = true;
