@@ -19,7 +19,7 @@ export interface WrkOptions {
   readonly seconds: number;
   /** Where the script is written. */
   readonly folder: string;
-  /** Lua that defines `request`; it may stop early with `wrk.thread:stop()`. */
+  /** Lua that defines `request`. */
   readonly script: string;
   readonly headers?: readonly string[];
 }

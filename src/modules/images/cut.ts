@@ -10,11 +10,11 @@ import type { Picture } from './picture.ts';
 const MAX_WORKING_BYTES = 130_000_000;
 const BYTES_PER_PIXEL = 4;
 
-/** Above it an opaque picture is worked on as JPEG, which can be decoded at a fraction of its size. */
-const LARGE_PIXELS = 4_000_000;
-/** Of what is made out of it, which is reduced and compressed further. */
+/** Up to here pixels are handed on as they are, which takes three times their room. */
+const COMFORTABLE_PIXELS = 6_500_000;
+/** Of the JPEG that a larger picture is between two steps; what comes of it is reduced and compressed further. */
 const WORKING_QUALITY = 95;
-/** Libjpeg writes no longer one. */
+/** No JPEG can be longer, as `Bun.Image` writes it. */
 const MAX_JPEG_SIDE = 65_500;
 
 export interface Size {
@@ -39,54 +39,62 @@ export interface Middle extends Size {
  * @throws what `Bun.Image` throws.
  */
 export async function cutMiddle(picture: Picture, size: Size, ratio: number, widest: number): Promise<Middle> {
-  const isLarge = size.width * size.height > LARGE_PIXELS;
-  const isPhoto = isLarge && picture.isOpaque && Math.max(size.width, size.height) <= MAX_JPEG_SIDE;
-
-  /** Encodes what has been worked on, and gives back the memory of what it was made of. */
-  async function worked(from: Buffer, change: (image: Bun.Image) => Bun.Image): Promise<Buffer> {
-    const image = change(new Bun.Image(from, { maxPixels: size.width * size.height, autoOrient: false }));
-    const encoded = isPhoto
-      ? image.jpeg({ quality: WORKING_QUALITY })
-      : image.png({ compressionLevel: isLarge ? 2 : 0 });
-    const bytes = await encoded.buffer();
-    free(from);
-    return bytes;
-  }
-
   let { bytes } = picture;
-  const held = size.width * size.height * (picture.heldBytesPerPixel ?? 0);
-  if (isPhoto && !isJpeg(bytes)) bytes = await worked(bytes, (image) => image);
-  const scale = Math.min(1, widest / middleOf(size, ratio).width);
-  const small = isPhoto ? reducedByDecoder(size, scale, held) : reduced(size, scale, ratio);
-  bytes = await worked(bytes, (image) => (small.width < size.width ? image.resize(small.width, small.height) : image));
-  const middle = middleOf(small, ratio);
-  const isNarrower = middle.width < small.width;
-  if (isNarrower) bytes = await worked(bytes, (image) => image.rotate(90));
-  const [lines, kept] = isNarrower ? [small.width, middle.width] : [small.height, middle.height];
-  if (kept < lines) {
-    keepLines(bytes, Math.floor((lines - kept) / 2) + kept);
-    bytes = await worked(bytes, (image) => image.rotate(180));
-    keepLines(bytes, kept);
+
+  /** @param result what comes of the change. */
+  async function work(result: Size, change: (image: Bun.Image) => Bun.Image): Promise<void> {
+    const before = bytes;
+    const image = change(new Bun.Image(before, { maxPixels: areaOf(size), autoOrient: false }));
+    bytes = await inBetween(image, result, picture.isOpaque).buffer();
+    free(before);
   }
-  return { ...middle, bytes, rotate: isNarrower ? 90 : kept < lines ? 180 : 0 };
+
+  // Once it is a JPEG, its decoder can reduce it.
+  if (!isJpeg(bytes) && isKeptAsJpeg(size, picture.isOpaque)) await work(size, (image) => image);
+  const scale = Math.min(1, widest / middleOf(size, ratio).width);
+  const small = isJpeg(bytes) ? reducedByDecoder(size, scale) : reduced(size, scale, ratio);
+  await work(small, (image) => image.resize(small.width, small.height));
+  const middle = middleOf(small, ratio);
+  let lying = small;
+  if (middle.width < small.width) {
+    lying = { width: small.height, height: small.width };
+    await work(lying, (image) => image.rotate(90));
+  }
+  const kept = middle.width < small.width ? middle.width : middle.height;
+  if (kept === lying.height) return { ...middle, bytes, rotate: 0 };
+  const lines = Math.floor((lying.height - kept) / 2) + kept;
+  keepLines(bytes, lines);
+  await work({ ...lying, height: lines }, (image) => image.rotate(180));
+  keepLines(bytes, kept);
+  return { ...middle, bytes, rotate: lying === small ? 180 : 90 };
+}
+
+/** How a picture is handed from one step to the next. */
+function inBetween(image: Bun.Image, result: Size, isOpaque: boolean): Bun.Image {
+  if (isKeptAsJpeg(result, isOpaque)) return image.jpeg({ quality: WORKING_QUALITY });
+  return image.png({ compressionLevel: areaOf(result) > COMFORTABLE_PIXELS ? 2 : 0 });
+}
+
+function isKeptAsJpeg(size: Size, isOpaque: boolean): boolean {
+  return isOpaque && areaOf(size) > COMFORTABLE_PIXELS && Math.max(size.width, size.height) <= MAX_JPEG_SIDE;
 }
 
 function middleOf({ width, height }: Size, ratio: number): Size {
   return { width: clamp(Math.round(height * ratio), width), height: clamp(Math.round(width / ratio), height) };
 }
 
-/** In eighths: so a JPEG's decoder reduces without ever holding the whole. */
-function reducedByDecoder({ width, height }: Size, scale: number, held: number): Size {
-  // What is decoded stands beside the coefficients first, and twice beside nothing when it is turned.
-  const room = Math.min(MAX_WORKING_BYTES - held, MAX_WORKING_BYTES / 3) / BYTES_PER_PIXEL;
-  const most = Math.floor(8 * Math.sqrt(room / (width * height)));
+/** In eighths: so a JPEG's decoder reduces without ever holding the whole. There is room for it, for turning, and a rest. */
+function reducedByDecoder(size: Size, scale: number): Size {
+  const { width, height } = size;
+  const most = Math.floor(8 * Math.sqrt(MAX_WORKING_BYTES / (3 * BYTES_PER_PIXEL * areaOf(size))));
   const eighths = clamp(Math.min(Math.ceil(scale * 8), most), 8);
   return { width: Math.ceil((width * eighths) / 8), height: Math.ceil((height * eighths) / 8) };
 }
 
 /** The rest is decoded as a whole. Reducing takes as much again, by the share `most`, and the result three times. */
-function reduced({ width, height }: Size, scale: number, ratio: number): Size {
-  const share = MAX_WORKING_BYTES / (width * height * BYTES_PER_PIXEL);
+function reduced(size: Size, scale: number, ratio: number): Size {
+  const { width, height } = size;
+  const share = MAX_WORKING_BYTES / (areaOf(size) * BYTES_PER_PIXEL);
   // Solves 1 + most + 3 * most ** 2 = share.
   const most = (Math.sqrt(12 * share - 11) - 1) / 6;
   const isNarrowed = height * ratio < width;
@@ -108,5 +116,6 @@ function keepLines(file: Buffer, lines: number): void {
   file.writeUInt16BE(lines, at + 5);
 }
 
+const areaOf = ({ width, height }: Size) => width * height;
 const isJpeg = (file: Buffer) => file[0] === 0xff;
 const clamp = (value: number, most: number) => Math.max(1, Math.min(value, most));

@@ -4,7 +4,7 @@
  */
 import { turnIn, UPRIGHT } from './exif.ts';
 import { inspectJpeg } from './jpeg.ts';
-import { damaged, noPicture, type Picture } from './picture.ts';
+import { damaged, MAX_PIXELS, noPicture, type Picture } from './picture.ts';
 import { inspectWebp } from './webp.ts';
 
 const READERS: Partial<Record<Bun.Image.Format, (bytes: Buffer) => Picture>> = {
@@ -45,7 +45,7 @@ function inspectPng(bytes: Buffer): Picture {
     const end = at + 12 + bytes.readUInt32BE(at);
     if (end > bytes.length || chunks === MAX_PNG_CHUNKS) throw damaged();
     const type = bytes.toString('latin1', at + 4, at + 8);
-    if (type === 'IEND') return { bytes, turn, isOpaque, heldBytesPerPixel: null };
+    if (type === 'IEND') return { bytes, turn, isOpaque, isReducible: false, maxPixels: MAX_PIXELS };
     if (type === 'eXIf') turn = turnIn(bytes.subarray(at + 8, end - 4));
     if (type === 'tRNS') isOpaque = false;
     at = end;
@@ -67,7 +67,7 @@ function inspectGif(bytes: Buffer): Picture {
   if (bytes.readUInt8(at) !== GIF_FRAME) throw damaged();
   // One byte of code size stands before the frame's data.
   endOfBlocks(bytes, at + 10 + colourTableBytes(bytes.readUInt8(at + 9)) + 1);
-  return { bytes, turn: UPRIGHT, isOpaque: false, heldBytesPerPixel: null };
+  return { bytes, turn: UPRIGHT, isOpaque: false, isReducible: false, maxPixels: MAX_PIXELS };
 }
 
 function colourTableBytes(flags: number): number {

@@ -9,6 +9,11 @@ const MAX_ESCAPES = 500_000;
 /** A progressive file has about ten scans. Each is a pass over all of the picture, and can be made of a few bytes. */
 const MAX_SCANS = 64;
 
+/** One of a single scan is reduced while it is decoded, so that only the time counts. */
+const MAX_JPEG_PIXELS = 50_000_000;
+/** Of others all scans are held before it is: enough for 25 megapixels as most are made, with colours halved both ways. */
+const MAX_HELD_BYTES = 75_000_000;
+
 const [SOI, EOI, SOS, APP1] = [0xd8, 0xd9, 0xda, 0xe1];
 const [BASELINE, EXTENDED] = [0xc0, 0xc1];
 const NO_FRAMES = [0xc4, 0xc8, 0xcc];
@@ -45,7 +50,8 @@ export function inspectJpeg(bytes: Buffer): Picture {
     at = endOfScan(bytes, at);
   }
   if (!frame || scans === 0) throw damaged();
-  return { bytes, turn, isOpaque: true, heldBytesPerPixel: isHeld ? frame.bytesPerPixel : 0 };
+  const maxPixels = isHeld ? MAX_HELD_BYTES / frame.bytesPerPixel : MAX_JPEG_PIXELS;
+  return { bytes, turn, isOpaque: true, isReducible: true, maxPixels };
 }
 
 function markerAt(bytes: Buffer, at: number): number {

@@ -8,12 +8,17 @@ export interface Picture {
   readonly turn: Turn;
   /** Whether no pixel of it can be seen through, as far as its header tells. */
   readonly isOpaque: boolean;
-  /**
-   * What a decoder that gives the picture reduced holds of each of its pixels until then, in bytes: nothing of a JPEG of
-   * one scan. Null where it must give the whole.
-   */
-  readonly heldBytesPerPixel: number | null;
+  /** Whether its decoder can give it reduced, without ever holding the whole. */
+  readonly isReducible: boolean;
+  /** The most that is taken of its kind, for the sake of what its decoder holds. */
+  readonly maxPixels: number;
 }
+
+/**
+ * Of what is decoded as a whole. Chosen by test/bench/images.ts so that no picture adds more than 150 MB, nor do many one
+ * after another.
+ */
+export const MAX_PIXELS = 16_000_000;
 
 const refusedFile = (message: string): AppError => invalidField('file', message);
 

@@ -2,18 +2,11 @@
 import { free } from '../../core/buffer.ts';
 import { cutMiddle } from './cut.ts';
 import { inspect } from './inspect.ts';
-import { damaged, noPicture, type Picture, tooLarge } from './picture.ts';
+import { damaged, noPicture, tooLarge } from './picture.ts';
 import type { Shape } from './variants.ts';
 import { withoutProfile } from './webp.ts';
 
 const QUALITY = 82;
-
-/** Of pictures that are decoded as a whole. Measured with test/bench/images.ts: none of them adds more than 150 MB. */
-const MAX_PIXELS = 16_000_000;
-
-/** Of JPEGs, which are reduced while they are decoded: what is held of them meanwhile, and a bound to the time. */
-const MAX_HELD_BYTES = 100_000_000;
-const MAX_JPEG_PIXELS = 50_000_000;
 
 export interface Variant {
   readonly size: number;
@@ -31,8 +24,7 @@ export interface Variant {
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
   const picture = inspect(file, (await metadataOf(file)).format);
   const size = await metadataOf(picture.bytes);
-  const limit = mostPixels(picture);
-  if (size.width * size.height > limit) throw tooLarge(size, limit);
+  if (size.width * size.height > picture.maxPixels) throw tooLarge(size, picture.maxPixels);
   const { turn } = picture;
   const isTurned = turn.rotate % 180 !== 0;
   const widest = shape.sizes.at(-1)!;
@@ -54,10 +46,6 @@ export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]>
   }
   free(middle.bytes);
   return variants;
-}
-
-function mostPixels({ heldBytesPerPixel }: Picture): number {
-  return heldBytesPerPixel === null ? MAX_PIXELS : Math.min(MAX_JPEG_PIXELS, MAX_HELD_BYTES / heldBytesPerPixel);
 }
 
 /** Of any size: what it is refused for says how large it is. */

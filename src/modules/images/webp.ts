@@ -1,6 +1,6 @@
 /** Reads a WebP's chunks (RFC 9649 §2), and takes out what `Bun.Image` cannot do without: an animation, a profile. */
 import { turnIn, UPRIGHT } from './exif.ts';
-import { damaged, type Picture } from './picture.ts';
+import { damaged, MAX_PIXELS, type Picture } from './picture.ts';
 
 const [PROFILE_FLAG, ALPHA_FLAG] = [0x20, 0x10];
 /** Of a file: RIFF, size, WEBP, and the chunk VP8X. */
@@ -9,6 +9,9 @@ const HEAD_BYTES = 30;
 const FRAME_HEAD_BYTES = 16;
 /** A picture has fewer than ten before its first frame; more are there to keep us busy. */
 const MAX_CHUNKS = 100;
+
+/** Without loss, the decoder holds every pixel twice. */
+const MAX_LOSSLESS_PIXELS = 12_000_000;
 
 interface Chunk {
   readonly type: string;
@@ -25,8 +28,15 @@ export function inspectWebp(bytes: Buffer): Picture {
   const exif = chunks.find(({ type }) => type === 'EXIF');
   const turn = exif ? turnIn(exif.data) : UPRIGHT;
   const frame = chunks.find(({ type }) => type === 'ANMF');
-  if (frame) return { bytes: fileOf(frame.data), turn, isOpaque: false, heldBytesPerPixel: null };
-  return { bytes, turn, isOpaque: chunks[0]?.type === 'VP8 ' || isOpaque(bytes), heldBytesPerPixel: null };
+  const parts = frame ? chunksOf(frame.data.subarray(FRAME_HEAD_BYTES)) : chunks;
+  const isLossless = parts.some(({ type }) => type === 'VP8L');
+  return {
+    bytes: frame ? fileOf(frame.data, parts) : bytes,
+    turn,
+    isOpaque: !frame && isOpaque(bytes),
+    isReducible: false,
+    maxPixels: isLossless ? MAX_LOSSLESS_PIXELS : MAX_PIXELS,
+  };
 }
 
 /** What comes after the first frame is not read. */
@@ -43,14 +53,14 @@ function chunksOf(bytes: Buffer): Chunk[] {
   return chunks;
 }
 
-/** VP8X and VP8L have the bit in the same place of their byte; VP8L's stands four bytes further on. */
+/** VP8X and VP8L have the bit in the same place of a byte; "VP8 " has none. */
 function isOpaque(bytes: Buffer): boolean {
-  const flags = bytes.readUInt8(bytes.toString('latin1', 12, 16) === 'VP8L' ? 24 : 20);
-  return (flags & ALPHA_FLAG) === 0;
+  const kind = bytes.toString('latin1', 12, 16);
+  return kind === 'VP8 ' || (bytes.readUInt8(kind === 'VP8L' ? 24 : 20) & ALPHA_FLAG) === 0;
 }
 
 /** A frame as a file. */
-function fileOf(frame: Buffer): Buffer {
+function fileOf(frame: Buffer, chunks: readonly Chunk[]): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write('RIFF');
   head.write('WEBPVP8X', 8);
@@ -58,7 +68,7 @@ function fileOf(frame: Buffer): Buffer {
   head.writeUInt8(ALPHA_FLAG, 20);
   // Width and height, less one, of three bytes each.
   frame.copy(head, 24, 6, 12);
-  const parts = chunksOf(frame.subarray(FRAME_HEAD_BYTES)).filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
+  const parts = chunks.filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
   return sized(Buffer.concat([head, ...parts.map(({ whole }) => whole)]));
 }
 
