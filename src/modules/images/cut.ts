@@ -11,7 +11,7 @@ const MAX_WORKING_BYTES = 130_000_000;
 const BYTES_PER_PIXEL = 4;
 
 /** Up to here pixels are handed on as they are, which takes three times their room. */
-const COMFORTABLE_PIXELS = 6_500_000;
+const COMFORTABLE_PIXELS = 3_400_000;
 /** Of the JPEG that a larger picture is between two steps; what comes of it is reduced and compressed further. */
 const WORKING_QUALITY = 95;
 /** No JPEG can be longer, as `Bun.Image` writes it. */

@@ -11,7 +11,7 @@ const FRAME_HEAD_BYTES = 16;
 const MAX_CHUNKS = 100;
 
 /** Without loss, the decoder holds every pixel twice. */
-const MAX_LOSSLESS_PIXELS = 12_000_000;
+const MAX_LOSSLESS_PIXELS = 10_000_000;
 
 interface Chunk {
   readonly type: string;
