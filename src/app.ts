@@ -21,9 +21,9 @@ import { apiKeyRoutes } from './modules/api-keys/routes.ts';
 import { applicationRoutes } from './modules/applications/routes.ts';
 import { betaRoutes } from './modules/beta/routes.ts';
 import { descriptionRoutes } from './modules/description/routes.ts';
-import { deviceAccountRoutes } from './modules/device/account-routes.ts';
-import { guessLimit } from './modules/device/guesses.ts';
-import { deviceRoutes } from './modules/device/routes.ts';
+import { deviceAccountRoutes } from './modules/devices/account-routes.ts';
+import { guessLimit } from './modules/devices/guesses.ts';
+import { deviceRoutes } from './modules/devices/routes.ts';
 import { grantRoutes } from './modules/grants/routes.ts';
 import { healthRoutes } from './modules/health/routes.ts';
 import { imageRoutes } from './modules/images/routes.ts';
@@ -35,6 +35,7 @@ import { profileRoutes } from './modules/profile/routes.ts';
 import { flowCookie } from './modules/provider/flow-cookie.ts';
 import { providerRoutes } from './modules/provider/routes.ts';
 import { sessionRoutes } from './modules/sessions/routes.ts';
+import { verificationRoutes } from './modules/verification/routes.ts';
 import { setupRoutes } from './modules/setup/routes.ts';
 import { consoleSessionKeeper } from './modules/sign-in/console-session.ts';
 import { signInRoutes } from './modules/sign-in/routes.ts';
@@ -69,7 +70,7 @@ export function createApp(dependencies: Dependencies, services: WiredServices, o
   const pipelineDependencies: PipelineDependencies = {
     createContext,
     authenticate: authenticator({
-      credentials: services.sessions.credentials,
+      credentials: services.verification.credentials,
       limiter,
       limits: config.limits,
       cookie,
@@ -144,7 +145,7 @@ function listOperations(
     live,
     deliveries,
   } = services;
-  const { sessions, otp, setup, workspaces, scheduler, limiter, longWork, mail } = services;
+  const { otp, setup, workspaces, scheduler, limiter, longWork, mail } = services;
   const cookie = sessionCookie(baseUrl());
   const keepConsoleSession = consoleSessionKeeper(cookie, workspaces.consoleId);
 
@@ -167,7 +168,8 @@ function listOperations(
     ...signInRoutes({ otp, keepConsoleSession }),
     ...passkeyRoutes({ passkeys: services.passkeys, passkeySignIn: services.passkeySignIn, keepConsoleSession }),
     ...providerRoutes({ ...services.provider, flowCookie: flowCookie(baseUrl(), random), keepConsoleSession }),
-    ...sessionRoutes(sessions),
+    ...verificationRoutes(services.verification),
+    ...sessionRoutes(services.sessions),
     ...liveRoutes({ hub: live, keepOpen }),
     ...accountRoutes(services),
     ...profileRoutes(services.profiles),

@@ -13,10 +13,11 @@ import { emailChangeService } from './modules/account/email.ts';
 import { exportService } from './modules/account/export.ts';
 import { forgetSessions } from './modules/account/forget-sessions.ts';
 import { ownMembershipService } from './modules/account/membership.ts';
+import { overviewService } from './modules/account/overview.ts';
 import { proofService } from './modules/account/proof.ts';
 import { ownSessionService } from './modules/account/sessions.ts';
 import { activityService } from './modules/activity/service.ts';
-import { personalKeyService } from './modules/api-keys/personal.ts';
+import { personalKeyService } from './modules/devices/personal-keys.ts';
 import { apiKeyService } from './modules/api-keys/service.ts';
 import { keyEndings } from './modules/api-keys/trails.ts';
 import { legalUrlService } from './modules/applications/legal-urls.ts';
@@ -24,8 +25,8 @@ import { applicationService } from './modules/applications/service.ts';
 import { betaService } from './modules/beta/service.ts';
 import { decidePending, launch } from './modules/beta/trails.ts';
 import { codeChallengeService } from './modules/codes/code-challenge.ts';
-import { deviceApprovalService } from './modules/device/approval.ts';
-import { deviceAuthorizationService } from './modules/device/authorization.ts';
+import { deviceApprovalService } from './modules/devices/approval.ts';
+import { deviceAuthorizationService } from './modules/devices/authorization.ts';
 import { grantService } from './modules/grants/service.ts';
 import { announceRename, withdrawGrant } from './modules/grants/trails.ts';
 import { imageService } from './modules/images/service.ts';
@@ -38,6 +39,7 @@ import { profileService } from './modules/profile/service.ts';
 import { providerService } from './modules/provider/service.ts';
 import { sessionEndings } from './modules/sessions/end.ts';
 import { sessionService } from './modules/sessions/service.ts';
+import { verificationService } from './modules/verification/service.ts';
 import { setupService } from './modules/setup/service.ts';
 import { otpService } from './modules/sign-in/otp.ts';
 import { userService } from './modules/users/service.ts';
@@ -70,7 +72,8 @@ export function wireServices(dependencies: Dependencies) {
   const isLoopbackAllowed = config.mode !== 'normal';
 
   const applications = applicationService({ db, clock, random, isLoopbackAllowed });
-  const sessions = sessionService({ db, clock, random, cdnUrl });
+  const verification = verificationService({ db, clock, cdnUrl });
+  const sessions = sessionService({ db, random });
   const workspaces = workspaceService({ db, applications });
   const challenges = codeChallengeService({ random, instanceKey, limits: config.limits });
   const apiKeys = apiKeyService({ db, clock, random });
@@ -114,7 +117,7 @@ export function wireServices(dependencies: Dependencies) {
     allowedCidrs: config.allowedCidrs,
     wake: deliveries.wake,
   });
-  const live = hub(sessions.envelopeOf);
+  const live = hub(verification.envelopeOf);
   db.onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds));
   db.onCommit(EVENT_EMITTED, (events) => live.publish(events));
   db.onCommit(SESSIONS_ENDED, (ended) => live.recheck(ended));
@@ -138,11 +141,11 @@ export function wireServices(dependencies: Dependencies) {
 
   const flushCounters = async () => {
     await limiter.flush();
-    await sessions.flushLastSeen();
+    await verification.flushLastSeen();
   };
   const jobs: Job[] = [
     { name: 'flush counters', everyMs: 1000, runOnce: () => limiter.flush() },
-    { name: 'last seen', everyMs: 1000, runOnce: () => sessions.flushLastSeen() },
+    { name: 'last seen', everyMs: 1000, runOnce: () => verification.flushLastSeen() },
     // Commits wake the queue; this finds what has become due by time.
     { name: 'mail', everyMs: 2000, runOnce: () => mail.wake() },
     { name: 'checkpoint', everyMs: 1000, runOnce: () => db.maintain() },
@@ -181,11 +184,13 @@ export function wireServices(dependencies: Dependencies) {
     beta,
     users,
     imports: importService(db),
-    profiles: profileService({ db, clock }),
+    profiles: profileService(db),
     images: imageService({ db, cdnUrl }),
     members: memberService({ db, consoleId: workspaces.consoleId, baseUrl }),
     activity: activityService(db),
+    verification,
     sessions,
+    overview: overviewService({ db, clock }),
     proofs: proofService(confirmations),
     ownSessions: ownSessionService({ db, clock }),
     emailChanges: emailChangeService(confirmations),
@@ -204,7 +209,7 @@ export function wireServices(dependencies: Dependencies) {
     /** Writes down all that is counted in memory; for a clean stop. */
     async flushAll() {
       await limiter.flushAll();
-      await sessions.flushLastSeen(true);
+      await verification.flushLastSeen(true);
     },
     /** Takes up what a stop or a crash left under way. */
     async begin() {

@@ -15,3 +15,19 @@ export interface ImageAddress {
 export function imageUrl({ cdnUrl, applicationSlug, userId, kind, size, updatedAt }: ImageAddress): string {
   return `${cdnUrl}/${applicationSlug}/users/${userId}/${kind}-${size}.webp?v=${updatedAt}`;
 }
+
+/** The parts of a user that an avatar's address is made of. */
+export interface AvatarSource {
+  readonly id: string;
+  readonly avatarSizes: readonly number[] | null;
+  readonly avatarUpdatedAt: number | null;
+  readonly providerAvatarUrl: string | null;
+}
+
+/** The avatar that was uploaded, or else the sign-in provider's. */
+export function avatarUrl(user: AvatarSource, applicationSlug: string, cdnUrl: string): string | null {
+  const { id, avatarSizes, avatarUpdatedAt, providerAvatarUrl } = user;
+  if (!avatarSizes || avatarUpdatedAt === null) return providerAvatarUrl;
+  const size = avatarSizes.includes(256) ? 256 : avatarSizes.at(-1)!;
+  return imageUrl({ cdnUrl, applicationSlug, userId: id, kind: 'avatar', size, updatedAt: avatarUpdatedAt });
+}

@@ -10,7 +10,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
-import { errorCodesOf } from '@/http/openapi.ts';
+import { errorCodesOf } from '@/modules/description/openapi.ts';
 import type { Operation } from '@/http/operation.ts';
 import { findApplication } from '@/store/applications.ts';
 import * as given from '../support/given.ts';

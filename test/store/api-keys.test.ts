@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { endPersonalKeys } from '@/store/api-keys.ts';
 import { bumpApplicationEpoch } from '@/store/applications.ts';
-import { createScene } from '../modules/device/scene.ts';
+import { createScene } from '../modules/devices/scene.ts';
 import * as given from '../support/given.ts';
 
 test('what an application’s epoch has ended is written down slice by slice, and nothing else is', async () => {

@@ -23,9 +23,9 @@ import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-membe
 import { endSessions } from '../sessions/end.ts';
 import type { Confirmations } from './confirmation.ts';
 import { forgetSessions } from './forget-sessions.ts';
-import { requireOwnProof } from './freshness.ts';
+import { requireOwnProof } from '../sign-in/freshness.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
-import { mailNotice } from './notice.ts';
+import { mailNotice } from '../../mail/notice.ts';
 
 /** Dependants before what they refer to. */
 const WIPED = [

@@ -19,9 +19,9 @@ import { moveInterest } from '../beta/interests.ts';
 import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
 import { announce } from '../users/announce.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS, requireOwnProof, requireProofOutside } from './freshness.ts';
+import { FRESH_MS, requireOwnProof, requireProofOutside } from '../sign-in/freshness.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
-import { mailNotice } from './notice.ts';
+import { mailNotice } from '../../mail/notice.ts';
 
 export type EmailChanges = ReturnType<typeof emailChangeService>;
 

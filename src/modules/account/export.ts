@@ -10,7 +10,7 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { PERSONAL_TABLES, type PersonalRow, personalRows } from '../../store/personal-data.ts';
-import { requireOwnProof } from './freshness.ts';
+import { requireOwnProof } from '../sign-in/freshness.ts';
 
 /** Never handed out: what stands for a secret, what carries one (subjects of mails do), and who decided over the person. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,7 @@
 /** Schemas that the parts of the account share. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
+import { Identity, Region } from '../profile/model.ts';
 import { Choice, Email, Id, Input, Nullable, OneTimeCode, PageOf, Timestamp } from '../../http/schemas.ts';
 
 export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() });
@@ -17,15 +18,6 @@ export const Proved = Type.Object({
 });
 
 /** For taking a way in away. */
-export const ForceQuery = Type.Object({
-  force: Type.Optional(
-    Type.Boolean({
-      description: 'Goes on although it is the last way in to one of the person’s applications.',
-      remedy: 'Give true or false.',
-    }),
-  ),
-});
-
 const OwnSession = Type.Object(
   {
     id: Id('ses'),
@@ -88,3 +80,38 @@ export const AccountExport = Type.Object({
     description: 'The rows about the person, by table. Binary values are base64.',
   }),
 });
+
+const Sizes = Nullable(Type.Array(Type.Integer()));
+
+const Membership = Type.Object(
+  {
+    applicationId: Id('app'),
+    name: Type.String(),
+    slug: Type.String(),
+    status: Choice(MEMBERSHIP_STATUSES),
+    username: Nullable(Type.String()),
+    joinedAt: Timestamp(),
+  },
+  { $id: 'AccountMembership' },
+);
+
+export const Account = Type.Object(
+  {
+    userId: Id('usr'),
+    email: Email(),
+    emailVerifiedAt: Nullable(Timestamp()),
+    identity: Identity,
+    username: Nullable(Type.String({ description: 'In the application of this session.' })),
+    applicationId: Id('app'),
+    memberships: Type.Array(Membership),
+    region: Region,
+    avatarUrl: Nullable(Type.String({ format: 'uri' })),
+    avatarSizes: Sizes,
+    avatarUpdatedAt: Nullable(Timestamp()),
+    bannerSizes: Sizes,
+    bannerUpdatedAt: Nullable(Timestamp()),
+    createdAt: Timestamp(),
+  },
+  { $id: 'Account' },
+);
+export type Account = Static<typeof Account>;

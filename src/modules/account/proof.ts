@@ -6,7 +6,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { findUser } from '../../store/people.ts';
 import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS } from './freshness.ts';
+import { FRESH_MS } from '../sign-in/freshness.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
 
 /** Whoever reads the code is told what it opens. */

@@ -7,6 +7,7 @@ import type { EmailChanges } from './email.ts';
 import type { Exports } from './export.ts';
 import type { MembershipAction, OwnMemberships } from './membership.ts';
 import {
+  Account,
   AccountDeleted,
   AccountExport,
   CodeAsked,
@@ -21,6 +22,7 @@ import {
   Proved,
   SessionsEnded,
 } from './model.ts';
+import type { Overview } from './overview.ts';
 import type { Proofs } from './proof.ts';
 import type { OwnSessions } from './sessions.ts';
 
@@ -29,6 +31,7 @@ const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 's
 const CODE_ERRORS = ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed'] as const;
 
 export interface AccountRouteDependencies {
+  readonly overview: Overview;
   readonly proofs: Proofs;
   readonly ownSessions: OwnSessions;
   readonly emailChanges: EmailChanges;
@@ -38,7 +41,7 @@ export interface AccountRouteDependencies {
 }
 
 export function accountRoutes(dependencies: AccountRouteDependencies): Operation[] {
-  const { proofs, ownSessions, emailChanges, ownMemberships, exports, deletions } = dependencies;
+  const { overview, proofs, ownSessions, emailChanges, ownMemberships, exports, deletions } = dependencies;
 
   const membership = (action: MembershipAction, summary: string, description: string): Operation =>
     operation({
@@ -56,6 +59,15 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
     });
 
   return [
+    operation({
+      ...common,
+      id: 'getAccount',
+      method: 'GET',
+      path: '/api/account',
+      summary: 'My account at a glance',
+      data: Account,
+      handle: ({ principal }) => overview.get(principal),
+    }),
     operation({
       ...common,
       id: 'requestProof',

@@ -92,22 +92,3 @@ export const NewApiKey = Type.Object({
   token: Type.String({ description: 'In plain text, this once.', examples: ['eak_…'] }),
 });
 export type NewApiKeyRecord = Static<typeof NewApiKey>;
-
-/** A personal key, as the person it belongs to sees it. */
-export const Device = Type.Object(
-  {
-    id: record.id,
-    name: record.name,
-    prefix: record.prefix,
-    application: Type.Object({ id: Id('app'), name: Type.String() }),
-    createdAt: record.createdAt,
-    lastUsedAt: record.lastUsedAt,
-    expiresAt: record.expiresAt,
-  },
-  { $id: 'Device' },
-);
-export type DeviceRecord = Static<typeof Device>;
-
-export const DevicePage = PageOf(Device);
-export const DevicePatch = Input({ name: Name() });
-export const DeviceRevoked = Type.Object({ id: Id('key') });

@@ -1,7 +1,7 @@
 /** The machine-readable descriptions of the API, made once from the operations themselves. */
 import { Type } from '@sinclair/typebox';
 import { nextTurn } from '../../core/turn.ts';
-import { openApiDocument, roleManifest } from '../../http/openapi.ts';
+import { openApiDocument, roleManifest } from './openapi.ts';
 import { matchesEtag } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';

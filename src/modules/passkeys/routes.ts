@@ -1,6 +1,6 @@
 /** Passkeys: signing in with one, and keeping one's own. */
 import { type Operation, operation } from '../../http/operation.ts';
-import { ForceQuery } from '../account/model.ts';
+import { ForceQuery } from '../sign-in/model.ts';
 import { SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
 import type { KeepConsoleSession } from '../sign-in/console-session.ts';

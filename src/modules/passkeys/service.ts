@@ -19,9 +19,9 @@ import {
   renamePasskey,
 } from '../../store/passkeys.ts';
 import { isSessionLive } from '../../store/sessions.ts';
-import { requireFresh } from '../account/freshness.ts';
-import { mailNotice } from '../account/notice.ts';
-import type { WaysIn } from '../account/ways-in.ts';
+import { requireFresh } from '../sign-in/freshness.ts';
+import { mailNotice } from '../../mail/notice.ts';
+import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
 import { authenticatorName } from './authenticators.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';

@@ -1,9 +1,8 @@
 /** Schemas of a person's own profile, and the rules that its fields are cleaned by. */
 import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import { Choice, Id, Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { ADDRESS_KINDS } from '../../store/addresses.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
-import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import * as fields from './fields.ts';
 
 /** How many addresses, legal entities and languages, each, a person can have. */
@@ -241,38 +240,3 @@ export const LanguagePage = PageOf(Language);
 export const CodeQuery = Type.Object({ code: Type.Optional(LanguageCode) });
 export const CodeInput = Input({ code: Type.Optional(LanguageCode) });
 export const RemovedLanguage = Type.Object({ code: Type.String() });
-
-const Sizes = Nullable(Type.Array(Type.Integer()));
-
-export const Membership = Type.Object(
-  {
-    applicationId: Id('app'),
-    name: Type.String(),
-    slug: Type.String(),
-    status: Choice(MEMBERSHIP_STATUSES),
-    username: Text(),
-    joinedAt: Timestamp(),
-  },
-  { $id: 'AccountMembership' },
-);
-
-export const Account = Type.Object(
-  {
-    userId: Id('usr'),
-    email: Email(),
-    emailVerifiedAt: Nullable(Timestamp()),
-    identity: Identity,
-    username: Text({ description: 'In the application of this session.' }),
-    applicationId: Id('app'),
-    memberships: Type.Array(Membership),
-    region: Region,
-    avatarUrl: Text({ format: 'uri' }),
-    avatarSizes: Sizes,
-    avatarUpdatedAt: Nullable(Timestamp()),
-    bannerSizes: Sizes,
-    bannerUpdatedAt: Nullable(Timestamp()),
-    createdAt: Timestamp(),
-  },
-  { $id: 'Account' },
-);
-export type Account = Static<typeof Account>;

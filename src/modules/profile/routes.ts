@@ -1,7 +1,7 @@
 /** A person's own profile: who they are, by which name in the application, and where they are at home. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';
-import { Account, Identity, IdentityPatch, Region, RegionInput, Username, UsernameInput } from './model.ts';
+import { Identity, IdentityPatch, Region, RegionInput, Username, UsernameInput } from './model.ts';
 import type { Profiles } from './service.ts';
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
@@ -9,17 +9,8 @@ const identityPath = '/api/account/profile/identity';
 const regionPath = '/api/account/profile/region';
 
 export function profileRoutes(profiles: Profiles): Operation[] {
-  const { overview, identities, usernames, regions } = profiles;
+  const { identities, usernames, regions } = profiles;
   return [
-    operation({
-      ...common,
-      id: 'getAccount',
-      method: 'GET',
-      path: '/api/account',
-      summary: 'My account at a glance',
-      data: Account,
-      handle: ({ principal }) => overview.get(principal),
-    }),
     operation({
       ...common,
       id: 'getIdentity',

@@ -1,24 +1,16 @@
 /** The parts of a person's own profile, put together. Each keeps the rules of its part. */
-import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../db/database.ts';
 import { addressService } from './addresses.ts';
 import { entityService } from './entities.ts';
 import { identityService } from './identity.ts';
 import { languageService } from './languages.ts';
-import { overviewService } from './overview.ts';
 import { regionService } from './region.ts';
 import { usernameService } from './username.ts';
 
-export interface ProfileDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 export type Profiles = ReturnType<typeof profileService>;
 
-export function profileService({ db, clock }: ProfileDependencies) {
+export function profileService(db: Database) {
   return {
-    overview: overviewService({ db, clock }),
     identities: identityService(db),
     usernames: usernameService(db),
     regions: regionService(db),

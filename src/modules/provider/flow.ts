@@ -14,7 +14,7 @@ import { isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database } from '../../db/database.ts';
 import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
 import type { ProviderState } from '../../store/provider-states.ts';
-import { requireFresh } from '../account/freshness.ts';
+import { requireFresh } from '../sign-in/freshness.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';

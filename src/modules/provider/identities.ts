@@ -14,9 +14,9 @@ import {
   listIdentitiesOf,
   type ProviderIdentity,
 } from '../../store/provider-identities.ts';
-import { requireFresh } from '../account/freshness.ts';
-import { mailNotice } from '../account/notice.ts';
-import type { WaysIn } from '../account/ways-in.ts';
+import { requireFresh } from '../sign-in/freshness.ts';
+import { mailNotice } from '../../mail/notice.ts';
+import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
 import { issuerName } from './issuer.ts';
 import type { IdentityRecord } from './model.ts';

@@ -1,7 +1,7 @@
 /** Identity providers: an application's own client, the way through a provider, and people's identities there. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { ForceQuery } from '../account/model.ts';
+import { ForceQuery } from '../sign-in/model.ts';
 import type { KeepConsoleSession } from '../sign-in/console-session.ts';
 import type { ProviderClients } from './clients.ts';
 import type { FlowCookie } from './flow-cookie.ts';

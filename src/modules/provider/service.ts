@@ -1,5 +1,5 @@
 /** Sign-in through OpenID providers, wired together: clients, what providers publish, the flow, and people's identities. */
-import { waysInService } from '../account/ways-in.ts';
+import { waysInService } from '../sign-in/ways-in.ts';
 import { type ProviderClientDependencies, providerClientService } from './clients.ts';
 import { providerFlow, type ProviderFlowDependencies } from './flow.ts';
 import { identityService } from './identities.ts';

@@ -41,3 +41,13 @@ export const SignedIn = Type.Object(
   { $id: 'SignedIn' },
 );
 export type SignedIn = Static<typeof SignedIn>;
+
+/** Of the removal of a way to sign in. */
+export const ForceQuery = Type.Object({
+  force: Type.Optional(
+    Type.Boolean({
+      description: 'Goes on although it is the last way in to one of the person’s applications.',
+      remedy: 'Give true or false.',
+    }),
+  ),
+});

@@ -1,5 +1,6 @@
 /** The users of an application: listed, looked at, banned and let back, given grants, signed out. */
 import type { Actor } from '../../core/actor.ts';
+import { avatarUrl } from '../../core/image-url.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
@@ -23,7 +24,6 @@ import type { User } from '../../store/people.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
-import { avatarUrl } from '../sessions/subject.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 
 export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';

@@ -24,7 +24,7 @@ import {
 } from '../../store/device-grants.ts';
 import { findMemberById } from '../../store/members.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
-import type { PersonalKeys } from '../api-keys/personal.ts';
+import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 

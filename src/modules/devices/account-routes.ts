@@ -1,12 +1,20 @@
 /** The person's side of the device grant: deciding on a device, and the devices they have connected. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
-import { Device, DevicePage, DevicePatch, DeviceRevoked } from '../api-keys/model.ts';
-import type { PersonalKeys } from '../api-keys/personal.ts';
+import type { PersonalKeys } from './personal-keys.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
 import type { Decision, DeviceApproval } from './approval.ts';
 import type { GuessLimit } from './guesses.ts';
-import { DeviceDecision, DeviceRequest, UserCodeInput, UserCodeQuery } from './model.ts';
+import {
+  Device,
+  DeviceDecision,
+  DevicePage,
+  DevicePatch,
+  DeviceRequest,
+  DeviceRevoked,
+  UserCodeInput,
+  UserCodeQuery,
+} from './model.ts';
 
 export interface DeviceAccountRouteDependencies {
   readonly deviceApproval: DeviceApproval;

@@ -1,8 +1,8 @@
 /** Tells a person by mail of what was done to their account. */
-import { DAY } from '../../core/clock.ts';
-import type { Unit } from '../../db/database.ts';
-import type { MailContent } from '../../mail/messages/notice.ts';
-import { queueMail } from '../../store/mails.ts';
+import { DAY } from '../core/clock.ts';
+import type { Unit } from '../db/database.ts';
+import type { MailContent } from './messages/notice.ts';
+import { queueMail } from '../store/mails.ts';
 
 const LIFETIME_MS = 3 * DAY;
 

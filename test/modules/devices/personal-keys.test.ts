@@ -5,7 +5,7 @@ import { secretPrefix } from '@/core/secret.ts';
 import { bumpApplicationEpoch, findConsole } from '@/store/applications.ts';
 import * as given from '../../support/given.ts';
 import { dumpTables } from '../../support/stored.ts';
-import { createScene, sceneOf } from '../device/scene.ts';
+import { createScene, sceneOf } from './scene.ts';
 import { BAD_CURSORS, lastAudit } from '../users/management.ts';
 
 const DEVICES = '/api/account/devices';

@@ -5,7 +5,7 @@ import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
 import { isSecret } from '@/core/secret.ts';
 import { retentionJob } from '@/jobs/retention.ts';
-import { deviceAuthorizationService } from '@/modules/device/authorization.ts';
+import { deviceAuthorizationService } from '@/modules/devices/authorization.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 import { dumpTables } from '../../support/stored.ts';

@@ -4,7 +4,7 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { listMembershipsWithApplication } from '../../store/members.ts';
 import { findUser } from '../../store/people.ts';
-import { identityOf } from './identity.ts';
+import { identityOf } from '../profile/identity.ts';
 import type { Account } from './model.ts';
 
 export type Overview = ReturnType<typeof overviewService>;

@@ -13,8 +13,8 @@ import { type DeviceGrant, findDeviceGrantByUserCode, updateDeviceGrant } from '
 import { findMemberById } from '../../store/members.ts';
 import { findSession, type Session } from '../../store/sessions.ts';
 import { listWorkspaces } from '../../store/workspaces.ts';
-import { requireFresh } from '../account/freshness.ts';
-import type { PersonalKeys } from '../api-keys/personal.ts';
+import { requireFresh } from '../sign-in/freshness.ts';
+import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import type { DeviceDecision, DeviceRequest } from './model.ts';
 

@@ -1,6 +1,7 @@
 /** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, LINE_PATTERN, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
+import { Choice, Email, Id, Input, LINE_PATTERN, Name, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
+import { ApiKey } from '../api-keys/model.ts';
 import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -117,3 +118,22 @@ export type DeviceRequest = Static<typeof DeviceRequest>;
 
 export const DeviceDecision = Type.Object({ status: Choice(DEVICE_GRANT_STATUSES) });
 export type DeviceDecision = Static<typeof DeviceDecision>;
+
+/** A personal key, as the person it belongs to sees it. */
+export const Device = Type.Object(
+  {
+    id: ApiKey.properties.id,
+    name: ApiKey.properties.name,
+    prefix: ApiKey.properties.prefix,
+    application: Type.Object({ id: Id('app'), name: Type.String() }),
+    createdAt: Timestamp(),
+    lastUsedAt: ApiKey.properties.lastUsedAt,
+    expiresAt: ApiKey.properties.expiresAt,
+  },
+  { $id: 'Device' },
+);
+export type DeviceRecord = Static<typeof Device>;
+
+export const DevicePage = PageOf(Device);
+export const DevicePatch = Input({ name: Name() });
+export const DeviceRevoked = Type.Object({ id: Id('key') });

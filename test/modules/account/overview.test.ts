@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { HOUR, isoTime } from '@/core/clock.ts';
 import type { SessionPrincipal } from '@/core/principal.ts';
-import { profileService } from '@/modules/profile/service.ts';
+import { overviewService } from '@/modules/account/overview.ts';
 import { countingReader } from '../../support/database.ts';
 import * as given from '../../support/given.ts';
 import { START } from '../../support/instance.ts';
-import { createPeople } from './people.ts';
+import { createPeople } from '../profile/people.ts';
 
 const NOW = isoTime(START);
 
@@ -85,8 +85,8 @@ describe('the account at a glance', () => {
 test('costs the same few statements for one membership and for many', async () => {
   const { instance, ada } = await createPeople();
   const { reader, count } = countingReader(instance.db.reader);
-  const { overview } = profileService({ ...instance, db: { ...instance.db, reader } });
-  const principal = (await instance.services.sessions.credentials.findSession(
+  const overview = overviewService({ ...instance, db: { ...instance.db, reader } });
+  const principal = (await instance.services.verification.credentials.findSession(
     ada.token,
     instance.db.reader,
   )) as SessionPrincipal;

@@ -28,9 +28,10 @@ import { recordAudit } from '../../store/audit.ts';
 import type { Member } from '../../store/members.ts';
 import { findUser } from '../../store/people.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
-import { mailNotice } from '../account/notice.ts';
-import { DEFAULT_RATE_LIMITS, type DeviceRecord } from './model.ts';
-import { tokenColumns } from './token.ts';
+import { mailNotice } from '../../mail/notice.ts';
+import { DEFAULT_RATE_LIMITS } from '../api-keys/model.ts';
+import { tokenColumns } from '../api-keys/token.ts';
+import type { DeviceRecord } from './model.ts';
 
 const MAX_PERSONAL_KEYS = 50;
 

@@ -2,11 +2,11 @@
 import { swagger } from '@elysiajs/swagger';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { ERROR_CATALOGUE, type ErrorCode } from '../core/error.ts';
-import { EVENT_SCHEMAS, EVENT_TYPES } from '../core/event.ts';
-import { describeLimitClass, type LimitSettings } from './limits.ts';
-import type { AccessRule, Operation } from './operation.ts';
-import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from './upload.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES } from '../../core/event.ts';
+import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
+import type { AccessRule, Operation } from '../../http/operation.ts';
+import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from '../../http/upload.ts';
 
 /** Version of the REST API, as the contract declares it. */
 const API_VERSION = '1.0.0';

@@ -1,0 +1,101 @@
+/** Verification of tokens, and what a signed-in person may ask about themselves. */
+import { type Operation, operation } from '../../http/operation.ts';
+import {
+  KeyVerification,
+  MeMemberships,
+  MeQuery,
+  MeRoles,
+  MeScopes,
+  SessionVerification,
+  VerifyInput,
+} from './model.ts';
+import type { Verification } from './service.ts';
+
+export function verificationRoutes(verification: Verification): Operation[] {
+  return [
+    operation({
+      id: 'verifySession',
+      method: 'POST',
+      path: '/api/v1/session',
+      summary: 'Verify the session token that is sent as the bearer',
+      description: 'Live: a ban, pause, deletion or sign-out shows at the very next call.',
+      tag: 'Verification',
+      access: 'token',
+      scope: 'instance',
+      limit: 'session',
+      style: 'session',
+      data: SessionVerification,
+      handle: ({ principal }) => ({ ok: true, ...principal.envelope }),
+    }),
+    operation({
+      id: 'verifyToken',
+      method: 'POST',
+      path: '/api/v1/verify',
+      summary: 'Verify a token for a backend that holds an API key',
+      description:
+        'Answers 200 with a verdict on `token`. A key sees its own tenants: any other token is `invalid_token`, as if unknown.',
+      tag: 'Verification',
+      access: 'key',
+      scope: 'instance',
+      limit: 'key',
+      style: 'verify',
+      body: VerifyInput,
+      data: KeyVerification,
+      async handle({ principal, body }) {
+        const verdict = await verification.verify(principal, body.token);
+        return verdict.ok ? { success: true, data: verdict.data } : { success: false, errorMessage: verdict.error };
+      },
+    }),
+    operation({
+      id: 'listMyRoles',
+      method: 'GET',
+      path: '/api/me/roles',
+      summary: 'The caller’s live role slugs',
+      tag: 'Verification',
+      access: 'person',
+      scope: 'instance',
+      limit: 'session',
+      query: MeQuery,
+      data: MeRoles,
+      errors: ['not_found'],
+      async handle({ principal, query }) {
+        const { roles } = await verification.liveSlugs(principal, query.applicationId);
+        return { roles };
+      },
+    }),
+    operation({
+      id: 'listMyScopes',
+      method: 'GET',
+      path: '/api/me/scopes',
+      summary: 'The caller’s live scope slugs',
+      tag: 'Verification',
+      access: 'person',
+      scope: 'instance',
+      limit: 'session',
+      query: MeQuery,
+      data: MeScopes,
+      errors: ['not_found'],
+      async handle({ principal, query }) {
+        const { scopes } = await verification.liveSlugs(principal, query.applicationId);
+        return { scopes };
+      },
+    }),
+    operation({
+      id: 'listMyMemberships',
+      method: 'GET',
+      path: '/api/me/memberships',
+      summary: 'The slugs of the groups the caller is in, live',
+      tag: 'Verification',
+      access: 'person',
+      scope: 'instance',
+      limit: 'session',
+      query: MeQuery,
+      data: MeMemberships,
+      errors: ['not_found'],
+      async handle({ principal, query }) {
+        const { memberships } = await verification.liveSlugs(principal, query.applicationId);
+        return { memberships };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,133 @@
+/**
+ * Judges, live at every use, what a caller sends as proof of who they are: session tokens and API keys, for the calls of
+ * this server and for the backends that have them verified.
+ */
+import type { Clock } from '../../core/clock.ts';
+import type { Envelope } from '../../core/envelope.ts';
+import { AppError } from '../../core/error.ts';
+import { accessTo, type KeyPrincipal, type PersonPrincipal } from '../../core/principal.ts';
+import { hashSecret, isSecret } from '../../core/secret.ts';
+import type { Database } from '../../db/database.ts';
+import type { Credentials } from '../../http/authenticate.ts';
+import {
+  findKeyCredential,
+  findKeySubject,
+  findLiveSlugs,
+  findSessionSubject,
+  findSessionSubjectById,
+  type KeyCredential,
+  type KeySubject,
+  type SessionSubject,
+} from '../../store/verification.ts';
+import { listSeatsOf } from '../../store/workspace-members.ts';
+import { lastSeen } from './last-seen.ts';
+import type { TokenRefusal } from './model.ts';
+import { envelope, liveSlugs } from './subject.ts';
+import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
+
+export interface VerificationDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly cdnUrl: () => string;
+}
+
+const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
+
+export type Verification = ReturnType<typeof verificationService>;
+
+export function verificationService({ db, clock, cdnUrl }: VerificationDependencies) {
+  const { reader } = db;
+  const seen = lastSeen(db);
+
+  /** Null when the session or key is good for use now, which is then noted. */
+  function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
+    const now = clock.now();
+    if ('sessionId' in row) {
+      const refusal = judgeSession(row, now);
+      if (refusal === null) seen.sessionSeen(row.sessionId, row.applicationUserId, row.lastSeenAt, now);
+      return refusal;
+    }
+    const refusal = judgeKey(row, now);
+    if (refusal === null) seen.keyUsed(row.keyId, row.lastUsedAt, now);
+    return refusal;
+  }
+
+  const credentials: Credentials = {
+    async findKey(token, reader) {
+      // A malformed or made-up token is refused by its checksum, before any look-up.
+      const row = isSecret('apiKey', token) ? await findKeyCredential(reader, hashSecret(token)) : undefined;
+      if (!row || refusalOf(row) !== null) return null;
+      const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
+      if (row.source === 'device') {
+        if (applicationId === null) return null;
+        const isConsole = row.isConsole === 1;
+        const workspaces = isConsole ? await listSeatsOf(reader, userId) : [];
+        return { kind: 'personal_key', keyId, userId, applicationId, perMinute, perDay, isConsole, workspaces };
+      }
+      return {
+        kind: 'key',
+        keyId,
+        userId,
+        workspaceId: row.keyWorkspaceId,
+        applicationId,
+        applicationIds: row.keyApplicationIds === null ? null : (JSON.parse(row.keyApplicationIds) as string[]),
+        access: row.access,
+        perMinute,
+        perDay,
+      };
+    },
+    async findSession(token, reader) {
+      const row = isSecret('session', token) ? await findSessionSubject(reader, hashSecret(token)) : undefined;
+      if (!row) return 'invalid_token';
+      const refusal = refusalOf(row);
+      if (refusal !== null) return refusal;
+      const { sessionId, userId, applicationId, applicationUserId, workspaceId } = row;
+      const isConsole = workspaceId === null;
+      return {
+        kind: 'session',
+        sessionId,
+        userId,
+        applicationId,
+        applicationUserId,
+        workspaceId,
+        isConsole,
+        // Whoever acts in the console manages what they are a member of, as of now.
+        workspaces: isConsole ? await listSeatsOf(reader, userId) : [],
+        envelope: envelope(row, cdnUrl()),
+      };
+    },
+  };
+
+  return {
+    credentials,
+
+    /**
+     * What a backend's key may learn of a token: its own tenants' tokens only. Anything else is `invalid_token`, as if it
+     * were unknown.
+     */
+    async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
+      const isSession = isSecret('session', token);
+      if (!isSession && !isSecret('apiKey', token)) return UNKNOWN;
+      const hash = hashSecret(token);
+      const row = isSession ? await findSessionSubject(reader, hash) : await findKeySubject(reader, hash);
+      if (!row || !accessTo(caller, { id: row.applicationId, workspaceId: row.workspaceId })) return UNKNOWN;
+      const refusal = refusalOf(row);
+      return refusal === null ? { ok: true, data: envelope(row, cdnUrl()) } : { ok: false, error: refusal };
+    },
+
+    /** The identity behind a session that is in force; null when it is over. */
+    async envelopeOf(sessionId: string): Promise<Envelope | null> {
+      const row = await findSessionSubjectById(reader, sessionId);
+      return row && judgeSession(row, clock.now()) === null ? envelope(row, cdnUrl()) : null;
+    },
+
+    /** @throws {AppError} not_found where the person has no active membership in that application. */
+    async liveSlugs(principal: PersonPrincipal, applicationId = principal.applicationId) {
+      const held = await findLiveSlugs(reader, principal.userId, applicationId);
+      if (!held) throw new AppError('not_found');
+      return liveSlugs(held);
+    },
+
+    flushLastSeen: seen.flush,
+  };
+}
