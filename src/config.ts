@@ -24,17 +24,20 @@ export interface Config extends Omit<SettingValues, ProviderPart> {
   readonly provider: ProviderSettings | null;
 }
 
+/** The instance's own client at an identity provider. */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
+/** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Flags of the command line by name; those that belong to a setting win over its variable. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
+/** What the command line adds to the environment. */
 export interface LoadOptions {
   readonly mode?: Mode;
   readonly flags?: Flags;

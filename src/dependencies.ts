@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type AdjustableClock, type Clock, systemClock } from './core/clock.ts';
 import { type InstanceKey, instanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
@@ -12,12 +12,14 @@ import type { Database } from './db/database.ts';
 import { migrate, refuseForeignDatabase } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
 import type { AccessLog } from './http/access-log.ts';
+import type { PeerAddress } from './http/request-context.ts';
 import { outboxTransport } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
 import type { Mail } from './store/mails.ts';
 
+/** All that the product uses of the world outside. */
 export interface Dependencies {
   readonly config: Config;
   readonly db: Database;
@@ -31,6 +33,12 @@ export interface Dependencies {
   readonly accessLog: AccessLog;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
+  readonly peerAddress: PeerAddress;
+  /** Lets a connection stay open without traffic from the client. */
+  readonly keepOpen: (request: Request) => void;
+  readonly isStopping: () => boolean;
+  /** Given in an ephemeral instance only; its presence opens the test endpoints. */
+  readonly testClock: AdjustableClock | null;
 }
 
 /** A data folder opened for one process: migrated, with its key loaded. */
@@ -42,6 +50,7 @@ export interface OpenedData {
   close(): Promise<void>;
 }
 
+/** How a folder is opened; for a server, durably, unless said otherwise. */
 export interface OpenDataOptions {
   readonly clock?: Clock;
   readonly random?: Random;

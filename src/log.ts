@@ -1,7 +1,8 @@
 /** Structured logs: JSON lines by pino, in this process, with secrets and e-mail addresses taken out. */
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { SECRET_PREFIXES } from './core/secret.ts';
 
-const SECRETS = /\b(eak|est|ecs|egs|whsec|edc|eps|ebr)_[0-9A-Za-z]{8,}/g;
+const SECRETS = new RegExp(`\\b(${Object.values(SECRET_PREFIXES).join('|')})_[0-9A-Za-z]{8,}`, 'g');
 const ADDRESSES = /[^\s"'<>()[\]:;,@]{1,64}@[^\s"'<>()[\]:;,@]{1,255}/g;
 
 const MAX_CAUSES = 5;
@@ -47,6 +48,7 @@ export interface LogDestination extends DestinationStream {
 const BLOCK_CHARACTERS = 32 * 1024;
 const FLUSH_MS = 500;
 
+/** @param fd 1 for standard output, 2 for standard error. A reader that has gone away is no error. */
 export function logDestination(fd: 1 | 2): LogDestination {
   const sink = Bun.file(fd).writer({ highWaterMark: BLOCK_CHARACTERS });
   let gathered = '';

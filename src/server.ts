@@ -16,6 +16,7 @@ import { createServices, type Services } from './services.ts';
 import type { Mail } from './store/mails.ts';
 import type { AccessLog } from './http/access-log.ts';
 
+/** An instance that is up. */
 export interface RunningServer {
   readonly url: string;
   readonly db: Database;
@@ -25,6 +26,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** Where an instance writes what it says. */
 export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
@@ -106,17 +108,15 @@ export async function startServer(
     log,
     accessLog,
     baseUrl: () => url,
+    peerAddress: (request) => listener.requestIP(request)?.address ?? null,
+    keepOpen: (request) => listener.timeout(request, 0),
+    isStopping: () => isStopping,
+    testClock,
   };
   const services = await createServices(dependencies);
-  const app = createApp(dependencies, services, {
-    peerAddress: (request) => listener.requestIP(request)?.address ?? null,
-    isStopping: () => isStopping,
-    keepOpen: (request) => listener.timeout(request, 0),
-    testClock,
-  });
+  const app = createApp(dependencies, services);
   handle = app.fetch;
   ready.resolve(app.fetch);
-  await services.begin();
   services.scheduler.start();
 
   let stopping: Promise<void> | undefined;
@@ -125,10 +125,7 @@ export async function startServer(
     services.live.closeAll();
     await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
     await listener.stop(true);
-    // A mail server that hangs must not keep the process: what it has not taken stays queued.
-    services.mail.close();
-    const stopped = [services.scheduler.stop(), services.deliveries.stop(), services.longWork.stop()];
-    await Promise.race([Promise.all(stopped), Bun.sleep(JOBS_MS)]);
+    await Promise.race([services.stop(), Bun.sleep(JOBS_MS)]);
     await services.flushAll();
     await data.close();
     removeFolder();

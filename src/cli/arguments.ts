@@ -9,6 +9,7 @@ export class UsageError extends Error {}
 /** A setting that can be given as a flag too. */
 export type FlagSetting = Setting & Required<Pick<Setting, 'flag'>>;
 
+/** One word of the command line, with what it takes. */
 export interface Command {
   readonly name: string;
   readonly summary: string;

@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { systemRandom } from '../core/random.ts';
 import { mintSecret } from '../core/secret.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
-import { findApplication } from '../store/applications.ts';
+import { requireApplication } from '../store/applications.ts';
 
 /** The one line on standard output that says the instance is ready. */
 export interface ReadyLine {
@@ -25,7 +25,7 @@ export async function startEphemeral(
   const server = await startServer({ ...config, workspaceKey }, options);
   const { applications, workspaceId } = server.services;
   const { id, clientId } = await applications.create(SYSTEM_ACTOR, workspaceId, { name: 'Test application' });
-  const present = async () => (await findApplication(server.db.reader, id))!;
+  const present = async () => await requireApplication(server.db.reader, id);
   await applications.publish(SYSTEM_ACTOR, await present());
   await applications.goLive(SYSTEM_ACTOR, await present());
   return { server, ready: { ready: true, url: server.url, workspaceId, workspaceKey, applicationId: id, clientId } };

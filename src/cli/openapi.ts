@@ -1,5 +1,4 @@
 /** `gatehouse openapi`: prints the description of the API without a server. */
-import { createApp } from '../app.ts';
 import { loadConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
@@ -20,7 +19,7 @@ export const openapi: Command = {
   async run() {
     const config = loadConfig(process.env);
     const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`;
-    // The operations of a real app, which only has no data: nothing described can differ from what is served.
+    // The operations of a real instance, which only has no data: nothing described can differ from what is served.
     const dependencies: Dependencies = {
       config,
       db: NO_DATABASE,
@@ -32,14 +31,13 @@ export const openapi: Command = {
       log: createLog('silent', logDestination(2)),
       accessLog: accessLog(null),
       baseUrl: () => baseUrl,
-    };
-    const app = createApp(dependencies, wireServices(dependencies), {
       peerAddress: () => null,
-      isStopping: () => false,
       keepOpen: () => {},
+      isStopping: () => false,
       testClock: null,
-    });
-    process.stdout.write(await openApiYaml(app.operations, baseUrl, config.limits));
+    };
+    const { operations } = wireServices(dependencies);
+    process.stdout.write(await openApiYaml(operations, baseUrl, config.limits));
     return 0;
   },
 };

@@ -5,6 +5,7 @@ export interface Clock {
   now(): number;
 }
 
+/** Real time. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** A clock that runs with real time but can be moved forward; used by tests and `serve --ephemeral`. */
@@ -13,6 +14,7 @@ export interface AdjustableClock extends Clock {
   advance(ms: number): void;
 }
 
+/** Never runs backwards: `advance` throws a RangeError for a negative step. */
 export function adjustableClock(base: Clock = systemClock): AdjustableClock {
   let offset = 0;
   return {

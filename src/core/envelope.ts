@@ -24,6 +24,7 @@ export interface Envelope {
   readonly expiresAt: string | null;
 }
 
+/** Where a person is at home; null for what they have not set. */
 export interface Region {
   readonly country: string | null;
   readonly uiLocale: string | null;

@@ -1,4 +1,7 @@
 /** The one error class and the one catalogue of error codes; status, text and API description all come from here. */
+import { type Hint, type HintGiven, HINTS } from './error-hints.ts';
+import { format } from './format.ts';
+import { SECRET_PREFIXES } from './secret.ts';
 
 interface ErrorEntry {
   readonly status: number;
@@ -30,7 +33,10 @@ export const ERROR_CATALOGUE = {
   invalid_token: { status: 401, message: 'The session token is not valid; sign in again.' },
   expired: { status: 401, message: 'The session has expired; sign in again.' },
   revoked: { status: 401, message: 'The session has ended; sign in again.' },
-  invalid_api_key: { status: 401, message: 'Send a valid API key as "Authorization: Bearer eak_…".' },
+  invalid_api_key: {
+    status: 401,
+    message: `Send a valid API key as "Authorization: Bearer ${SECRET_PREFIXES.apiKey}_…".`,
+  },
   admin_scope_required: { status: 403, message: 'This operation needs a key or member with full access.' },
   forbidden: { status: 403, message: 'This credential may not do that.' },
   reauthentication_required: {
@@ -75,31 +81,40 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-export interface AppErrorOptions {
-  /** Replaces the catalogue's sentence where a more exact remedy is known. Never holds a secret or a rejected value. */
-  readonly message?: string;
+/**
+ * A hint replaces the catalogue's sentence where more is known; that of another code says its sentence. `values` are what
+ * the hint needs, no more and no less.
+ */
+export type AppErrorOptions = {
   readonly fields?: readonly FieldProblem[];
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
-}
+} & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });
 
 /** A refusal that the caller is told about. Anything else that is thrown is answered `internal` and logged. */
 export class AppError extends Error {
   readonly code: ErrorCode;
+  readonly hint: Hint | ErrorCode | undefined;
   readonly fields: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    super(options.message ?? ERROR_CATALOGUE[code].message, { cause: options.cause });
+    const { hint, values, fields, retryAfterSeconds, cause } = options;
+    super(format(sentenceOf(hint ?? code), values ?? {}), { cause });
     this.name = 'AppError';
     this.code = code;
-    this.fields = options.fields;
-    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.hint = hint;
+    this.fields = fields;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 
   get status(): number {
     return ERROR_CATALOGUE[this.code].status;
   }
+}
+
+function sentenceOf(key: Hint | ErrorCode): string {
+  return key in HINTS ? HINTS[key as Hint] : ERROR_CATALOGUE[key as ErrorCode].message;
 }
 
 /** A refusal of one field. */

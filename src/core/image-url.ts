@@ -1,5 +1,6 @@
 /** Addresses of the pictures that people have uploaded, as the contract shapes them. */
 
+/** What the address of one variant of an uploaded picture is made of. */
 export interface ImageAddress {
   /** Where images are served, without a trailing slash. */
   readonly cdnUrl: string;
@@ -27,7 +28,7 @@ export interface AvatarSource {
 /** The avatar that was uploaded, or else the sign-in provider's. */
 export function avatarUrl(user: AvatarSource, applicationSlug: string, cdnUrl: string): string | null {
   const { id, avatarSizes, avatarUpdatedAt, providerAvatarUrl } = user;
-  if (!avatarSizes || avatarUpdatedAt === null) return providerAvatarUrl;
-  const size = avatarSizes.includes(256) ? 256 : avatarSizes.at(-1)!;
+  const size = avatarSizes?.includes(256) ? 256 : avatarSizes?.at(-1);
+  if (size === undefined || avatarUpdatedAt === null) return providerAvatarUrl;
   return imageUrl({ cdnUrl, applicationSlug, userId: id, kind: 'avatar', size, updatedAt: avatarUpdatedAt });
 }

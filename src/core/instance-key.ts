@@ -4,6 +4,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export const INSTANCE_KEY_BYTES = 32;
 
+/** Digests and encryption under the instance's own key, which itself is never handed out. */
 export interface InstanceKey {
   /**
    * HMAC-SHA256 of a short code, bound to the challenge it belongs to. A code has too little entropy for a bare hash:
@@ -23,8 +24,10 @@ export interface InstanceKey {
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
+/** What a sealed secret is for; it opens for nothing else. */
 export type SealPurpose = 'webhook' | 'provider';
 
+/** What a derived value is for; the same text gives another value for each. */
 export type DerivePurpose = 'user code' | 'nonce' | 'code verifier';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */

@@ -2,7 +2,9 @@
 
 import type { Envelope } from './envelope.ts';
 
+/** What management allows; `full` includes `read`. */
 export type Access = 'read' | 'full';
+/** A person's role in a workspace; `member` reads, the others change as well. */
 export type ConsoleRole = 'owner' | 'admin' | 'member';
 
 /** An API key, acting as its synthetic principal. */
@@ -30,12 +32,13 @@ export interface PersonalKeyPrincipal {
   readonly userId: string;
   readonly applicationId: string;
   readonly isConsole: boolean;
-  readonly workspaces: readonly WorkspaceRole[];
+  readonly workspaces: readonly WorkspaceSeat[];
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-export interface WorkspaceRole {
+/** What a person may do in a workspace. */
+export interface WorkspaceSeat {
   readonly workspaceId: string;
   readonly role: ConsoleRole;
 }
@@ -54,12 +57,13 @@ export interface SessionPrincipal {
   /** The live identity, as verification reports it. */
   readonly envelope: Envelope;
   /** Where this person may manage what; empty for everyone but workspace members in the console. */
-  readonly workspaces: readonly WorkspaceRole[];
+  readonly workspaces: readonly WorkspaceSeat[];
 }
 
 /** A person, however they prove it. */
 export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
 
+/** Whoever calls with a credential that is good now. */
 export type Principal = KeyPrincipal | PersonPrincipal;
 
 /**

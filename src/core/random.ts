@@ -1,6 +1,7 @@
 /** The one source of randomness: everything unguessable comes from the operating system's generator through here. */
 import { randomInt } from 'node:crypto';
 
+/** Random values; none of them is predictable, but for `fraction`. */
 export interface Random {
   bytes(length: number): Uint8Array;
   /** A uniformly distributed decimal code, leading zeros kept. */
@@ -11,6 +12,7 @@ export interface Random {
   fraction(): number;
 }
 
+/** From the operating system's generator; `fraction` alone is not. */
 export const systemRandom: Random = {
   bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   digits: (length) => String(randomInt(10 ** length)).padStart(length, '0'),

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { AppError } from './error.ts';
 
+/** What passkeys are made for and checked against. */
 export interface RelyingParty {
   /** A host name; an address cannot be one (WebAuthn §5.1.2). */
   readonly id: string;
@@ -25,9 +26,6 @@ export function relyingPartyOf(baseUrl: string): RelyingParty | null {
 /** @throws {AppError} invalid_state where this server can be none. */
 export function requireRelyingParty(baseUrl: string): RelyingParty {
   const relyingParty = relyingPartyOf(baseUrl);
-  if (!relyingParty)
-    throw new AppError('invalid_state', {
-      message: 'Passkeys need a host name: set GATEHOUSE_BASE_URL to one instead of an IP address.',
-    });
+  if (!relyingParty) throw new AppError('invalid_state', { hint: 'passkeys_need_host_name' });
   return relyingParty;
 }

@@ -4,6 +4,7 @@
  */
 import type { Random } from './random.ts';
 
+/** What a secret begins with, before an underscore: nowhere else is it written. */
 export const SECRET_PREFIXES = {
   apiKey: 'eak',
   session: 'est',
@@ -26,7 +27,7 @@ const SHAPE = /^[0-9A-Za-z]{49}$/;
 
 function base62(value: bigint, length: number): string {
   let text = '';
-  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET[Number(rest % 62n)]! + text;
+  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
   return text;
 }
 
@@ -34,7 +35,7 @@ function checksum(text: string): string {
   let rest = Bun.hash.crc32(text);
   let encoded = '';
   while (encoded.length < CHECKSUM_LENGTH) {
-    encoded = ALPHABET[rest % 62]! + encoded;
+    encoded = ALPHABET.charAt(rest % 62) + encoded;
     rest = Math.floor(rest / 62);
   }
   return encoded;
@@ -47,11 +48,16 @@ export function mintSecret(kind: SecretKind, random: Random): string {
   return body + checksum(body);
 }
 
+/** Whether the text begins as a secret of this kind does, to tell kinds apart before {@link isSecret} checks the rest. */
+export function startsLikeSecret(kind: SecretKind, text: string): boolean {
+  return text.startsWith(`${SECRET_PREFIXES[kind]}_`);
+}
+
 /** True when the text has the shape and checksum of a secret of this kind; says nothing of whether it was issued. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
   if (text.length !== prefix.length + 1 + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
-  if (!text.startsWith(`${prefix}_`) || !SHAPE.test(text.slice(prefix.length + 1))) return false;
+  if (!startsLikeSecret(kind, text) || !SHAPE.test(text.slice(prefix.length + 1))) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return checksum(body) === text.slice(-CHECKSUM_LENGTH);
 }

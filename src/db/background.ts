@@ -9,6 +9,7 @@ export interface Checkpoint {
   readonly checkpointed: number;
 }
 
+/** The second thread. Every call is rejected once it is closed. */
 export interface Background {
   /** Rows of a long read, as of one moment after the call. */
   read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
@@ -18,6 +19,7 @@ export interface Background {
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
+/** @param path of a database file that exists: each thread has a connection of its own to it. */
 export function background(path: string): Background {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;

@@ -1,8 +1,12 @@
 /** One connection to SQLite with the statements that were prepared on it, each once. */
 import type { Database as SqliteDatabase, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
+import { type Remembered, tablesChangedBy } from './remembered.ts';
 
 export type Orm = BunSQLiteDatabase;
+
+/** What is asked of the driver's statements. */
+export type Running = Pick<Statement<unknown, SQLQueryBindings[]>, 'run' | 'all' | 'values' | 'get' | 'finalize'>;
 
 /** A connection as the statements of the store see it. */
 export interface Connection {
@@ -12,12 +16,16 @@ export interface Connection {
   readonly kept: Map<object, unknown>;
   /** For building statements that are kept. */
   readonly plainOrm: Orm;
-  /** The driver's statement for an SQL text, prepared once. */
-  statement(sql: string): Statement<unknown, SQLQueryBindings[]>;
+  /**
+   * The driver's statement for an SQL text, prepared once.
+   *
+   * @param isNote a change that no remembered row is asked for.
+   */
+  statement(sql: string, isNote?: boolean): Running;
   /** Called before each statement. @throws where the connection may not be used now. */
   enter(): void;
-  /** Rows of the present snapshot that more than one request asks for; null where there is none. */
-  readonly shared: Map<string, unknown[]> | null;
+  /** Rows that need not be read again; null inside a change, which sees what it has changed. */
+  readonly remembered: Remembered | null;
   /** Runs a read in another thread; null where there is none, or inside a change. */
   readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
 }
@@ -27,28 +35,48 @@ export interface Watch {
   /** Called before each statement. */
   enter(): void;
   /** For changes: one was built, or run; what was built and never run is found by that. */
-  readonly changes?: { begun(): void; ran(): void };
-  readonly shared?: Map<string, unknown[]> | null;
+  readonly changes?: { begun(): void; ran(): void; touched(tables: readonly string[]): void };
+  readonly remembered?: Remembered;
 }
 
 /** Texts of statements built at each use vary with lists and filters; far more than there are shapes of ours. */
 const MAX_STATEMENTS = 2000;
 
+/** @param watch told of each statement; null where nothing has to know. */
 export function createConnection(
   sqlite: SqliteDatabase,
   watch: Watch | null = null,
   far: Connection['far'] = null,
 ): Connection {
-  const statements = new Map<string, Statement<unknown, SQLQueryBindings[]>>();
+  const statements = new Map<string, Running>();
+  const changes = watch?.changes;
 
-  function statement(sql: string): Statement<unknown, SQLQueryBindings[]> {
+  /** Whoever keeps rows in memory is told which tables a change touches, each time it runs. */
+  function prepare(sql: string, isNote = false): Running {
+    const statement: Running = sqlite.prepare<unknown, SQLQueryBindings[]>(sql);
+    const tables = changes && !isNote ? tablesChangedBy(sql) : null;
+    if (!changes || !tables) return statement;
+    const told = <Result>(result: Result): Result => {
+      changes.touched(tables);
+      return result;
+    };
+    return {
+      run: (...values) => told(statement.run(...values)),
+      all: (...values) => told(statement.all(...values)),
+      values: (...values) => told(statement.values(...values)),
+      get: (...values) => told(statement.get(...values)),
+      finalize: () => statement.finalize(),
+    };
+  }
+
+  function statement(sql: string, isNote = false): Running {
     let known = statements.get(sql);
     if (known === undefined) {
       if (statements.size >= MAX_STATEMENTS) {
         for (const old of statements.values()) old.finalize();
         statements.clear();
       }
-      known = sqlite.prepare<unknown, SQLQueryBindings[]>(sql);
+      known = prepare(sql, isNote);
       statements.set(sql, known);
     }
     return known;
@@ -57,10 +85,10 @@ export function createConnection(
   /** The part of the driver that drizzle uses. */
   const client = {
     prepare(sql: string) {
-      const isWrite = watch?.changes !== undefined && /^\s*(?:insert|update|delete|replace)/i.test(sql);
-      const run = <Result>(use: (statement: Statement<unknown, SQLQueryBindings[]>) => Result): Result => {
+      const isWrite = changes !== undefined && /^\s*(?:insert|update|delete|replace)/i.test(sql);
+      const run = <Result>(use: (statement: Running) => Result): Result => {
         watch?.enter();
-        if (isWrite) watch?.changes?.ran();
+        if (isWrite) changes?.ran();
         return use(statement(sql));
       };
       return {
@@ -71,7 +99,6 @@ export function createConnection(
     },
   };
   const orm = drizzle({ client: client as unknown as SqliteDatabase });
-  const changes = watch?.changes;
   if (changes)
     for (const method of ['insert', 'update', 'delete'] as const) {
       const begin = orm[method].bind(orm) as (table: never) => unknown;
@@ -81,14 +108,14 @@ export function createConnection(
       }) as never;
     }
 
-  const kept = { prepare: (sql: string) => sqlite.prepare(sql) };
+  const kept = { prepare: (sql: string) => prepare(sql) };
   return {
     orm,
     kept: new Map(),
     plainOrm: drizzle({ client: kept as unknown as SqliteDatabase }),
     statement,
     enter: () => watch?.enter(),
-    shared: watch?.shared ?? null,
+    remembered: watch?.remembered ?? null,
     far,
   };
 }

@@ -6,6 +6,7 @@ import { StartupError } from '../core/startup-error.ts';
 import { INSTANCE_KEY_BYTES } from '../core/instance-key.ts';
 import type { Random } from '../core/random.ts';
 
+/** The paths of a data folder, all absolute. */
 export interface DataFolder {
   readonly path: string;
   readonly databasePath: string;

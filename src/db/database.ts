@@ -38,10 +38,12 @@ export interface Topic<Message> {
   readonly message?: Message;
 }
 
+/** Topics are told apart by identity: the name is for people. */
 export function topic<Message>(name: string): Topic<Message> {
   return { name };
 }
 
+/** The data of one instance, whatever engine holds it. */
 export interface Database {
   /** For reads outside a change. Never waits for a change under way. */
   readonly reader: Reader;
@@ -64,6 +66,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What an engine says of itself. */
 export interface DatabaseStatus {
   /** Changes that wait for their turn. */
   readonly queued: number;

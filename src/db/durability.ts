@@ -8,6 +8,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { AppError } from '../core/error.ts';
 
+/** Knows which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {
   /** Resolves when all that was committed before the call is on the disk. @throws {AppError} unavailable */
   settled(): Promise<void>;
@@ -47,6 +48,7 @@ export interface LogDurabilityOptions {
   readonly onProblem: (error: unknown, isRecovered: boolean) => void;
 }
 
+/** To be called while a connection is open, which keeps the log in place. */
 export async function logDurability({ logPath, secure, onProblem }: LogDurabilityOptions): Promise<Durability> {
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
@@ -56,11 +58,7 @@ export async function logDurability({ logPath, secure, onProblem }: LogDurabilit
   let isClosed = false;
 
   const refusal = (cause?: unknown) =>
-    new AppError('unavailable', {
-      message: 'The disk refuses writes; nothing is accepted until it takes them again.',
-      retryAfterSeconds: 5,
-      cause,
-    });
+    new AppError('unavailable', { hint: 'disk_refuses_writes', retryAfterSeconds: 5, cause });
 
   async function flushAll(): Promise<void> {
     isFlushing = true;
@@ -74,9 +72,8 @@ export async function logDurability({ logPath, secure, onProblem }: LogDurabilit
         break;
       }
       // In the order of their commits.
-      let count = 0;
-      while (count < waiters.length && waiters[count]!.flush <= served) count += 1;
-      for (const waiter of waiters.splice(0, count)) waiter.resolve();
+      const later = waiters.findIndex(({ flush }) => flush > served);
+      for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later)) waiter.resolve();
     }
     isFlushing = false;
   }

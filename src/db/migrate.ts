@@ -77,6 +77,7 @@ export function migrate(sqlite: SqliteDatabase, path: string): { from: number; c
   return { from, copy };
 }
 
+/** How many migrations the file has had; 0 for a new one. */
 export function schemaVersion(sqlite: SqliteDatabase): number {
   return (sqlite.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }

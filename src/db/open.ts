@@ -6,7 +6,8 @@ import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
 import type { Database } from './database.ts';
 import { logDurability, NO_DURABILITY } from './durability.ts';
-import { NO_SNAPSHOT, shortSnapshot } from './snapshot.ts';
+import { remembered as remember } from './remembered.ts';
+import { noSnapshot, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
 
 /** A connection as every part of the product opens it, for migrations first. @param isDurable false where the folder is thrown away. */
@@ -62,6 +63,7 @@ export async function openEngine(
   // The log exists from the first read on, and its name in the folder must outlive a power cut as well.
   reader.query('SELECT count(*) FROM sqlite_schema').get();
   if (isDurable) flushFolder(dirname(path));
+  const remembered = remember(writer);
   const thread = isServer ? background(path) : null;
   const durability = isDurable
     ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem })
@@ -72,8 +74,9 @@ export async function openEngine(
     clock,
     durability,
     thread,
+    remembered,
     // A test changes rows behind the product's back, and reads them through it in the same turn.
-    snapshot: isServer ? shortSnapshot(reader) : NO_SNAPSHOT,
+    snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
     close() {
       // A clean stop leaves one file: the log is folded into it.
       thread?.close();

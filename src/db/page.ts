@@ -1,6 +1,7 @@
 /** Keyset paging: opaque cursors over an ordered list that neither skip nor repeat rows while rows are being added. */
 import { AppError } from '../core/error.ts';
 
+/** Some of a list. `nextCursor` asks for what follows; null at the end. */
 export interface Page<Item> {
   readonly items: Item[];
   readonly nextCursor: string | null;

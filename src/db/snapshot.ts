@@ -4,6 +4,7 @@
  * it, and after a moment by itself, so that changes of another process are seen and the log can be folded.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
+import type { Remembered } from './remembered.ts';
 
 export interface Snapshot {
   /** Called before each read. */
@@ -12,26 +13,25 @@ export interface Snapshot {
   /** From here on each read is of its very moment, as while the log begins anew; until `resume`. */
   suspend(): void;
   resume(): void;
-  /** Rows read in this snapshot, by the hash asked for: asked again they would be the same. Null where there is none. */
-  readonly shared: Map<string, unknown[]> | null;
 }
 
-/** For readers that see each row as it is at the very moment. */
-export const NO_SNAPSHOT: Snapshot = { enter() {}, end() {}, suspend() {}, resume() {}, shared: null };
+/** For a reader that sees each row as it is at the very moment. */
+export function noSnapshot(remembered: Remembered): Snapshot {
+  return { enter: remembered.lookAround, end() {}, suspend() {}, resume() {} };
+}
 
 /** How long another process's change may go unseen. */
 const LONGEST_MS = 5;
 
-export function shortSnapshot(reader: SqliteDatabase): Snapshot {
+/** @param reader nobody else may begin or end a transaction on it. */
+export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): Snapshot {
   const begin = reader.prepare('BEGIN');
   const commit = reader.prepare('COMMIT');
-  const shared = new Map<string, unknown[]>();
   let isOpen = false;
   let isSuspended = false;
   let isEndPlanned = false;
 
   function end(): void {
-    shared.clear();
     if (!isOpen) return;
     isOpen = false;
     commit.run();
@@ -40,7 +40,8 @@ export function shortSnapshot(reader: SqliteDatabase): Snapshot {
   return {
     enter() {
       if (isOpen) return;
-      if (isSuspended) return shared.clear();
+      remembered.lookAround();
+      if (isSuspended) return;
       begin.run();
       isOpen = true;
       if (isEndPlanned) return;
@@ -58,6 +59,5 @@ export function shortSnapshot(reader: SqliteDatabase): Snapshot {
     resume() {
       isSuspended = false;
     },
-    shared,
   };
 }

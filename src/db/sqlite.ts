@@ -10,6 +10,7 @@ import type { Background } from './background.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { type Author, CONNECTION, type Database, type DatabaseStatus, type Topic, type Unit } from './database.ts';
 import type { Durability } from './durability.ts';
+import type { Remembered } from './remembered.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from './unit.ts';
 
@@ -17,11 +18,13 @@ import { openUnit, type UnitState } from './unit.ts';
 const LOCK_PATIENCE_MS = 8000;
 const LOCK_RETRY_MS = 10;
 
+/** What a database is made of. It is the database's from then on, which closes it. */
 export interface SqliteEngine {
   /** Used by changes alone; must not wait for locks (`busy_timeout = 0`). */
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
   readonly snapshot: Snapshot;
+  readonly remembered: Remembered;
   readonly clock: Clock;
   readonly durability: Durability;
   /** For checkpoints and long reads; null where they are made here. */
@@ -45,8 +48,9 @@ type Queued = Change | { run(): Promise<void> };
 /** Pages of log from which on changes wait a moment, so that the log can begin anew: 64 MiB. */
 const LONG_LOG_PAGES = 16_384;
 
+/** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, snapshot } = engine;
+  const { writer, clock, durability, snapshot, remembered } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
   const commit = writer.prepare('COMMIT');
@@ -60,16 +64,24 @@ export function createDatabase(engine: SqliteEngine): Database {
   let isRunning = false;
   let isClosed = false;
   let current: UnitState | null = null;
+  /** Tables that the open transaction has changed. */
+  const changed = new Set<string>();
 
   const connection: Connection = createConnection(writer, {
     enter() {
       if (current === null) throw new Error('a unit of work was used after its end');
       current.enter();
     },
-    changes: { begun: () => current?.begun(), ran: () => current?.ran() },
+    changes: {
+      begun: () => current?.begun(),
+      ran: () => current?.ran(),
+      touched: (tables) => tables.forEach((table) => changed.add(table)),
+    },
   });
   const { thread } = engine;
-  const reader = { [CONNECTION]: createConnection(engine.reader, snapshot, thread?.read ?? null) };
+  const reader = {
+    [CONNECTION]: createConnection(engine.reader, { enter: snapshot.enter, remembered }, thread?.read ?? null),
+  };
 
   /** Another process may hold the write lock: it is asked for again off the loop, and readers go on. */
   async function beginWhenFree(): Promise<void> {
@@ -81,11 +93,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       } catch (cause) {
         if (!isBusy(cause)) throw cause;
         if (performance.now() - since > LOCK_PATIENCE_MS)
-          throw new AppError('unavailable', {
-            message: 'Another process holds the database; try again in a moment.',
-            retryAfterSeconds: 1,
-            cause,
-          });
+          throw new AppError('unavailable', { hint: 'database_in_use', retryAfterSeconds: 1, cause });
         await Bun.sleep(LOCK_RETRY_MS);
       }
     }
@@ -124,6 +132,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   async function commitSome(): Promise<void> {
     const since = performance.now();
     const settle: ((failure: unknown) => void)[] = [];
+    changed.clear();
     let failure: unknown = null;
     try {
       durability.refuseWhenBroken();
@@ -131,9 +140,10 @@ export function createDatabase(engine: SqliteEngine): Database {
       do {
         settle.push(await carryOut(queue.shift() as Change));
         if (!writer.inTransaction) throw new AppError('unavailable', { retryAfterSeconds: 1 });
-      } while (queue.length > 0 && 'work' in queue[0]! && performance.now() - since < GROUP_MS);
+      } while (queue[0] !== undefined && 'work' in queue[0] && performance.now() - since < GROUP_MS);
       commit.run();
       snapshot.end();
+      remembered.forget(changed);
       changes += settle.length;
     } catch (error) {
       failure = error;
@@ -146,8 +156,8 @@ export function createDatabase(engine: SqliteEngine): Database {
 
   /** Runs what is queued, a transaction a turn of the loop: a long queue must not hold everybody else. */
   async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      const next = queue[0]!;
+    while (queue[0] !== undefined) {
+      const next = queue[0];
       if ('work' in next) await commitSome();
       else {
         queue.shift();

@@ -67,22 +67,23 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 }
 
 /**
- * A raw read by the hash of a credential, which many requests send alike at the same time, as a backend does its
- * key: read once a snapshot, in which it cannot change. The rows are shared, and not to be changed.
+ * A raw read of one row by the hash of a credential, which is sent again and again: the row is remembered until a table
+ * changes that it was read from. It is shared, and not to be changed. What was not found is looked for each time.
  */
-export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<readonly Row[]> {
+export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<Row | undefined> {
   return (reader, hash) =>
     settle(() => {
       const connection = reader[CONNECTION];
       connection.enter();
-      const { shared } = connection;
-      if (shared === null) return connection.statement(sql).all(hash) as Row[];
+      const { remembered } = connection;
+      if (remembered === null) return (connection.statement(sql).get(hash) ?? undefined) as Row | undefined;
+      const rows = remembered.rowsOf(sql);
       const key = hash.toHex();
-      const known = shared.get(key) as Row[] | undefined;
-      if (known !== undefined) return known;
-      const rows = connection.statement(sql).all(hash) as Row[];
-      shared.set(key, rows);
-      return rows;
+      const known = rows.get(key);
+      if (known !== undefined) return known as Row;
+      const row = connection.statement(sql).get(hash) ?? undefined;
+      if (row !== undefined) rows.set(key, row);
+      return row as Row | undefined;
     });
 }
 
@@ -95,6 +96,18 @@ export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]
       const connection = reader[CONNECTION];
       connection.enter();
       return connection.statement(sql).run(...values).changes;
+    });
+}
+
+/** A change that no remembered row is asked for, such as when something was last seen: nothing is forgotten for it. */
+export function rawNote<Values extends SQLQueryBindings[]>(
+  sql: string,
+): (reader: Reader, ...values: Values) => Promise<void> {
+  return (reader, ...values) =>
+    settle(() => {
+      const connection = reader[CONNECTION];
+      connection.enter();
+      connection.statement(sql, true).run(...values);
     });
 }
 

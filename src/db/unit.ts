@@ -3,6 +3,7 @@ import type { Actor } from '../core/actor.ts';
 import type { Connection } from './connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
+/** A change as the engine drives it. */
 export interface UnitState {
   /** What was told, by topic, in order. */
   readonly news: ReadonlyMap<Topic<unknown>, readonly unknown[]>;
@@ -17,6 +18,7 @@ export interface UnitState {
 /** Turns of the microtask queue in which a statement that nobody waited for shows itself: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
+/** One unit serves one run of a change's work; its transaction is the engine's to begin and to end. */
 export function openUnit(connection: Connection, actor: Actor, now: number): UnitState {
   const news = new Map<Topic<unknown>, unknown[]>();
   const aborted = Promise.withResolvers<never>();

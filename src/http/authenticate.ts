@@ -8,6 +8,7 @@ import type {
   Principal,
   SessionPrincipal,
 } from '../core/principal.ts';
+import { startsLikeSecret } from '../core/secret.ts';
 import type { Reader } from '../db/database.ts';
 import { KEY_DAY, KEY_MINUTE, LIMITS, type LimitSettings } from './limits.ts';
 import type { AccessRule } from './operation.ts';
@@ -41,8 +42,10 @@ export interface Look {
   readonly isCounted: boolean;
 }
 
+/** Judges the credential of a request by the rule; null where the rule asks for none. */
 export type Authenticator = (rule: AccessRule, look: Look) => Promise<Principal | null>;
 
+/** @returns a function that throws {AppError} unauthenticated, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, cookie, baseUrl } = dependencies;
 
@@ -85,10 +88,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   /** A backend's key; a person's own has nothing to verify. */
   async function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
     const found = await anyKey(bearer, 'invalid_api_key', look);
-    if (found.kind === 'personal_key')
-      throw new AppError('forbidden', {
-        message: 'A personal key cannot verify others; use a key of the application.',
-      });
+    if (found.kind === 'personal_key') throw new AppError('forbidden', { hint: 'personal_key_verifies_nobody' });
     return found;
   }
 
@@ -97,7 +97,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (bearer === null && cookie.read(look.context.request) === null) throw new AppError('unauthenticated');
     const principal = await (isKey(bearer) ? anyKey(bearer, 'unauthenticated', look) : session(bearer, look));
     if (principal.kind !== 'key' && !principal.isConsole)
-      throw new AppError('forbidden', { message: 'Only an API key or a console session can manage applications.' });
+      throw new AppError('forbidden', { hint: 'management_needs_key_or_console' });
     return principal;
   }
 
@@ -105,14 +105,13 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   async function personInSession(bearer: string | null, look: Look): Promise<SessionPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     await anyKey(bearer, 'unauthenticated', look);
-    throw new AppError('forbidden', { message: 'An API key cannot do this; only the person themselves, signed in.' });
+    throw new AppError('forbidden', { hint: 'session_needed' });
   }
 
   async function person(bearer: string | null, look: Look): Promise<PersonPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     const found = await anyKey(bearer, 'unauthenticated', look);
-    if (found.kind === 'key')
-      throw new AppError('forbidden', { message: 'This key belongs to no person; send a session or a personal key.' });
+    if (found.kind === 'key') throw new AppError('forbidden', { hint: 'person_needed' });
     return found;
   }
 
@@ -124,16 +123,16 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     } catch (error) {
       // Outside the verification endpoints every dead session is the same thing: not signed in.
       if (error instanceof AppError && error.status === 401)
-        throw new AppError('unauthenticated', { message: error.message, cause: error });
+        throw new AppError('unauthenticated', { hint: error.code, cause: error });
       throw error;
     }
   }
 
-  return async (rule, look) => {
+  return (rule, look): Promise<Principal | null> => {
     const bearer = bearerToken(look.context.request);
     switch (rule) {
       case 'none':
-        return null;
+        return NOBODY;
       case 'token':
         return sessionOf(bearer, look);
       case 'session':
@@ -149,8 +148,10 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   };
 }
 
+const NOBODY = Promise.resolve(null);
+
 function isKey(bearer: string | null): bearer is string {
-  return bearer !== null && bearer.startsWith('eak_');
+  return bearer !== null && startsLikeSecret('apiKey', bearer);
 }
 
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */

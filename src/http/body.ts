@@ -11,13 +11,14 @@ const FORM = 'application/x-www-form-urlencoded';
 export async function readBodyOf(request: Request, isFormAccepted: boolean): Promise<unknown> {
   const text = await readText(request, MAX_JSON_BYTES);
   if (text.trim() === '') return undefined;
-  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]!.trim().toLowerCase() ?? '';
+  const [type = ''] = (request.headers.get('content-type') ?? '').split(';', 1);
+  const mediaType = type.trim().toLowerCase();
   if (isFormAccepted && mediaType === FORM) return parseForm(text);
   if (mediaType !== 'application/json') throw new AppError('unsupported_media_type');
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new AppError('invalid_request', { message: 'The body is not valid JSON; check its syntax.', cause });
+    throw new AppError('invalid_request', { hint: 'body_not_json', cause });
   }
 }
 

@@ -39,6 +39,7 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
 /** Tagged answers kept compressed, such as a description or a script: the same bytes for everybody. */
 const KEPT = 8;
 
+/** Gives the response back as it is, or compressed. */
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
 
 /** Makes what compresses the answers that handlers made whole; what is short, coded already or no text is left alone. */

@@ -10,12 +10,15 @@ import type { RequestContext } from './request-context.ts';
  */
 export type Style = 'envelope' | 'flat' | 'session' | 'verify' | 'oauth' | 'page';
 
+/** @returns a whole document that prints none of the error's own words, which are for programs. */
 export type PageRenderer = (error: AppError, context: RequestContext) => string;
 
+/** Never throws, whatever was thrown. */
 export interface ErrorMapper {
   (error: unknown, context: RequestContext, style: Style): Response;
 }
 
+/** What is no `AppError` is logged with its cause and answered as `internal`, with the request id alone. */
 export function errorMapper({ log, renderPage }: { log: Logger; renderPage: PageRenderer }): ErrorMapper {
   return (thrown, context, style) => {
     const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);

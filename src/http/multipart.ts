@@ -39,9 +39,9 @@ export function fileOfForm(body: Uint8Array, contentType: string, field: string)
 }
 
 function nameIn(headers: string): string | null {
-  const disposition = /^content-disposition:\s*form-data\s*(;.*)$/im.exec(headers);
-  const name = disposition && /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition[1]!);
-  return name ? (name[1] ?? name[2] ?? null) : null;
+  const [, parameters = ''] = /^content-disposition:\s*form-data\s*(;.*)$/im.exec(headers) ?? [];
+  const [, quoted, token] = /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i.exec(parameters) ?? [];
+  return quoted ?? token ?? null;
 }
 
 function brokenForm(field: string): AppError {

@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Actor } from '../core/actor.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { KeyPrincipal, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
-import type { Application } from '../store/applications.ts';
+import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
@@ -35,29 +35,43 @@ type PrincipalOf<Rule extends AccessRule> = {
   full: Principal;
 }[Rule];
 
+type ParameterOf<Path extends string> = Path extends `${string}/:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? Name | ParameterOf<`/${Tail}`>
+    : Rest
+  : never;
+
+/** The parameters that a path names. Of several paths: the parameters of all of them. */
+export type ParamsOf<Path extends string> = { readonly [Name in ParameterOf<Path>]: string };
+
 type InputOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 type FileOf<Upload> = Upload extends UploadRule ? Uint8Array : undefined;
 
+/** What a call acts on, as the pipeline has resolved it. */
+export type TargetOf<On extends Scope> = On extends 'application'
+  ? { readonly application: TenantApplication; readonly workspaceId: null }
+  : On extends 'workspace'
+    ? { readonly application: null; readonly workspaceId: string }
+    : { readonly application: null; readonly workspaceId: null };
+
 /** What a handler is given: everything in it has been authenticated, authorised and validated. */
-export interface Call<Rule extends AccessRule, On extends Scope, Query, Body, File = undefined> {
+export type Call<Rule extends AccessRule, On extends Scope, Path extends string, Query, Body, File> = TargetOf<On> & {
   readonly principal: PrincipalOf<Rule>;
   readonly actor: Actor;
-  readonly application: On extends 'application' ? Application : null;
-  readonly workspaceId: On extends 'workspace' ? string : null;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ParamsOf<Path>;
   readonly query: Query;
   readonly body: Body;
   /** The bytes that were sent, the handler's to use up; of any content. */
   readonly file: File;
   readonly context: RequestContext;
-}
+};
 
-interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Data, Upload> {
+interface Declaration<Rule extends AccessRule, On extends Scope, Path extends string, Query, Body, Data, Upload> {
   readonly id: string;
   readonly method: Method;
   /** In Elysia's form: `/api/applications/:id`. */
-  readonly path: string;
+  readonly path: Path;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
@@ -89,22 +103,23 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Query, Body, Da
 }
 
 /** An operation with its handler's types erased, as the pipeline and the descriptions see it. */
-export interface Operation extends Declaration<AccessRule, Scope, TObject, TSchema, TSchema, UploadRule> {
-  handle(call: Call<AccessRule, Scope, unknown, unknown, unknown>): unknown;
+export interface Operation extends Declaration<AccessRule, Scope, string, TObject, TSchema, TSchema, UploadRule> {
+  handle(call: Call<AccessRule, Scope, string, unknown, unknown, unknown>): unknown;
 }
 
 /** Declares an operation. A handler returns its data, or a `Response` where it needs the whole answer. */
 export function operation<
   const Rule extends AccessRule,
   const On extends Scope,
+  const Path extends string,
   Query extends TObject | undefined = undefined,
   Body extends TSchema | undefined = undefined,
   Data extends TSchema | undefined = undefined,
   Upload extends UploadRule | undefined = undefined,
 >(
-  declaration: Declaration<Rule, On, Query, Body, Data, Upload> & {
+  declaration: Declaration<Rule, On, Path, Query, Body, Data, Upload> & {
     handle(
-      call: Call<Rule, On, InputOf<Query>, InputOf<Body>, FileOf<Upload>>,
+      call: Call<Rule, On, Path, InputOf<Query>, InputOf<Body>, FileOf<Upload>>,
     ): InputOf<Data> | Response | Promise<InputOf<Data> | Response>;
   },
 ): Operation {

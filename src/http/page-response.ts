@@ -12,10 +12,12 @@ const PAGE_HEADERS = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
+/** Adds a page's headers to those of the answer, in place. */
 export function pageHeaders(context: RequestContext): Record<string, string> {
   return Object.assign(context.headers, PAGE_HEADERS);
 }
 
+/** @param html a whole document. */
 export function pageResponse(context: RequestContext, html: string): Response {
   return new Response(html, { headers: pageHeaders(context) });
 }

@@ -12,11 +12,11 @@ import { readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import type { ErrorMapper } from './errors.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings } from './limits.ts';
-import type { Call, Operation } from './operation.ts';
+import type { Call, Operation, Scope } from './operation.ts';
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
-import type { Upload, UploadIntake } from './upload.ts';
+import type { UploadIntake } from './upload.ts';
 import { queryValidator, validator } from './validate.ts';
 
 export interface PipelineDependencies {
@@ -37,6 +37,7 @@ interface Admission {
   readonly workspaceId: string | null;
 }
 
+/** Answers one request, whatever happens. */
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
 
 /** From here on a body counts as slow. */
@@ -70,12 +71,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const workspaceId = asked ?? own;
     const granted = workspaceId && workspaceAccess(principal, workspaceId);
     if (asked !== null && asked !== own && !granted) throw new AppError('not_found');
-    if (!workspaceId || !granted)
-      throw new AppError('forbidden', { message: 'This needs a key of the whole workspace, or a member of it.' });
+    if (!workspaceId || !granted) throw new AppError('forbidden', { hint: 'workspace_access_needed' });
     if (operation.consoleRole && roleIn(principal, workspaceId) !== operation.consoleRole)
-      throw new AppError('forbidden', {
-        message: 'Only an owner of the workspace, signed in to the console, can do this.',
-      });
+      throw new AppError('forbidden', { hint: 'owner_needed' });
     if (access === 'full' && granted !== 'full') throw new AppError('admin_scope_required');
     return workspaceId;
   }
@@ -91,10 +89,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]));
   }
 
-  async function readBody(request: Request): Promise<unknown> {
-    if (!validateBody) return undefined;
+  async function readBody(request: Request, validate: (value: unknown) => unknown): Promise<unknown> {
     const body = await readBodyOf(request, operation.isFormAccepted ?? false);
-    return validateBody(body === undefined && operation.isBodyOptional ? {} : body);
+    return validate(body === undefined && operation.isBodyOptional ? {} : body);
   }
 
   /** Who calls, and what on. Everything is looked up live. */
@@ -104,7 +101,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     if (look.isCounted) limitAddress(context);
     const application =
       operation.scope === 'application' && principal
-        ? await resolveApplication(reader, principal, params['id']!)
+        ? await resolveApplication(reader, principal, params['id'] ?? '')
         : null;
     const workspaceId =
       operation.scope === 'workspace' && principal
@@ -114,47 +111,38 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
-    const admitted = await admit({ context, reader, isCounted: true }, params);
-    const query = validateQuery?.(Object.fromEntries(queryOf(context.request)));
-    const upload = uploadRule && uploads.open(context.request, uploadRule, admitted.principal?.userId ?? context.ip);
+    const { request } = context;
+    const first = await admit({ context, reader, isCounted: true }, params);
+    const query = validateQuery?.(Object.fromEntries(queryOf(request)));
+    const upload = uploadRule && uploads.open(request, uploadRule, first.principal?.userId ?? context.ip);
     try {
-      return await answer(context, params, admitted, query, upload);
+      limitPerson(context, first.principal);
+      const body = validateBody && (await readBody(request, validateBody));
+      const file = upload && (await upload.read());
+      // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
+      // change, which waits for its turn.
+      const again = (look: Reader) => admit({ context, reader: look, isCounted: false }, params);
+      const isStale = performance.now() - context.startedAt > SLOW_BODY_MS;
+      const isJudgedAgain = hasInput && access !== 'none' && isStale;
+      const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
+      const actor: Author = actorOf(principal, context);
+      if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
+      const result = await operation.handle({
+        principal,
+        actor,
+        application,
+        workspaceId,
+        params,
+        query,
+        body,
+        file,
+        context,
+      } as Call<never, Scope, string, unknown, unknown, unknown>);
+      if (result instanceof Response) return compress(request, result);
+      return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);
     } finally {
       upload?.close();
     }
-  }
-
-  async function answer(
-    context: RequestContext,
-    params: Record<string, string>,
-    first: Admission,
-    query: unknown,
-    upload: Upload | undefined,
-  ): Promise<Response> {
-    limitPerson(context, first.principal);
-    const body = await readBody(context.request);
-    const file = await upload?.read();
-    // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
-    // change, which waits for its turn.
-    const again = (look: Reader) => admit({ context, reader: look, isCounted: false }, params);
-    const isStale = performance.now() - context.startedAt > SLOW_BODY_MS;
-    const isJudgedAgain = hasInput && access !== 'none' && isStale;
-    const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
-    const actor: Author = actorOf(principal, context);
-    if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
-    const result = await operation.handle({
-      principal,
-      actor,
-      application,
-      workspaceId,
-      params,
-      query,
-      body,
-      file,
-      context,
-    } as Call<never, never, unknown, unknown, unknown>);
-    if (result instanceof Response) return compress(context.request, result);
-    return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);
   }
 
   return async (request, params) => {

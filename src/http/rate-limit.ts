@@ -36,6 +36,7 @@ export interface Bucket {
 const MAX_SUBJECTS_PER_BUCKET = 200_000;
 const FLUSH_ROWS = 250;
 
+/** Counts uses by bucket and subject, in windows that all begin at multiples of their length. */
 export interface RateLimiter {
   /** Counts one use against the subject's window of the clock; a refused use is not counted. */
   consume(bucket: Bucket, subject: string, limit: number): LimitState;
@@ -49,6 +50,7 @@ export interface RateLimiter {
   flushAll(): Promise<void>;
 }
 
+/** To be loaded before its first use; else a restart forgives what was counted before. */
 export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): RateLimiter {
   const buckets = new Map<string, Map<string, Counter>>();
   let dirty: Counter[] = [];

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { newId } from '../core/id.ts';
 
+/** One request, from its arrival to its log line. */
 export interface RequestContext {
   readonly requestId: string;
   readonly request: Request;
@@ -19,6 +20,7 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
 }
 
+/** Which headers of a proxy are believed; null for no header. */
 export interface ContextSettings {
   readonly trustedProxies: BlockList;
   readonly countryHeader: string | null;
@@ -37,6 +39,7 @@ const MAX_FORWARDED_HOPS = 20;
 const LOOPBACK = '127.0.0.1';
 const GONE = '0.0.0.0';
 
+/** Believes `X-Forwarded-For` from trusted proxies alone, and warns once where another peer sends it. */
 export function contextFactory(
   settings: ContextSettings,
   dependencies: { clock: Clock; log: Logger; peerAddress: PeerAddress },

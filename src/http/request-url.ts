@@ -7,6 +7,7 @@ export function pathOf({ url }: Request): string {
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end);
 }
 
+/** Empty where there is no query. */
 export function queryOf({ url }: Request): URLSearchParams {
   const start = url.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));

@@ -1,5 +1,6 @@
 /** The atoms that schemas are made of, so that an id, a time or a page looks the same in every operation. */
 import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { SECRET_PREFIXES, type SecretKind } from '../core/secret.ts';
 
 /** An ISO 8601 UTC time with milliseconds. */
 export const Timestamp = (options: SchemaOptions = {}) =>
@@ -7,8 +8,18 @@ export const Timestamp = (options: SchemaOptions = {}) =>
 
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
+/** @param prefix of the kind of id, for the example alone: an id that looks otherwise is merely not found. */
 export const Id = (prefix: string) => Type.String({ examples: [`${prefix}_01kat1h5ppe3bv2d9g3wq5r1xm`] });
 
+/** A secret in an answer, which shows it this once. */
+export const NewSecret = (kind: SecretKind, description = 'In plain text, this once.') =>
+  Type.String({ description, examples: [`${SECRET_PREFIXES[kind]}_…`] });
+
+/** What a secret is told by afterwards: no secret itself. */
+export const SecretPrefix = (kind: SecretKind, options: SchemaOptions = {}) =>
+  Type.String({ examples: [`${SECRET_PREFIXES[kind]}_4fJq0aXz`], ...options });
+
+/** An address as it is typed, to be normalised by whoever takes it. */
 export const Email = (options: SchemaOptions = {}) =>
   Type.String({
     minLength: 3,
@@ -41,6 +52,7 @@ export const OneTimeCode = () =>
 
 export const Slug = () => Type.String({ examples: ['user'] });
 
+/** One of a few words; the refusal names them all. */
 export const Choice = <const Values extends readonly string[]>(values: Values, options: SchemaOptions = {}) =>
   Type.Unsafe<Values[number]>(
     Type.String({

@@ -1,6 +1,7 @@
 /** The cookie of the pages this server hosts: its name, its attributes, and the same-origin proof that writes need. */
 import { AppError } from '../core/error.ts';
 
+/** The session cookie: out of reach of scripts, and not sent along by other sites' forms. */
 export interface SessionCookie {
   /** The session token in the request's cookie, or null. */
   read(request: Request): string | null;
@@ -37,10 +38,10 @@ export function requireSameOrigin(request: Request, baseUrl: string): void {
   const site = request.headers.get('sec-fetch-site');
   if (SAFE_METHODS.includes(request.method)) {
     if (site === null || site === 'same-origin' || site === 'none') return;
-    throw new AppError('forbidden', { message: 'A cookie is accepted from this server’s own pages only.' });
+    throw new AppError('forbidden', { hint: 'cookie_from_elsewhere' });
   }
   const origin = request.headers.get('origin');
   const isSameOrigin = origin !== null ? origin === new URL(baseUrl).origin : site === 'same-origin';
   if (!isSameOrigin || (site !== null && site !== 'same-origin'))
-    throw new AppError('forbidden', { message: 'A cookie is accepted for changes from this server’s own pages only.' });
+    throw new AppError('forbidden', { hint: 'cookie_change_from_elsewhere' });
 }

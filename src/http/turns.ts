@@ -5,15 +5,21 @@
  */
 import { LONG_TURN_MS, turnAgeMs } from '../core/turn.ts';
 
+/** Runs at once, or in its turn where the turn of the loop has lasted too long. Rejects as `run` does. */
 export type TurnTaker = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
+/** One for all requests of a server: the order of arrival is kept within it. */
 export function turnTaker(): TurnTaker {
   const waiting: (() => void)[] = [];
 
   function takeSome(): void {
     const since = performance.now();
     let taken = 0;
-    while (taken < waiting.length && performance.now() - since < LONG_TURN_MS) waiting[taken++]!();
+    for (const begin of waiting) {
+      if (performance.now() - since >= LONG_TURN_MS) break;
+      taken += 1;
+      begin();
+    }
     waiting.splice(0, taken);
     if (waiting.length > 0) setImmediate(takeSome);
   }

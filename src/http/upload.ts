@@ -48,6 +48,7 @@ export interface Upload {
   close(): void;
 }
 
+/** The room there is for bodies, shared by all who send one. */
 export interface UploadIntake {
   /**
    * Judges a request by its head alone, and holds room for its body.
@@ -69,6 +70,7 @@ interface Held {
   isLate: boolean;
 }
 
+/** Holds 21 MiB, 64 bodies and 4 of one caller at most. Its times are in milliseconds, and given by tests only. */
 export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS } = {}): UploadIntake {
   const held = new Set<Held>();
 
@@ -94,7 +96,8 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
   return {
     open(request, rule, caller) {
       const contentType = request.headers.get('content-type') ?? '';
-      const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase();
+      const [type = ''] = contentType.split(';', 1);
+      const mediaType = type.trim().toLowerCase();
       if (mediaType !== FORM_TYPE && !rule.mediaTypes.includes(mediaType)) throw otherType(rule);
       const declared = request.headers.get('content-length');
       const size = declared === null ? rule.maxBytes : Number(declared);
@@ -134,18 +137,16 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
 }
 
 function noRoom(): AppError {
-  return new AppError('unavailable', {
-    message: 'Too many uploads at once; try again in a moment.',
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
+  return new AppError('unavailable', { hint: 'too_many_uploads', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function tooLarge({ maxBytes }: UploadRule): AppError {
-  return new AppError('payload_too_large', { message: `The file is too large; send at most ${maxBytes / MIB} MiB.` });
+  return new AppError('payload_too_large', { hint: 'file_too_large', values: { mebibytes: maxBytes / MIB } });
 }
 
 function otherType({ mediaTypes }: UploadRule): AppError {
   return new AppError('unsupported_media_type', {
-    message: `Send the file as ${mediaTypes.join(', ')}, or in a form as ${FORM_TYPE}.`,
+    hint: 'file_type_refused',
+    values: { mediaTypes: mediaTypes.join(', ') },
   });
 }

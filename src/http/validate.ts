@@ -3,6 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { AppError, type FieldProblem } from '../core/error.ts';
 
+/** Gives the value back with its type. @throws {AppError} invalid_request naming up to 20 fields */
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
 
 const MAX_PROBLEMS = 20;

@@ -3,14 +3,20 @@
 import type { Locale } from '../core/locale.ts';
 import { en } from './en.ts';
 
-export { format } from './format.ts';
-
 /** All texts of one language: services, and within each service flat keys. */
 export type Catalogue = typeof en;
 
-const catalogues: Partial<Record<Locale, Catalogue>> = { en };
+/** Each language that has been translated so far, in a file of its own. */
+const catalogues: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = { en };
 
-/** The texts for the locale, in English as long as it has no catalogue of its own. */
-export function catalogueFor(locale: Locale): Catalogue {
-  return catalogues[locale] ?? en;
+export interface FoundCatalogue {
+  /** The language that the texts are really in: what `lang` says of a page or mail that shows them. */
+  readonly locale: Locale;
+  readonly texts: Catalogue;
+}
+
+/** The texts for a locale, in English as long as it has no catalogue of its own. */
+export function catalogueFor(locale: Locale): FoundCatalogue {
+  const texts = catalogues[locale];
+  return texts ? { locale, texts } : { locale: 'en', texts: catalogues.en };
 }

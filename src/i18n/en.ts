@@ -1,5 +1,8 @@
 /** The English texts: every key a language must have, by service. Placeholders are written `{name}`. */
 
+import type { ErrorCode } from '../core/error.ts';
+import type { Hint } from '../core/error-hints.ts';
+
 export const en = {
   signin: {
     title: 'Sign in to {app}',
@@ -146,4 +149,26 @@ export const en = {
     network: 'The server could not be reached. Check your connection and try again.',
     reference: 'Reference: {requestId}',
   },
+  problem: {
+    title: 'Something went wrong',
+    linkTitle: 'That link does not work',
+    refusedTitle: 'Not available',
+    missingTitle: 'Nothing here',
+    waitTitle: 'One moment',
+    other: 'This page cannot be shown. Go back and try again.',
+    tryAgain: 'Try again',
+    home: 'Go to the start page',
+  },
+  /** Of a page that cannot be shown, by what is the matter; `errors` has the rest. */
+  problems: {
+    invalid_request: 'Something in this link is missing or was changed on the way. Go back and try it again.',
+    not_found: 'There is no page at this address. Check that it is complete, or go back to where you came from.',
+    application_unknown: 'There is nothing to sign in to at this address. Go back and start again.',
+    return_url_unregistered:
+      'This link leads on to an address that the application does not know. Go back, and tell the people who run it.',
+    provider_missing: 'This way of signing in is not set up here. Sign in another way.',
+    provider_changed: 'This way of signing in was changed while you were away. Go back and start again.',
+    provider_flow_unknown:
+      'This sign-in is over, or was begun in another browser. Go back to where you wanted to sign in and start again.',
+  } satisfies Partial<Record<ErrorCode | Hint, string>>,
 };

@@ -28,21 +28,23 @@ export interface Slice {
 }
 
 /** What a step is given of the work it belongs to. */
-export interface Task<Data> {
-  readonly applicationId: string | null;
+export interface Task<Data, Whose extends string | null = string | null> {
+  /** Null where it is not of one application. */
+  readonly applicationId: Whose;
   readonly data: Data;
   readonly cursor: string | null;
 }
 
-/** One kind of trail. */
-export interface LongWorkKind<Data extends object = object> {
+/** One kind of trail. `Whose` is `string` for a kind that is always of one application. */
+export interface LongWorkKind<Data extends object = object, Whose extends string | null = string | null> {
   readonly name: string;
   /** Writes about `limit` rows of the trail. Repeated slices must not repeat rows: the cursor and the row say what is left. */
-  step(unit: Unit, task: Task<Data>, limit: number): Promise<Slice>;
+  step(unit: Unit, task: Task<Data, Whose>, limit: number): Promise<Slice>;
   /** How many rows there are in all; a long read. */
-  count?(reader: Reader, task: Task<Data>): Promise<number>;
+  count?(reader: Reader, task: Task<Data, Whose>): Promise<number>;
 }
 
+/** Carries all works on, a slice of each in turn. */
 export interface LongWorkRunner {
   /** Writes every trail to its end; calls while it runs join the run. */
   runOnce(): Promise<void>;
@@ -63,10 +65,10 @@ const LONG_SLICE_MS = 4;
  *
  * @returns how many rows the first slice has written.
  */
-export async function beginLongWork<Data extends object>(
+export async function beginLongWork<Data extends object, Whose extends string | null>(
   unit: Unit,
-  kind: LongWorkKind<Data>,
-  { applicationId, data }: { readonly applicationId: string | null; readonly data: Data },
+  kind: LongWorkKind<Data, Whose>,
+  { applicationId, data }: Pick<Task<Data, Whose>, 'applicationId' | 'data'>,
 ): Promise<number> {
   const { done, cursor, isFinished } = await kind.step(unit, { applicationId, data, cursor: null }, FIRST_SLICE);
   if (!isFinished) await insertLongWork(unit, { kind: kind.name, applicationId, data, cursor, done });
@@ -79,6 +81,7 @@ export interface LongWorkDependencies {
   readonly kinds: readonly LongWorkKind<never>[];
 }
 
+/** Takes up what is begun as soon as that is durable. A work of an unknown kind is left for a newer version. */
 export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWorkRunner {
   const byName = new Map(kinds.map((kind) => [kind.name, kind as unknown as LongWorkKind]));
   /** Rows a slice of each work under way should hold, learnt from how long the last one took. */

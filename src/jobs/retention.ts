@@ -33,6 +33,7 @@ export interface RetentionDependencies {
   readonly auditDays: number;
 }
 
+/** @param auditDays how long audit records are kept. All else goes by its own rule. */
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
   let size = FIRST_SLICE;
 

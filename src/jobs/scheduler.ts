@@ -1,12 +1,14 @@
 /** The one scheduler: runs each job at its interval, never twice at a time, and survives a job's failure. */
 import type { Logger } from 'pino';
 
+/** Something that is due at an interval. What it throws is logged, and it runs again. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
   runOnce(): void | Promise<void>;
 }
 
+/** Runs jobs from its start to its stop. */
 export interface Scheduler {
   start(): void;
   /** Runs every job now, one after the other; what a moved clock made due is done when it returns. */
@@ -15,6 +17,7 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
+/** A job that takes longer than its interval skips a run. */
 export function scheduler(jobs: readonly Job[], log: Logger): Scheduler {
   const timers: Timer[] = [];
   const running = new Map<Job, Promise<void>>();

@@ -12,6 +12,7 @@ const BATCH = 200;
 /** Reports and deliveries that one transaction makes, about. */
 const MOST_ROWS = 400;
 
+/** A session that was ended before its time is left out: that was told by whoever ended it. */
 export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }): Job {
   /** @returns the session looked at last; null where there are no more. */
   async function reportSome(unit: Unit, after: ExpiredSession | null): Promise<ExpiredSession | null> {
@@ -27,7 +28,7 @@ export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }):
       rows += await costs(applicationId);
       if (rows >= MOST_ROWS && place < expired.length - 1) return session;
     }
-    return expired.length < BATCH ? null : expired.at(-1)!;
+    return expired.length < BATCH ? null : (expired.at(-1) ?? null);
   }
 
   return {

@@ -9,6 +9,7 @@ function shareOf(places: number): Record<MailLane, number> {
 /** The less urgent last. */
 const ORDER: readonly MailLane[] = ['code', 'notice', 'bulk'];
 
+/** The free places of a sender. */
 export interface LanePlaces {
   /** How many more the lane may take. */
   of(lane: MailLane): number;

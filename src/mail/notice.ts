@@ -6,6 +6,7 @@ import { queueMail } from '../store/mails.ts';
 
 const LIFETIME_MS = 3 * DAY;
 
+/** Queues a notice in the caller's change; it is not sent after three days. */
 export async function mailNotice(unit: Unit, to: string, content: MailContent): Promise<void> {
   await queueMail(unit, { to, ...content, code: null, expiresAt: unit.now + LIFETIME_MS });
 }

@@ -27,6 +27,7 @@ const LONGEST_RETRY_MS = HOUR;
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
+/** The one sender of queued mail. */
 export interface MailQueue {
   /** Takes up at once what a stop or a crash left under way; to be called before anything is sent. */
   start(): Promise<void>;
@@ -50,6 +51,7 @@ interface Result {
   readonly outcome: MailOutcome;
 }
 
+/** Runs no statement and sends nothing by itself: its calls do. */
 export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
   /** Those whose outcome is not recorded yet: no lease that runs out makes one of them due. */
   const here = new Set<string>();

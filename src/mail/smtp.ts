@@ -5,6 +5,7 @@ import { MailError, type MailTransport } from './transport.ts';
 const CONNECTIONS = 8;
 const TIMEOUT_MS = 20_000;
 
+/** @param url `smtp://` or `smtps://`, with the credentials. It is never logged. */
 export function smtpTransport({ url, from }: { url: string; from: string }): MailTransport {
   let transporter: Promise<Transporter> | undefined;
 

@@ -1,6 +1,7 @@
 /** Where mail goes: a mail server by SMTP, or the embedded outbox where there is none. */
 import type { Mail } from '../store/mails.ts';
 
+/** `captured` is what stays in the outbox and goes nowhere. */
 export type SendOutcome = { readonly status: 'sent' } | { readonly status: 'captured' };
 
 /** A mail that was not taken. What it says of it goes on record: never an address, never a part of the message. */
@@ -19,6 +20,7 @@ export class MailError extends Error {
   }
 }
 
+/** Sends one mail at each call. Its reasons for a failure can be logged: they name no recipient. */
 export interface MailTransport {
   /** How many may be under way at once. */
   readonly places: number;

@@ -60,6 +60,7 @@ function unmapped(address: string): string {
   const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1);
   const mapped = canonical && /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
   if (!mapped) return canonical ?? '';
-  const value = (parseInt(mapped[1]!, 16) << 16) | parseInt(mapped[2]!, 16);
+  const [, high = '', low = ''] = mapped;
+  const value = (parseInt(high, 16) << 16) | parseInt(low, 16);
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 }

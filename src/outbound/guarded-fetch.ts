@@ -7,6 +7,7 @@ import { isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
 import { isAddressAllowed } from './address-guard.ts';
 
+/** `refused` is ours: the address may not be reached. The others are the other side's, or the network's. */
 export type OutboundProblem = 'refused' | 'unresolved' | 'timeout' | 'tls' | 'connection';
 
 /** Why no answer came. `refused` means nothing was sent. */
@@ -19,6 +20,7 @@ export class OutboundError extends Error {
   }
 }
 
+/** A request to an address that somebody else has given. */
 export interface OutboundRequest {
   readonly url: string;
   readonly method: 'GET' | 'HEAD' | 'POST';
@@ -29,14 +31,17 @@ export interface OutboundRequest {
   readonly maxBytes: number;
 }
 
+/** The answer, with as much of its body as was asked for. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
+/** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
+/** What may be reached besides public addresses by https. */
 export interface OutboundSettings {
   /** Ranges that are allowed although they are not public. */
   readonly allowed: BlockList;
@@ -69,6 +74,7 @@ export function targetProblem(
   return null;
 }
 
+/** Sends one request, once. A redirect is an answer like any other. */
 export type GuardedFetch = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
 const resolveByDns: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
@@ -97,11 +103,12 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     } catch (cause) {
       throw new OutboundError('unresolved', 'the name does not resolve', { cause });
     }
-    if (addresses.length === 0) throw new OutboundError('unresolved', 'the name does not resolve');
+    const [first] = addresses;
+    if (first === undefined) throw new OutboundError('unresolved', 'the name does not resolve');
     if (!addresses.every(isAllowed))
       throw new OutboundError('refused', 'the name leads to an address that is not public');
     // A host without IPv6 must still reach a name that has both.
-    return addresses.find((address) => isIP(address) === 4) ?? addresses[0]!;
+    return addresses.find((address) => isIP(address) === 4) ?? first;
   }
 
   return async ({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) => {

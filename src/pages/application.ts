@@ -2,6 +2,7 @@
 
 import { html, type Html } from '../core/html.ts';
 
+/** What a page shows of an application. */
 export interface ShownApplication {
   name: string;
   clientId: string;

@@ -14,14 +14,14 @@ import { localeOf } from './page-locale.ts';
 import { formatUserCode, normalizeUserCode } from '../core/user-code.ts';
 import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
 
-export interface DeviceRouteDependencies extends WaysInDependencies {
+export interface DevicePageDependencies extends WaysInDependencies {
   /** The application whose device shows this code, as long as the code is alive. */
   readonly findDeviceGrant: (userCode: string) => Promise<Application | null>;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
 }
 
-export function devicePageRoute(dependencies: DeviceRouteDependencies): Operation {
+export function devicePageRoute(dependencies: DevicePageDependencies): Operation {
   const { findDeviceGrant, limiter } = dependencies;
   const { wrongDeviceCodesPerAddress: allowed } = dependencies.limits;
 

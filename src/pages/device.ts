@@ -1,13 +1,15 @@
 /** The pages of a device's sign-in: one that takes its code, and one where its request is decided (RFC 8628 §3.3). */
 
+import { format } from '../core/format.ts';
 import { html } from '../core/html.ts';
 import type { Locale } from '../core/locale.ts';
-import { catalogueFor, format } from '../i18n/catalogue.ts';
+import { catalogueFor } from '../i18n/catalogue.ts';
 import { applicationMark, type ShownApplication } from './application.ts';
 import { gateMark, renderPage } from './layout.ts';
 import type { DeviceCodePageData, DevicePageData } from './page-data.ts';
-import { signInPart, type WaysIn } from './sign-in-part.ts';
+import { signInPart, type SignInOffer } from './sign-in-part.ts';
 
+/** What the page for the code shows. */
 export interface DeviceCodePage {
   locale: Locale;
   /** What was given and is no good, as it should stand in the field; null where nothing was. */
@@ -16,11 +18,12 @@ export interface DeviceCodePage {
 
 /** The page that asks for the code, for whoever has typed the address that their device shows. */
 export function renderDeviceCodePage({ locale, wrongCode }: DeviceCodePage): string {
-  const { device: text } = catalogueFor(locale);
+  const { locale: language, texts } = catalogueFor(locale);
+  const { device: text } = texts;
   const data: DeviceCodePageData = { text };
   const isWrong = wrongCode !== null;
   return renderPage({
-    locale,
+    locale: language,
     title: text.title,
     brand: html`<span class="tile">${gateMark}</span>`,
     script: { asset: 'device-code.js', data, neededText: text.scriptNeeded },
@@ -52,17 +55,18 @@ export function renderDeviceCodePage({ locale, wrongCode }: DeviceCodePage): str
   });
 }
 
-export interface DevicePage {
+export interface DevicePageContent {
   locale: Locale;
   /** As it is shown: `BCDF-GHJK`. */
   userCode: string;
   application: ShownApplication;
-  ways: WaysIn;
+  ways: SignInOffer;
 }
 
 /** The page behind a good code: signing in, what the device asks for, and the decision. */
-export function renderDevicePage({ locale, userCode, application, ways }: DevicePage): string {
-  const { signin, device: text, errors } = catalogueFor(locale);
+export function renderDevicePage({ locale, userCode, application, ways }: DevicePageContent): string {
+  const { locale: language, texts } = catalogueFor(locale);
+  const { signin, device: text, errors } = texts;
   const { name: appName, clientId } = application;
   const title = format(signin.title, { app: appName });
   const [before, after] = text.signInLead.split('{code}');
@@ -78,7 +82,7 @@ export function renderDevicePage({ locale, userCode, application, ways }: Device
   };
   const lead = html`${before}<strong translate="no">${userCode}</strong>${after}`;
   return renderPage({
-    locale,
+    locale: language,
     title: text.title,
     brand: applicationMark(application),
     accentColor: application.accentColor,

@@ -2,6 +2,7 @@
 
 import { html, type Html } from '../core/html.ts';
 
+/** How the field is labelled and filled. */
 export interface EmailField {
   label: string;
   /** What the browser may offer to fill in; the values of the HTML standard's `autocomplete` (§4.10.18.7). */

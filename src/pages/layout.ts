@@ -4,6 +4,7 @@ import type { Locale } from '../core/locale.ts';
 import { assetUrl } from './assets.ts';
 import { html, jsonBlock, renderDocument, type Html } from '../core/html.ts';
 
+/** What a page puts into the shell. */
 export interface PageShell {
   locale: Locale;
   title: string;

@@ -4,6 +4,7 @@ import type { Catalogue } from '../i18n/catalogue.ts';
 
 /** What signing in needs, on whichever page it stands. */
 export interface SignInData {
+  /** The reader's own, for the mail with the code; the page may be in another. */
   locale: string;
   clientId: string;
   appName: string;
@@ -13,6 +14,7 @@ export interface SignInData {
   errors: Catalogue['errors'];
 }
 
+/** Of the sign-in page. */
 export interface SignInPageData extends SignInData {
   returnTo: string | null;
 }
@@ -28,8 +30,8 @@ export interface DevicePageData extends SignInData {
   device: Catalogue['device'];
 }
 
+/** Of the setup page; the token is the link's own. */
 export interface SetupPageData {
-  locale: string;
   token: string;
   text: Catalogue['setup'];
   errors: Catalogue['errors'];

@@ -7,18 +7,15 @@ import { type Operation, operation } from '../http/operation.ts';
 import { pageResponse } from '../http/page-response.ts';
 import { queryOf } from '../http/request-url.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { catalogueFor } from '../i18n/catalogue.ts';
 import { findApplicationByClientId } from '../store/applications.ts';
 import { assetResponse, findAsset } from './assets.ts';
-import { type DeviceRouteDependencies, devicePageRoute } from './device-route.ts';
+import { type DevicePageDependencies, devicePageRoute } from './device-route.ts';
 import { localeOf } from './page-locale.ts';
-import { renderProblemPage } from './problem.ts';
 import { renderSetupPage } from './setup.ts';
 import { renderSignInPage } from './sign-in.ts';
 import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
-import { waitText } from './wait-text.ts';
 
-export interface PageDependencies extends WaysInDependencies, DeviceRouteDependencies {
+export interface PageDependencies extends WaysInDependencies, DevicePageDependencies {
   readonly db: Database;
   readonly isSetupTokenValid: (token: string) => Promise<boolean>;
   readonly hasOwner: () => Promise<boolean>;
@@ -45,14 +42,11 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
   async function signIn(context: RequestContext): Promise<Response> {
     const query = queryOf(context.request);
     const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
-    if (!application)
-      throw new AppError('not_found', { message: 'No application has this address. Go back and start again.' });
+    if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
     if (isClosed(application)) throw new AppError('application_archived');
     const returnTo = query.get('returnTo');
     if (returnTo !== null && !isReturnUrlRegistered(returnTo, application.returnUrls, dependencies))
-      throw new AppError('invalid_request', {
-        message: 'The address to return to is not registered for this application. Its owner can add it.',
-      });
+      throw new AppError('invalid_request', { hint: 'return_url_unregistered' });
     const { clientId } = application;
     const own = ownAddress('/sign-in', { clientId, returnTo, locale: query.get('locale') });
     return pageResponse(
@@ -84,7 +78,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       limit: 'setup',
       async handle({ context }) {
         const token = queryOf(context.request).get('token') ?? '';
-        if (!(await isSetupTokenValid(token))) throw new AppError('not_found');
+        if (!(await isSetupTokenValid(token))) throw new AppError('not_found', { hint: 'setup_link_spent' });
         const page = renderSetupPage({ locale: localeOf(context), token, hasOwner: await hasOwner() });
         return pageResponse(context, page);
       },
@@ -106,7 +100,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       summary: 'A script or style of the pages, by hashed name',
       limit: 'none',
       handle({ context, params }) {
-        const asset = findAsset(`/assets/${params['name']}`);
+        const asset = findAsset(`/assets/${params.name}`);
         if (!asset) throw new AppError('not_found');
         const response = assetResponse(context.request, asset);
         response.headers.set('X-Request-Id', context.requestId);
@@ -114,24 +108,4 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       },
     }),
   ];
-}
-
-const PROBLEM_TITLES: Record<number, string> = {
-  400: 'That link does not work',
-  403: 'Not available',
-  404: 'Nothing here',
-  429: 'One moment',
-};
-
-/** What a person sees of an error. */
-export function renderErrorPage(error: AppError, context: RequestContext): string {
-  const locale = localeOf(context);
-  const { errors } = catalogueFor(locale);
-  return renderProblemPage({
-    locale,
-    status: error.status,
-    title: PROBLEM_TITLES[error.status] ?? 'Something went wrong',
-    message: error.code === 'rate_limited' ? waitText(errors, error.retryAfterSeconds ?? 60) : error.message,
-    requestId: context.requestId,
-  });
 }

@@ -7,6 +7,7 @@ import { emailField } from './email-field.ts';
 import { gateMark, renderPage } from './layout.ts';
 import type { SetupPageData } from './page-data.ts';
 
+/** What the setup page shows. */
 export interface SetupPage {
   locale: Locale;
   /** The link's token; the caller has found it valid. */
@@ -16,11 +17,12 @@ export interface SetupPage {
 
 /** The setup page as a complete document. */
 export function renderSetupPage({ locale, token, hasOwner }: SetupPage): string {
-  const { setup: text, errors } = catalogueFor(locale);
+  const { locale: language, texts } = catalogueFor(locale);
+  const { setup: text, errors } = texts;
   const title = hasOwner ? text.recoverTitle : text.title;
-  const data: SetupPageData = { locale, token, text, errors };
+  const data: SetupPageData = { token, text, errors };
   return renderPage({
-    locale,
+    locale: language,
     title,
     brand: html`<span class="tile">${gateMark}</span>`,
     isWide: true,

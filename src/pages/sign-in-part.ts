@@ -1,11 +1,12 @@
 /** Signing in as a part of a page: the ways that an application allows, the code, and a refusal. */
 
+import { format } from '../core/format.ts';
 import { html, type Html } from '../core/html.ts';
-import { type Catalogue, format } from '../i18n/catalogue.ts';
+import type { Catalogue } from '../i18n/catalogue.ts';
 import { emailField } from './email-field.ts';
 
 /** The ways to sign in that a page shows. */
-export interface WaysIn {
+export interface SignInOffer {
   isCodeAllowed: boolean;
   /** The host that passkeys belong to; the script shows their button where the browser is at that host and knows them. */
   passkeyHost: string | null;
@@ -13,15 +14,17 @@ export interface WaysIn {
   provider: { name: string; startUrl: string } | null;
 }
 
+/** What the part shows. `lead` may be HTML; all else is text. */
 export interface SignInPart {
   text: Catalogue['signin'];
   appName: string;
   title: string;
   lead: Html | string;
-  ways: WaysIn;
+  ways: SignInOffer;
   email?: string | null;
 }
 
+/** Its script finds everything by id, so a page has it once. */
 export function signInPart({ text, appName, title, lead, ways, email }: SignInPart): Html {
   return html`<div id="steps">
       <h1 id="title">${title}</h1>
@@ -55,7 +58,7 @@ function emailForm(text: Catalogue['signin'], email: string | null | undefined):
 }
 
 /** Without the e-mail form the passkey is the thing to do; a provider's button keeps its own look. */
-function otherWays(text: Catalogue['signin'], { isCodeAllowed, passkeyHost, provider }: WaysIn): Html | false {
+function otherWays(text: Catalogue['signin'], { isCodeAllowed, passkeyHost, provider }: SignInOffer): Html | false {
   if (passkeyHost === null && !provider) return false;
   return html`<div class="ways">
     ${isCodeAllowed && html`<p class="divider" id="divider">${text.or}</p>`}

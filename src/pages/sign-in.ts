@@ -1,17 +1,19 @@
 /** The hosted sign-in page of an application, and the offer of a passkey at its end. Its script does the asking. */
 
 import type { Locale } from '../core/locale.ts';
-import { catalogueFor, format } from '../i18n/catalogue.ts';
+import { format } from '../core/format.ts';
 import { html } from '../core/html.ts';
+import { catalogueFor } from '../i18n/catalogue.ts';
 import { applicationMark, type ShownApplication } from './application.ts';
 import { renderPage } from './layout.ts';
 import type { SignInPageData } from './page-data.ts';
-import { signInPart, type WaysIn } from './sign-in-part.ts';
+import { signInPart, type SignInOffer } from './sign-in-part.ts';
 
+/** What the sign-in page shows. */
 export interface SignInPage {
   locale: Locale;
   application: ShownApplication;
-  ways: WaysIn;
+  ways: SignInOffer;
   /** Where the session token goes, in the fragment. The caller has checked it against the registered return URLs. */
   returnTo: string | null;
   email?: string | null;
@@ -19,7 +21,8 @@ export interface SignInPage {
 
 /** The sign-in page of one application as a complete document. */
 export function renderSignInPage({ locale, application, ways, returnTo, email }: SignInPage): string {
-  const { signin: text, errors } = catalogueFor(locale);
+  const { locale: language, texts } = catalogueFor(locale);
+  const { signin: text, errors } = texts;
   const { name: appName, clientId } = application;
   const title = format(text.title, { app: appName });
   const lead = ways.isCodeAllowed ? text.lead : text.leadWithoutCode;
@@ -33,7 +36,7 @@ export function renderSignInPage({ locale, application, ways, returnTo, email }:
     errors,
   };
   return renderPage({
-    locale,
+    locale: language,
     title,
     brand: applicationMark(application),
     accentColor: application.accentColor,

@@ -1,7 +1,7 @@
 /** Says how long to wait, for both the server's pages and their scripts. */
 
+import { format } from '../core/format.ts';
 import type { Catalogue } from '../i18n/catalogue.ts';
-import { format } from '../i18n/format.ts';
 
 /** Never says "1 seconds": a plural of at least two suits every language better. */
 export function waitText(errors: Catalogue['errors'], seconds: number): string {

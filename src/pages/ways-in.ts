@@ -2,7 +2,7 @@
 
 import { relyingPartyOf } from '../core/relying-party.ts';
 import type { Application } from '../store/applications.ts';
-import type { WaysIn } from './sign-in-part.ts';
+import type { SignInOffer } from './sign-in-part.ts';
 
 export interface WaysInDependencies {
   /** Where this server is reached, without a trailing slash. */
@@ -19,7 +19,7 @@ export async function waysInto(
   application: Application,
   { own, returnTo = null }: { own: string; returnTo?: string | null },
   { baseUrl, providerFor }: WaysInDependencies,
-): Promise<WaysIn> {
+): Promise<SignInOffer> {
   const { signinMethods, clientId } = application;
   const provider = signinMethods.includes('provider') ? await providerFor(application) : null;
   // Back on this page a failure leaves the other ways open; a very long address can only go back directly.

@@ -35,11 +35,13 @@ const addressOfPerson = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined for one of somebody else, as for none at all. */
 export async function findAddress(reader: Reader, userId: string, id: string): Promise<UserAddress | undefined> {
   const [address] = await addressOfPerson(reader, { userId, id });
   return address;
 }
 
+/** A default one must be the only one of its kind: see {@link unsetDefaultAddress}. */
 export async function insertAddress(
   unit: Unit,
   fields: Omit<UserAddress, 'id' | 'createdAt' | 'updatedAt'>,
@@ -73,6 +75,7 @@ export async function deleteAddress(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(userAddresses).where(eq(userAddresses.id, id));
 }
 
+/** All of a person's. Legal entities that name one lose it. */
 export async function deleteAddressesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userAddresses).where(eq(userAddresses.userId, userId));
 }

@@ -4,8 +4,10 @@
  * present one is over, whether its row says so yet or not. The member's epoch is none of it: a pause only rests devices.
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, rawChange } from '../db/statements.ts';
+import { orm, prepared, rawChange, rawNote } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
 import { apiKeys } from './schema/credentials.ts';
 import { applicationUsers, type MembershipStatus } from './schema/users.ts';
@@ -56,6 +58,7 @@ function selectHeldKeys(reader: Reader, { workspaceId, applicationId }: KeyOwner
     );
 }
 
+/** Whatever its state, but only of this owner. */
 export async function findKey(reader: Reader, owner: KeyOwner, id: string): Promise<HeldKey | undefined> {
   const [row] = await selectHeldKeys(reader, owner, eq(apiKeys.id, id));
   return row;
@@ -75,22 +78,19 @@ const idByToken = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever the state of the key. */
 export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<boolean> {
   return (await idByToken(reader, { tokenHash })).length > 0;
 }
 
-export async function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
-  const [row] = await orm(unit).insert(apiKeys).values(key).returning();
-  return row!;
+/** @param key with the hash of its token, never the token. */
+export function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
+  return insertOne(unit, apiKeys, key);
 }
 
-export async function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
-  const [row] = await orm(unit)
-    .update(apiKeys)
-    .set({ ...columns, updatedAt: unit.now })
-    .where(eq(apiKeys.id, id))
-    .returning();
-  return row!;
+/** The change's time becomes that of the key. @returns the row as it is now. */
+export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
+  return updateOne(unit, apiKeys, id, { ...columns, updatedAt: unit.now });
 }
 
 const endKeysOfMember = rawChange<[number, number, string, number]>(
@@ -103,10 +103,11 @@ export function endSharedKeys(unit: Unit, memberId: string, limit: number): Prom
   return endKeysOfMember(unit, unit.now, unit.now, memberId, limit);
 }
 
-const setUsed = rawChange<[number, string]>(
+const setUsed = rawNote<[number, string]>(
   'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
 );
 
+/** Never back in time. */
 export async function noteKeyUse(unit: Unit, id: string, usedAt: number): Promise<void> {
   await setUsed(unit, usedAt, id);
 }
@@ -147,6 +148,7 @@ function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, con
     );
 }
 
+/** Whatever its state, but only within the owner's reach. */
 export async function findDevice(reader: Reader, owner: DeviceOwner, keyId: string): Promise<HeldDevice | undefined> {
   const [row] = await selectDevices(reader, owner, eq(apiKeys.id, keyId));
   return row;
@@ -179,8 +181,7 @@ const openDevices = prepared((db) =>
 
 /** How many of a person's devices have not ended, whether they rest or work. */
 export async function countDevices(reader: Reader, userId: string): Promise<number> {
-  const [row] = await openDevices(reader, { userId });
-  return row!.count;
+  return only(await openDevices(reader, { userId })).count;
 }
 
 const endOutdatedKeys = rawChange<[number, number, string, string, number]>(

@@ -1,11 +1,16 @@
 /** Applications, the tenants of the service; the console is one of them. */
 import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { type Application, applications } from './schema/applications.ts';
 
 export { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from './schema/applications.ts';
 export type { Application };
+
+/** An application of a workspace: each but the console. */
+export type TenantApplication = Application & { readonly workspaceId: string };
 
 const { placeholder } = sql;
 
@@ -24,9 +29,15 @@ const applicationById = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever its state; the console as well. */
 export async function findApplication(reader: Reader, id: string): Promise<Application | undefined> {
   const [application] = await applicationById(reader, { id });
   return application;
+}
+
+/** Of an application that something else refers to. */
+export async function requireApplication(reader: Reader, id: string): Promise<Application> {
+  return required(await findApplication(reader, id), `application ${id}`);
 }
 
 const applicationByClientId = prepared((db) =>
@@ -37,6 +48,7 @@ const applicationByClientId = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever its state; the console as well. */
 export async function findApplicationByClientId(reader: Reader, clientId: string): Promise<Application | undefined> {
   const [application] = await applicationByClientId(reader, { clientId });
   return application;
@@ -50,6 +62,7 @@ const applicationBySlug = prepared((db) =>
     .prepare(),
 );
 
+/** Slugs are unique in the instance; a deleted application keeps its own. */
 export async function findApplicationBySlug(reader: Reader, slug: string): Promise<Application | undefined> {
   const [application] = await applicationBySlug(reader, { slug });
   return application;
@@ -65,6 +78,11 @@ export async function findConsole(reader: Reader): Promise<Application | undefin
   return application;
 }
 
+/** The same, once the first start is done. */
+export async function requireConsole(reader: Reader): Promise<Application> {
+  return required(await findConsole(reader), 'the console');
+}
+
 /** Those that exist, by id. */
 export async function findApplicationsById(
   reader: Reader,
@@ -78,6 +96,7 @@ export async function findApplicationsById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** A page of applications. */
 export interface ApplicationQuery {
   readonly workspaceIds: readonly string[];
   /** Only these of them; null for all. */
@@ -125,19 +144,14 @@ export async function findApplicationState(reader: Reader, id: string): Promise<
   return state;
 }
 
-export async function insertApplication(unit: Unit, row: NewApplication): Promise<Application> {
-  const [application] = await orm(unit).insert(applications).values(row).returning();
-  return application!;
+/** @returns the row as it is stored, with its defaults. */
+export function insertApplication(unit: Unit, row: NewApplication): Promise<Application> {
+  return insertOne(unit, applications, row);
 }
 
 /** The change's time becomes that of the application. */
-export async function updateApplication(unit: Unit, id: string, columns: ApplicationColumns): Promise<Application> {
-  const [application] = await orm(unit)
-    .update(applications)
-    .set({ ...columns, updatedAt: unit.now })
-    .where(eq(applications.id, id))
-    .returning();
-  return application!;
+export function updateApplication(unit: Unit, id: string, columns: ApplicationColumns): Promise<Application> {
+  return updateOne(unit, applications, id, { ...columns, updatedAt: unit.now });
 }
 
 const bumpEpoch = rawChange<[string]>('UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = ?');

@@ -126,6 +126,7 @@ export interface AuditScan {
   readonly scanned: number;
 }
 
+/** How far to look, and for what. */
 export interface AuditSearch {
   readonly after: AuditPosition | null;
   /** In lower case. */

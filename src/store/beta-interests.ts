@@ -3,9 +3,11 @@
  * at once: whatever is read here shows it, although its trail may not have reached the row yet.
  */
 import { and, desc, eq, inArray, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm';
+import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { longRead, orm, prepared, raw, rawChange } from '../db/statements.ts';
 import { listLongWorksOf } from './long-works.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { applications, type BetaInterest, betaInterests } from './schema/applications.ts';
 
 export { BETA_STATUSES } from './schema/applications.ts';
@@ -62,6 +64,7 @@ const interestById = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined for a row of another application. */
 export async function findInterest(
   reader: Reader,
   applicationId: string,
@@ -81,6 +84,7 @@ const interestByEmail = prepared((db) =>
     .prepare(),
 );
 
+/** @param email normalised. */
 export async function findInterestByEmail(
   reader: Reader,
   applicationId: string,
@@ -121,6 +125,7 @@ export async function isListedOutside(reader: Reader, email: string, workspaceId
   return (await placeOutside(reader, { email, workspaceId })).length > 0;
 }
 
+/** A page of an allowlist. */
 export interface InterestQuery {
   readonly applicationId: string;
   readonly status: BetaStatus | undefined;
@@ -177,26 +182,19 @@ function epochOf(applicationId: string): SQL<number> {
   return sql`(SELECT interest_epoch FROM applications WHERE id = ${applicationId})`;
 }
 
-export async function insertInterest(unit: Unit, interest: NewInterest): Promise<BetaInterest> {
-  const [row] = await orm(unit)
-    .insert(betaInterests)
-    .values({ ...interest, epoch: epochOf(interest.applicationId), createdAt: unit.now, updatedAt: unit.now })
-    .returning();
-  return row!;
+/** The row belongs to the epoch of now: no decision that was made before reaches it. */
+export function insertInterest(unit: Unit, interest: NewInterest): Promise<BetaInterest> {
+  const epoch = epochOf(interest.applicationId);
+  return insertOne(unit, betaInterests, { ...interest, epoch, createdAt: unit.now, updatedAt: unit.now });
 }
 
 /** Sets what stands for this row alone; no decision over all that was made before reaches it any more. */
-export async function updateInterest(
+export function updateInterest(
   unit: Unit,
   { id, applicationId }: Pick<BetaInterest, 'id' | 'applicationId'>,
   columns: Pick<BetaInterest, 'status' | 'decidedById' | 'decidedAt'> & { readonly source?: string },
 ): Promise<BetaInterest> {
-  const [row] = await orm(unit)
-    .update(betaInterests)
-    .set({ ...columns, epoch: epochOf(applicationId), updatedAt: unit.now })
-    .where(eq(betaInterests.id, id))
-    .returning();
-  return row!;
+  return updateOne(unit, betaInterests, id, { ...columns, epoch: epochOf(applicationId), updatedAt: unit.now });
 }
 
 const touch = rawChange<[string]>('UPDATE beta_interests SET updated_at = updated_at WHERE id = ?');
@@ -206,10 +204,12 @@ export async function rewriteInterest(unit: Unit, id: string): Promise<void> {
   await touch(unit, id);
 }
 
+/** The new address must not be on that list yet. */
 export async function moveInterestTo(unit: Unit, id: string, email: string): Promise<void> {
   await orm(unit).update(betaInterests).set({ email, updatedAt: unit.now }).where(eq(betaInterests.id, id));
 }
 
+/** The address may be listed anew afterwards. */
 export async function deleteInterest(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(betaInterests).where(eq(betaInterests.id, id));
 }
@@ -227,8 +227,7 @@ const nextEpoch = raw<{ epoch: number }, [string]>(
 
 /** Begins a decision over all who are pending. @returns its epoch. */
 export async function advanceInterestEpoch(unit: Unit, applicationId: string): Promise<number> {
-  const [row] = await nextEpoch(unit, applicationId);
-  return row!.epoch;
+  return only(await nextEpoch(unit, applicationId)).epoch;
 }
 
 const countOfPending = raw<{ count: number }, [string]>(
@@ -238,8 +237,7 @@ const countOfPending = raw<{ count: number }, [string]>(
 
 /** How many no decision has been made over. */
 export async function countPending(reader: Reader, applicationId: string): Promise<number> {
-  const [row] = await countOfPending(reader, applicationId);
-  return row!.count;
+  return only(await countOfPending(reader, applicationId)).count;
 }
 
 const countOfUndecided = longRead<{ count: number }, [string, number]>(
@@ -248,8 +246,7 @@ const countOfUndecided = longRead<{ count: number }, [string, number]>(
 
 /** How many rows a decision has not reached. */
 export async function countUnreached(reader: Reader, applicationId: string, epoch: number): Promise<number> {
-  const [row] = await countOfUndecided(reader, applicationId, epoch - 1);
-  return row!.count;
+  return only(await countOfUndecided(reader, applicationId, epoch - 1)).count;
 }
 
 /** A person that a slice of a trail has reached. */
@@ -305,8 +302,7 @@ const countOfWaiting = longRead<{ count: number }, [string, number]>(
 
 /** How many are still to be told of those who have waited since before this epoch. */
 export async function countWaiting(reader: Reader, applicationId: string, epoch: number): Promise<number> {
-  const [row] = await countOfWaiting(reader, applicationId, epoch);
-  return row!.count;
+  return only(await countOfWaiting(reader, applicationId, epoch)).count;
 }
 
 /** Whether a decision made up to this epoch still has rows to reach. */

@@ -3,6 +3,7 @@
  * every look-up, so a code for one never serves for another. Each challenge keeps the epoch of its application: what was
  * asked for before the application was closed need not be touched to be over.
  */
+import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
@@ -37,6 +38,7 @@ export interface Challenge extends ChallengeState {
   readonly sessionId: string | null;
 }
 
+/** A challenge with the digest of its code, never the code. */
 export interface NewChallenge extends CodeOwner {
   readonly id: string;
   readonly codeDigest: Uint8Array;
@@ -53,6 +55,7 @@ const insertRow = rawChange<
    SELECT ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, session_epoch FROM applications WHERE id = ?`,
 );
 
+/** Made under the epoch that the application has now. */
 export async function insertChallenge(unit: Unit, challenge: NewChallenge): Promise<void> {
   const { id, purpose, applicationId, email, codeDigest, expiresAt, data, sessionId } = challenge;
   const json = data && JSON.stringify(data);
@@ -74,6 +77,7 @@ const byId = raw<ChallengeRow, [string, string]>(
   `SELECT ${WHOLE} FROM ${CHALLENGES} WHERE c.id = +? AND c.purpose = +?`,
 );
 
+/** Whatever its state; undefined for one of another purpose. */
 export async function findChallenge(reader: Reader, purpose: string, id: string): Promise<Challenge | undefined> {
   const [row] = await byId(reader, id, purpose);
   return row && readable(row);
@@ -133,12 +137,14 @@ export function listChallengesOfPerson(
 
 const setConsumed = rawChange<[number, string]>('UPDATE code_challenges SET consumed_at = ? WHERE id = ?');
 
+/** From now on it is used up. Whether it was still good is for the caller to judge, in the same change. */
 export async function consumeChallenge(unit: Unit, id: string): Promise<void> {
   await setConsumed(unit, unit.now, id);
 }
 
 const setDropped = rawChange<[number, string]>('UPDATE code_challenges SET dropped_at = ? WHERE id = ?');
 
+/** From now on it counts as expired. */
 export async function dropChallenge(unit: Unit, id: string): Promise<void> {
   await setDropped(unit, unit.now, id);
 }
@@ -154,6 +160,7 @@ export async function dropCodesTo(unit: Unit, email: string): Promise<void> {
 
 const addWrongTry = rawChange<[string]>('UPDATE code_challenges SET wrong_tries = wrong_tries + 1 WHERE id = ?');
 
+/** One more wrong try at this challenge. */
 export async function countWrongTry(unit: Unit, id: string): Promise<void> {
   await addWrongTry(unit, id);
 }
@@ -172,8 +179,7 @@ export async function insertCodeFailure(
   since: number,
 ): Promise<number> {
   await insertFailure(unit, applicationId, email, purpose, unit.now);
-  const [row] = await failuresSince(unit, applicationId, email, purpose, since);
-  return row!.count;
+  return only(await failuresSince(unit, applicationId, email, purpose, since)).count;
 }
 
 const deleteFailures = rawChange<[string, string, string]>(

@@ -1,6 +1,7 @@
 /** Deliveries: one event on its way to one endpoint, made in the change that made the event; and every attempt at them. */
 import { and, asc, desc, eq, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { longRead, orm, raw, rawChange } from '../db/statements.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
@@ -16,6 +17,7 @@ const insertRow = rawChange<[string, string, string, string, number]>(
    VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5, ?5)`,
 );
 
+/** Which event goes to which endpoint. */
 export interface NewDelivery {
   readonly webhookId: string;
   readonly eventId: string;
@@ -32,6 +34,7 @@ export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType
   return { id, webhookId, eventId, eventType, ...state, createdAt: now, finishedAt: null };
 }
 
+/** Undefined for one of another endpoint. */
 export async function findDelivery(reader: Reader, webhookId: string, id: string): Promise<Delivery | undefined> {
   const [delivery] = await orm(reader)
     .select()
@@ -82,14 +85,14 @@ const countPending = longRead<{ count: number }, [string]>(
 
 /** How many wait for an endpoint, due or not. A long read. */
 export async function countPendingDeliveries(reader: Reader, webhookId: string): Promise<number> {
-  const [row] = await countPending(reader, webhookId);
-  return row!.count;
+  return only(await countPending(reader, webhookId)).count;
 }
 
 const newestPending = raw<{ id: string | null }, [string]>(
   "SELECT max(id) AS id FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
 );
 
+/** By id, due or not; null where none waits. */
 export async function findNewestPending(reader: Reader, webhookId: string): Promise<string | null> {
   const [row] = await newestPending(reader, webhookId);
   return row?.id ?? null;
@@ -185,14 +188,14 @@ const leasedById = raw<LeasedDelivery, [string]>(
 /** Counts an attempt that is about to be made; nobody else makes one until the lease is over. */
 export async function leaseDelivery(unit: Unit, id: string, until: number): Promise<LeasedDelivery> {
   await setLeased(unit, until, id);
-  const [leased] = await leasedById(unit, id);
-  return leased!;
+  return only(await leasedById(unit, id));
 }
 
 const setFinished = rawChange<['delivered' | 'failed', number, string]>(
   'UPDATE deliveries SET status = ?, finished_at = ?, leased_until = NULL WHERE id = ?',
 );
 
+/** For good: no further attempt follows. */
 export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
   await setFinished(unit, status, unit.now, id);
 }
@@ -201,6 +204,7 @@ const setNextAttempt = rawChange<[number, string]>(
   'UPDATE deliveries SET next_attempt_at = ?, leased_until = NULL WHERE id = ?',
 );
 
+/** Ends the lease. @param until when the next attempt is due, in epoch milliseconds. */
 export async function postponeDelivery(unit: Unit, id: string, until: number): Promise<void> {
   await setNextAttempt(unit, until, id);
 }
@@ -269,6 +273,5 @@ const countOfWebhook = longRead<{ count: number }, [string]>(
 
 /** A long read. */
 export async function countDeliveries(reader: Reader, webhookId: string): Promise<number> {
-  const [row] = await countOfWebhook(reader, webhookId);
-  return row!.count;
+  return only(await countOfWebhook(reader, webhookId)).count;
 }

@@ -19,6 +19,7 @@ const grantByDeviceCode = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever its state. @param hash of the code. */
 export async function findDeviceGrantByDeviceCode(reader: Reader, hash: Buffer): Promise<DeviceGrant | undefined> {
   const [row] = await grantByDeviceCode(reader, { hash });
   return row;
@@ -32,6 +33,7 @@ const grantByUserCode = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever its state. @param digest of the code's normal form. */
 export async function findDeviceGrantByUserCode(reader: Reader, digest: Buffer): Promise<DeviceGrant | undefined> {
   const [row] = await grantByUserCode(reader, { digest });
   return row;
@@ -47,6 +49,7 @@ export async function insertDeviceGrant(unit: Unit, grant: DeviceGrant): Promise
   return inserted.length > 0;
 }
 
+/** Changes what is named and leaves the rest. */
 export async function updateDeviceGrant(unit: Unit, id: string, columns: Partial<DeviceGrant>): Promise<void> {
   await orm(unit).update(deviceGrants).set(columns).where(eq(deviceGrants.id, id));
 }

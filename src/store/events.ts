@@ -1,6 +1,7 @@
 /** The event outbox: rows written in the change they report. Who wants one is the emission's affair (`events/emit.ts`). */
 import { newId } from '../core/id.ts';
 import type { DomainEvent } from '../core/event.ts';
+import { required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
@@ -35,7 +36,8 @@ const eventById = raw<StoredEvent, [string]>(
   'SELECT id, application_id AS applicationId, type, data, created_at AS createdAt FROM events WHERE id = ?',
 );
 
-export async function findEvent(reader: Reader, id: string): Promise<StoredEvent | undefined> {
+/** Of an event that a delivery carries. */
+export async function requireEvent(reader: Reader, id: string): Promise<StoredEvent> {
   const [event] = await eventById(reader, id);
-  return event;
+  return required(event, `event ${id}`);
 }

@@ -1,8 +1,10 @@
 /** Roles, scopes and membership groups, and who holds them: three kinds of grant with the same columns. Removed ones are nobody's. */
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { longRead, orm, type Orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import {
   applicationUserGroups,
   applicationUserRoles,
@@ -100,6 +102,7 @@ export async function heldSlugs(reader: Reader, kind: GrantKind, memberId: strin
   return rows.map(({ slug }) => slug);
 }
 
+/** What a membership holds of each kind. */
 export function heldGrants(reader: Reader, memberId: string): Promise<HeldGrants> {
   return forEachKind((kind) => heldSlugs(reader, kind, memberId));
 }
@@ -118,7 +121,7 @@ export async function heldSlugsOf(
     .from(holders)
     .innerJoin(table, eq(table.id, grantId))
     .where(and(inArray(holders.applicationUserId, [...memberIds]), isNull(table.removedAt)));
-  for (const { memberId, slug } of rows) held.get(memberId)!.push(slug);
+  for (const { memberId, slug } of rows) held.get(memberId)?.push(slug);
   for (const slugs of held.values()) slugs.sort();
   return held;
 }
@@ -126,7 +129,7 @@ export async function heldSlugsOf(
 /** What each of these memberships holds; one statement a kind. */
 export async function heldGrantsOf(reader: Reader, memberIds: readonly string[]): Promise<Map<string, HeldGrants>> {
   const byKind = await forEachKind((kind) => heldSlugsOf(reader, kind, memberIds));
-  return new Map(memberIds.map((id) => [id, eachKind((kind) => byKind[kind].get(id)!)]));
+  return new Map(memberIds.map((id) => [id, eachKind((kind) => byKind[kind].get(id) ?? [])]));
 }
 
 const defaultStatements = preparedForEach((db, { table }) =>
@@ -156,7 +159,7 @@ export async function listDefaultRoles(
     .from(roles)
     .where(and(inArray(roles.applicationId, [...applicationIds]), eq(roles.isDefault, true), isNull(roles.removedAt)))
     .orderBy(asc(roles.slug));
-  for (const { applicationId, slug } of rows) slugs.get(applicationId)!.push(slug);
+  for (const { applicationId, slug } of rows) slugs.get(applicationId)?.push(slug);
   return slugs;
 }
 
@@ -186,15 +189,17 @@ export async function pageOfGrants(
     .limit(limit);
 }
 
+/** How many there are of one kind in an application; removed ones are not counted. */
 export async function countGrants(reader: Reader, kind: GrantKind, applicationId: string): Promise<number> {
   const { table } = TABLES[kind];
-  const [row] = await orm(reader)
+  const rows = await orm(reader)
     .select({ number: count() })
     .from(table)
     .where(and(eq(table.applicationId, applicationId), isNull(table.removedAt)));
-  return row!.number;
+  return only(rows).number;
 }
 
+/** Undefined for one that was removed, or is another application's. */
 export async function findGrant(
   reader: Reader,
   kind: GrantKind,
@@ -228,29 +233,21 @@ export async function findGrantIds(
 
 export type NewGrant = Pick<Grant, 'applicationId' | 'slug' | 'name' | 'description' | 'isDefault'>;
 
-export async function insertGrant(unit: Unit, kind: GrantKind, grant: NewGrant): Promise<Grant> {
+/** Its slug must be free among those of its kind. */
+export function insertGrant(unit: Unit, kind: GrantKind, grant: NewGrant): Promise<Grant> {
   const { table, idKind } = TABLES[kind];
-  const [row] = await orm(unit)
-    .insert(table)
-    .values({ id: newId(idKind, unit.now), ...grant, createdAt: unit.now, updatedAt: unit.now })
-    .returning();
-  return row!;
+  const id = newId(idKind, unit.now);
+  return insertOne(unit, table, { id, ...grant, createdAt: unit.now, updatedAt: unit.now });
 }
 
 /** Changes what is named, and the time of the last change. @returns the row as it is now. */
-export async function updateGrant(
+export function updateGrant(
   unit: Unit,
   kind: GrantKind,
   id: string,
   columns: Partial<Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>>,
 ): Promise<Grant> {
-  const { table } = TABLES[kind];
-  const [row] = await orm(unit)
-    .update(table)
-    .set({ ...columns, updatedAt: unit.now })
-    .where(eq(table.id, id))
-    .returning();
-  return row!;
+  return updateOne(unit, TABLES[kind].table, id, { ...columns, updatedAt: unit.now });
 }
 
 /** Nobody holds it from now on, and its slug is free; the row and what links it to its holders stay until they are told. */
@@ -276,6 +273,7 @@ const heldBySome = eachKind((kind) => {
   );
 });
 
+/** Whether any membership is linked to it, whatever that membership's state. */
 export async function isGrantHeld(reader: Reader, kind: GrantKind, id: string): Promise<boolean> {
   return (await heldBySome[kind](reader, id)).length > 0;
 }
@@ -289,8 +287,7 @@ const countedHolders = eachKind((kind) => {
 
 /** How many memberships are linked to a grant; read from an index. @param after counts those behind this one only. */
 export async function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
-  const [row] = await countedHolders[kind](reader, id, after);
-  return row!.number;
+  return only(await countedHolders[kind](reader, id, after)).number;
 }
 
 /** Some of those linked to a grant, removed or not, in the order of their ids. @param after the id they follow; '' for the first. */

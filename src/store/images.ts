@@ -12,6 +12,7 @@ const { placeholder } = sql;
 
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
+/** One size of a picture, as it is served. */
 export interface StoredVariant {
   readonly updatedAt: number;
   /** WebP. */
@@ -64,12 +65,14 @@ export async function replaceVariants(
     await orm(unit).insert(userImages).values({ userId, kind, size, bytes, updatedAt });
 }
 
+/** All sizes of one picture. */
 export async function deleteVariants(unit: Unit, userId: string, kind: ImageKind): Promise<void> {
   await orm(unit)
     .delete(userImages)
     .where(and(eq(userImages.userId, userId), eq(userImages.kind, kind)));
 }
 
+/** All pictures of a person who is gone. */
 export async function deleteImagesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userImages).where(eq(userImages.userId, userId));
 }

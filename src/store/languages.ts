@@ -10,6 +10,7 @@ const { placeholder } = sql;
 
 export type LanguageLevel = (typeof LANGUAGE_LEVELS)[number];
 
+/** A language, and how well it is spoken. */
 export interface SpokenLanguage {
   /** As in BCP 47, in its canonical form. */
   readonly code: string;
@@ -49,6 +50,7 @@ export async function listLanguagesOf(
   );
 }
 
+/** The person must not have it yet, at whatever level. */
 export async function insertLanguage(unit: Unit, userId: string, { code, level }: SpokenLanguage): Promise<void> {
   await orm(unit).insert(userLanguages).values({ userId, code, level });
 }
@@ -62,14 +64,17 @@ export async function insertLanguages(unit: Unit, userId: string, languages: rea
     .onConflictDoNothing();
 }
 
+/** Sets the level of a language that the person has. */
 export async function updateLanguage(unit: Unit, userId: string, { code, level }: SpokenLanguage): Promise<void> {
   await orm(unit).update(userLanguages).set({ level }).where(entry(userId, code));
 }
 
+/** @param code in its canonical form. */
 export async function deleteLanguage(unit: Unit, userId: string, code: string): Promise<void> {
   await orm(unit).delete(userLanguages).where(entry(userId, code));
 }
 
+/** All of a person who is gone. */
 export async function deleteLanguagesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userLanguages).where(eq(userLanguages.userId, userId));
 }

@@ -31,11 +31,13 @@ const entityOfPerson = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined for one of somebody else, as for none at all. */
 export async function findLegalEntity(reader: Reader, userId: string, id: string): Promise<LegalEntity | undefined> {
   const [entity] = await entityOfPerson(reader, { userId, id });
   return entity;
 }
 
+/** An address that it names must be the same person's. */
 export async function insertLegalEntity(
   unit: Unit,
   fields: Omit<LegalEntity, 'id' | 'createdAt' | 'updatedAt'>,
@@ -66,10 +68,12 @@ export async function detachAddress(unit: Unit, userId: string, addressId: strin
   return bereft.length > 0;
 }
 
+/** The address that it names stays. */
 export async function deleteLegalEntity(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(legalEntities).where(eq(legalEntities.id, id));
 }
 
+/** All of a person who is gone. */
 export async function deleteLegalEntitiesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(legalEntities).where(eq(legalEntities.userId, userId));
 }

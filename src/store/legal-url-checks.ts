@@ -17,6 +17,7 @@ const checksOf = prepared((db) =>
     .prepare(),
 );
 
+/** By kind. A check may be of a URL that has been replaced since. */
 export async function findLegalUrlChecks(
   reader: Reader,
   applicationId: string,

@@ -21,6 +21,7 @@ export interface PendingWork {
 /** A trail was begun that its first slice did not finish. */
 export const LONG_WORK_BEGUN = topic<string>('long work begun');
 
+/** A trail, as far as its first slice has come. */
 export interface NewLongWork {
   readonly kind: string;
   readonly applicationId: string | null;
@@ -29,6 +30,7 @@ export interface NewLongWork {
   readonly done: number;
 }
 
+/** Goes on under the actor of this change, and is taken up once it is durable. */
 export async function insertLongWork(unit: Unit, work: NewLongWork): Promise<void> {
   const id = newId('longWork', unit.now);
   await orm(unit)
@@ -52,19 +54,10 @@ const workById = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined once it is done or given up. */
 export async function findLongWork(reader: Reader, id: string): Promise<LongWorkRow | undefined> {
   const [row] = await workById(reader, { id });
   return row;
-}
-
-/** Whether a trail of this kind is still being written for the application. */
-export async function hasLongWork(reader: Reader, kind: string, applicationId: string): Promise<boolean> {
-  const rows = await orm(reader)
-    .select({ id: longWorks.id })
-    .from(longWorks)
-    .where(and(eq(longWorks.kind, kind), eq(longWorks.applicationId, applicationId)))
-    .limit(1);
-  return rows.length > 0;
 }
 
 /** The trails of this kind that are still being written for these applications, oldest first. */
@@ -88,6 +81,7 @@ export async function deleteLongWorksOf(unit: Unit, kind: string, applicationId:
     .where(and(eq(longWorks.applicationId, applicationId), eq(longWorks.kind, kind)));
 }
 
+/** In the change that writes the slice, so that a crash repeats neither. */
 export async function advanceLongWork(
   unit: Unit,
   id: string,
@@ -96,10 +90,12 @@ export async function advanceLongWork(
   await orm(unit).update(longWorks).set({ cursor, done, updatedAt: unit.now }).where(eq(longWorks.id, id));
 }
 
+/** Rows done and left together, as counted once. */
 export async function setLongWorkTotal(unit: Unit, id: string, total: number): Promise<void> {
   await orm(unit).update(longWorks).set({ total }).where(eq(longWorks.id, id));
 }
 
+/** It is done. */
 export async function deleteLongWork(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(longWorks).where(eq(longWorks.id, id));
 }

@@ -1,8 +1,9 @@
 /** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/violation.ts';
 import type { User } from './people.ts';
 import { type Application, applications } from './schema/applications.ts';
@@ -39,6 +40,7 @@ const memberByUser = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever the state of the membership. */
 export async function findMember(reader: Reader, applicationId: string, userId: string): Promise<Member | undefined> {
   const [member] = await memberByUser(reader, { applicationId, userId });
   return member;
@@ -52,9 +54,15 @@ const memberById = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever the state of the membership. */
 export async function findMemberById(reader: Reader, id: string): Promise<Member | undefined> {
   const [member] = await memberById(reader, { id });
   return member;
+}
+
+/** Of a membership that something else refers to. */
+export async function requireMemberById(reader: Reader, id: string): Promise<Member> {
+  return required(await findMemberById(reader, id), `membership ${id}`);
 }
 
 /** Memberships of these people in one application, by user id. */
@@ -85,6 +93,7 @@ const memberWithUser = prepared((db) =>
     .prepare(),
 );
 
+/** Whatever the state of either; the principal of a key as well. */
 export async function findMemberWithUser(
   reader: Reader,
   applicationId: string,
@@ -169,7 +178,7 @@ export async function findUsernameHolders(
     .select({ username: applicationUsers.username, userId: applicationUsers.userId })
     .from(applicationUsers)
     .where(and(eq(applicationUsers.applicationId, applicationId), inArray(applicationUsers.username, [...usernames])));
-  return new Map(rows.map(({ username, userId }) => [username!, userId]));
+  return new Map(rows.flatMap(({ username, userId }) => (username === null ? [] : [[username, userId]])));
 }
 
 const insertRow = prepared((db) =>
@@ -198,8 +207,7 @@ export async function insertMemberRow(
   { applicationId, userId, username = null }: Pick<Member, 'applicationId' | 'userId'> & { username?: string | null },
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
-  const [member] = await insertRow(unit, { id, applicationId, userId, username, now: unit.now });
-  return member!;
+  return only(await insertRow(unit, { id, applicationId, userId, username, now: unit.now }));
 }
 
 const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(
@@ -254,7 +262,7 @@ export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<voi
   await growEpoch(unit, memberId);
 }
 
-const noteSeen = rawChange<[number, string]>(
+const noteSeen = rawNote<[number, string]>(
   'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1',
 );
 

@@ -53,6 +53,7 @@ const isFor = (id: string, { purpose, sessionId }: Answered) =>
     sessionId === null ? isNull(passkeyChallenges.sessionId) : eq(passkeyChallenges.sessionId, sessionId),
   );
 
+/** Whatever its state; undefined for another purpose or session. */
 export async function findPasskeyChallenge(
   reader: Reader,
   id: string,

@@ -3,6 +3,7 @@ import { and, asc, eq, lt, or, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
+import { insertOne } from './one-row.ts';
 import { type Passkey, passkeys } from './schema/passkeys.ts';
 
 export type { Passkey } from './schema/passkeys.ts';
@@ -17,11 +18,13 @@ const passkeyByCredential = prepared((db) =>
     .prepare(),
 );
 
+/** Whosever it is. */
 export async function findPasskey(reader: Reader, credentialId: Buffer): Promise<Passkey | undefined> {
   const [row] = await passkeyByCredential(reader, { credentialId });
   return row;
 }
 
+/** Undefined for one of somebody else, as for none at all. */
 export async function findPasskeyOf(reader: Reader, userId: string, id: string): Promise<Passkey | undefined> {
   const [row] = await orm(reader)
     .select()
@@ -44,25 +47,22 @@ export function listPasskeysOf(reader: Reader, userId: string): Promise<Passkey[
   return passkeysByUser(reader, { userId });
 }
 
-export async function insertPasskey(
-  unit: Unit,
-  passkey: Omit<Passkey, 'id' | 'createdAt' | 'lastUsedAt'>,
-): Promise<Passkey> {
-  const [row] = await orm(unit)
-    .insert(passkeys)
-    .values({ id: newId('passkey', unit.now), ...passkey, createdAt: unit.now })
-    .returning();
-  return row!;
+/** Its credential id must be new to the whole instance. */
+export function insertPasskey(unit: Unit, passkey: Omit<Passkey, 'id' | 'createdAt' | 'lastUsedAt'>): Promise<Passkey> {
+  return insertOne(unit, passkeys, { id: newId('passkey', unit.now), ...passkey, createdAt: unit.now });
 }
 
+/** Changes nothing but the name. */
 export async function renamePasskey(unit: Unit, id: string, name: string): Promise<void> {
   await orm(unit).update(passkeys).set({ name }).where(eq(passkeys.id, id));
 }
 
+/** It signs nobody in from now on; their sessions go on. */
 export async function deletePasskey(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.id, id));
 }
 
+/** All of a person who is gone. */
 export async function deletePasskeysOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.userId, userId));
 }

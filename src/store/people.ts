@@ -1,8 +1,10 @@
 /** People and the synthetic principals of API keys (`users`), and the addresses that once were theirs. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
+import { updateOne } from './one-row.ts';
 import { emailAliases, users } from './schema/users.ts';
 
 const { placeholder } = sql;
@@ -20,9 +22,15 @@ const userById = prepared((db) =>
     .prepare(),
 );
 
+/** People who have deleted their account and the principals of keys as well. */
 export async function findUser(reader: Reader, id: string): Promise<User | undefined> {
   const [user] = await userById(reader, { id });
   return user;
+}
+
+/** Of a person, or the principal of a key, that something else refers to. */
+export async function requireUser(reader: Reader, id: string): Promise<User> {
+  return required(await findUser(reader, id), `user ${id}`);
 }
 
 const userByEmail = prepared((db) =>
@@ -108,18 +116,12 @@ async function insertUser(
   unit: Unit,
   fields: Pick<User, 'kind' | 'email' | 'emailVerifiedAt' | 'name'> & InitialProfile,
 ): Promise<User> {
-  const [user] = await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields });
-  return user!;
+  return only(await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields }));
 }
 
 /** Changes what is named, and the time of the last change where that is not named too. @returns the row as it is now. */
-export async function updateUser(unit: Unit, id: string, columns: Partial<Omit<User, 'id'>>): Promise<User> {
-  const [user] = await orm(unit)
-    .update(users)
-    .set({ updatedAt: unit.now, ...columns })
-    .where(eq(users.id, id))
-    .returning();
-  return user!;
+export function updateUser(unit: Unit, id: string, columns: Partial<Omit<User, 'id'>>): Promise<User> {
+  return updateOne(unit, users, id, { updatedAt: unit.now, ...columns });
 }
 
 const aliasByEmail = prepared((db) =>

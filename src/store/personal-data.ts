@@ -1,6 +1,7 @@
 /** Everything that is held about a person, table by table. Which of it they may read is for the export to say. */
 import { eq, getTableColumns, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { required } from '../core/required.ts';
 import type { Reader } from '../db/database.ts';
 import { longRead, orm } from '../db/statements.ts';
 import { legalEntities, userAddresses, userImages } from './schema/account.ts';
@@ -124,7 +125,7 @@ const BATCH = 250;
  * @param table one of {@link PERSONAL_TABLES}.
  */
 export async function* personalRows(reader: Reader, table: string, userId: string): AsyncGenerator<PersonalRow[]> {
-  const { table: source, isAbout } = byName.get(table)!;
+  const { table: source, isAbout } = required(byName.get(table), `table ${table}`);
   const { id } = getTableColumns(source) as { id?: SQLiteColumn };
   if (!id) {
     // Few of anybody's, though perhaps among very many.
@@ -133,7 +134,7 @@ export async function* personalRows(reader: Reader, table: string, userId: strin
   }
   for (const ids of await idsInBatches(reader, source, id, isAbout(userId))) {
     // Always as many, so that it is always the same statement.
-    const padding = Array<string | number>(BATCH - ids.length).fill(ids[0]!);
+    const padding = Array<string | number>(BATCH - ids.length).fill(required(ids[0], 'id in a batch'));
     yield await rowsWhere(reader, source, inArray(id, [...ids, ...padding]));
   }
 }

@@ -16,6 +16,7 @@ const clientOfApplication = prepared((db) =>
     .prepare(),
 );
 
+/** With its secret still sealed. */
 export async function findProviderClient(reader: Reader, applicationId: string): Promise<ProviderClient | undefined> {
   const [client] = await clientOfApplication(reader, { applicationId });
   return client;

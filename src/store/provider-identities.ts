@@ -101,6 +101,7 @@ export async function touchIdentity(unit: Unit, id: string, email: string | null
 
 const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');
 
+/** The subject signs nobody in from now on; their sessions go on. */
 export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
   await deleteRow(unit, id);
 }

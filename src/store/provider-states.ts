@@ -26,6 +26,7 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
+/** @param state with hashes of its secrets, never the secrets. */
 export async function insertProviderState(
   unit: Unit,
   state: Omit<ProviderState, 'createdAt' | 'consumedAt'>,

@@ -27,6 +27,7 @@ const upsert = raw<never, [string, string, number, number, number]>(
      window_ends_at = excluded.window_ends_at, count = excluded.count`,
 );
 
+/** Each in the place of the subject's count before; one statement a counter. */
 export async function saveRateCounters(unit: Unit, counters: readonly RateCounter[]): Promise<void> {
   for (const { bucket, subject, windowStartedAt, windowEndsAt, count } of counters)
     await upsert(unit, bucket, subject, windowStartedAt, windowEndsAt, count);

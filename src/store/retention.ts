@@ -61,5 +61,5 @@ export async function forgetEvents(
 ): Promise<EventPlace | null> {
   const old = await oldEvents(unit, after?.createdAt ?? 0, after?.id ?? '', before, limit);
   for (const { id } of old) await deleteDelivered(unit, id);
-  return old.length < limit ? null : old.at(-1)!;
+  return old.length < limit ? null : (old.at(-1) ?? null);
 }

@@ -3,8 +3,9 @@
  * another epoch than the present one, which is the sum of its application's and its membership's.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
+import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
-import { longRead, orm, raw, rawChange } from '../db/statements.ts';
+import { longRead, orm, raw, rawChange, rawNote } from '../db/statements.ts';
 import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
 import { applicationUsers } from './schema/users.ts';
@@ -49,6 +50,7 @@ export interface SessionOwner {
   readonly workspaceId: string | null;
 }
 
+/** A session with the hash of its token, never the token. */
 export interface NewSession {
   readonly id: string;
   readonly tokenHash: Uint8Array;
@@ -165,11 +167,11 @@ const countOfPerson = raw<{ count: number }, [string, string | null, number]>(
 
 /** How many are not over. */
 export async function countOpenSessions(reader: Reader, whose: SessionsOf, now: number): Promise<number> {
-  const [row] =
+  const rows =
     'memberId' in whose
       ? await countOfMember(reader, whose.memberId, now)
       : await countOfPerson(reader, whose.userId, whose.workspaceId, now);
-  return row!.count;
+  return only(rows).count;
 }
 
 const setRevoked = rawChange<[number, string, string]>(
@@ -254,11 +256,11 @@ export async function countOutdatedSessions(
   whose: { readonly applicationId: string } | { readonly memberId: string },
   at: number,
 ): Promise<number> {
-  const [row] =
+  const rows =
     'memberId' in whose
       ? await outdatedOfMember(reader, whose.memberId, at)
       : await outdatedOfApplication(reader, whose.applicationId, at);
-  return row!.count;
+  return only(rows).count;
 }
 
 const setProved = rawChange<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
@@ -268,9 +270,7 @@ export async function noteSessionProved(unit: Unit, sessionId: string): Promise<
   await setProved(unit, unit.now, sessionId);
 }
 
-const setSeen = rawChange<[number, string]>(
-  'UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1',
-);
+const setSeen = rawNote<[number, string]>('UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1');
 
 /** Notes when a session was last seen; never back in time. */
 export async function noteSessionSeen(unit: Unit, sessionId: string, at: number): Promise<void> {
@@ -351,6 +351,7 @@ export function listExpiredSessions(
 
 const setExpiryReported = rawChange<[number, string]>('UPDATE sessions SET expiry_reported_at = ? WHERE id = ?');
 
+/** From now on it is not listed as expired any more. */
 export async function noteExpiryReported(unit: Unit, sessionId: string): Promise<void> {
   await setExpiryReported(unit, unit.now, sessionId);
 }

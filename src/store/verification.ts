@@ -40,6 +40,7 @@ export interface SubjectRow extends HeldSlugs {
   readonly workspaceId: string | null;
 }
 
+/** What judging a session takes, and the identity behind it. */
 export interface SessionSubject extends SubjectRow {
   readonly sessionId: string;
   readonly expiresAt: number;
@@ -63,6 +64,7 @@ interface KeyState {
   readonly userId: string;
 }
 
+/** What judging a key takes, and the identity behind it. */
 export interface KeySubject extends SubjectRow, KeyState {
   readonly membershipStatus: MembershipStatus;
   readonly userDeletedAt: number | null;
@@ -110,15 +112,12 @@ const SESSION = `
     s.epoch <> a.session_epoch + m.session_epoch AS isOutdated, ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
 
-const sessionByHash = raw<SessionSubject, [Uint8Array]>(`${SESSION} WHERE s.token_hash = +?`);
 const sessionById = raw<SessionSubject, [string]>(`${SESSION} WHERE s.id = +?`);
 
-/** @param hash of the token. */
-export async function findSessionSubject(reader: Reader, hash: Uint8Array): Promise<SessionSubject | undefined> {
-  const [row] = await sessionByHash(reader, hash);
-  return row;
-}
+/** By the hash of the token. */
+export const findSessionSubject = rawByHash<SessionSubject>(`${SESSION} WHERE s.token_hash = +?`);
 
+/** As {@link findSessionSubject}, for a session that is known already. */
 export async function findSessionSubjectById(reader: Reader, id: string): Promise<SessionSubject | undefined> {
   const [row] = await sessionById(reader, id);
   return row;
@@ -127,23 +126,19 @@ export async function findSessionSubjectById(reader: Reader, id: string): Promis
 const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
   k.grace_period_ends_at AS gracePeriodEndsAt, k.last_used_at AS lastUsedAt`;
 
-const keySubjectByHash = raw<KeySubject, [Uint8Array]>(
+/** By the hash of the token. */
+export const findKeySubject = rawByHash<KeySubject>(
   `SELECT ${KEY_STATE}, k.source = 'device' AND k.epoch <> a.session_epoch AS isOutdated, ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
    WHERE k.token_hash = +?`,
 );
 
-/** @param hash of the token. */
-export async function findKeySubject(reader: Reader, hash: Uint8Array): Promise<KeySubject | undefined> {
-  const [row] = await keySubjectByHash(reader, hash);
-  return row;
-}
-
 /** Only a personal key has to do with its application. */
 const ofDevice = (expression: string) =>
   `(k.source = 'device' AND (SELECT ${expression} FROM applications a WHERE a.id = k.application_id))`;
 
-const keyCredentialByHash = rawByHash<KeyCredential>(
+/** By the hash of the token. */
+export const findKeyCredential = rawByHash<KeyCredential>(
   `SELECT ${KEY_STATE}, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
      k.application_ids AS keyApplicationIds, k.source, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
      m.status AS membershipStatus, u.deleted_at AS userDeletedAt, u.id AS userId,
@@ -151,12 +146,6 @@ const keyCredentialByHash = rawByHash<KeyCredential>(
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = +?`,
 );
-
-/** @param hash of the token. */
-export async function findKeyCredential(reader: Reader, hash: Uint8Array): Promise<KeyCredential | undefined> {
-  const [row] = await keyCredentialByHash(reader, hash);
-  return row;
-}
 
 const slugsOfMember = raw<HeldSlugs, [string, string]>(
   `SELECT ${SLUGS} FROM application_users m

@@ -1,8 +1,10 @@
 /** Webhook endpoints of applications. One that was removed is there for nobody; its row goes with its last delivery. */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { type Webhook, webhooks } from './schema/webhooks.ts';
 
 export type { Webhook };
@@ -41,6 +43,7 @@ const webhookById = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined for one that was removed, or is another application's. */
 export async function findWebhook(reader: Reader, applicationId: string, id: string): Promise<Webhook | undefined> {
   const [webhook] = await webhookById(reader, { applicationId, id });
   return webhook;
@@ -70,11 +73,12 @@ const countOfApplication = raw<{ count: number }, [string]>(
   'SELECT count(*) AS count FROM webhooks WHERE application_id = ? AND removed_at IS NULL',
 );
 
+/** Removed ones are not counted. */
 export async function countWebhooks(reader: Reader, applicationId: string): Promise<number> {
-  const [row] = await countOfApplication(reader, applicationId);
-  return row!.count;
+  return only(await countOfApplication(reader, applicationId)).count;
 }
 
+/** An endpoint with its secret sealed. */
 export interface NewWebhookRow {
   readonly applicationId: string;
   readonly url: string;
@@ -84,26 +88,19 @@ export interface NewWebhookRow {
 }
 
 /** Made active. */
-export async function insertWebhook(unit: Unit, columns: NewWebhookRow): Promise<Webhook> {
+export function insertWebhook(unit: Unit, columns: NewWebhookRow): Promise<Webhook> {
   const { now } = unit;
-  const [row] = await orm(unit)
-    .insert(webhooks)
-    .values({ id: newId('webhook', now), ...columns, status: 'active', createdAt: now, updatedAt: now })
-    .returning();
-  return row!;
+  const id = newId('webhook', now);
+  return insertOne(unit, webhooks, { id, ...columns, status: 'active', createdAt: now, updatedAt: now });
 }
 
-export async function updateWebhook(
+/** The change's time becomes that of the endpoint. @returns the row as it is now. */
+export function updateWebhook(
   unit: Unit,
   id: string,
   columns: Partial<Omit<Webhook, 'id' | 'updatedAt'>>,
 ): Promise<Webhook> {
-  const [row] = await orm(unit)
-    .update(webhooks)
-    .set({ ...columns, updatedAt: unit.now })
-    .where(eq(webhooks.id, id))
-    .returning();
-  return row!;
+  return updateOne(unit, webhooks, id, { ...columns, updatedAt: unit.now });
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM webhooks WHERE id = ?');

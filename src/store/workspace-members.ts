@@ -1,8 +1,10 @@
 /** Seats: the people who run a workspace, each with a role in it. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import type { WorkspaceSeat } from '../core/principal.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { users } from './schema/users.ts';
 import { workspaceMembers, type WorkspaceRole } from './schema/workspace-members.ts';
 
@@ -12,15 +14,12 @@ const { placeholder } = sql;
 
 export type Seat = typeof workspaceMembers.$inferSelect;
 
-/** What a person may do in a workspace. */
-export type SeatRole = Pick<Seat, 'workspaceId' | 'role'>;
-
-const seatsOfPerson = raw<SeatRole, [string]>(
+const seatsOfPerson = raw<WorkspaceSeat, [string]>(
   'SELECT workspace_id AS workspaceId, role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
 );
 
 /** In the order they joined. */
-export function listSeatsOf(reader: Reader, userId: string): Promise<SeatRole[]> {
+export function listSeatsOf(reader: Reader, userId: string): Promise<WorkspaceSeat[]> {
   return seatsOfPerson(reader, userId);
 }
 
@@ -39,6 +38,7 @@ const seatIn = prepared((db) =>
     .prepare(),
 );
 
+/** By who sits in it; undefined for who is no member. */
 export async function findSeat(reader: Reader, workspaceId: string, userId: string): Promise<Seat | undefined> {
   const [seat] = await seatIn(reader, { workspaceId, userId });
   return seat;
@@ -54,6 +54,7 @@ const seatById = prepared((db) =>
     .prepare(),
 );
 
+/** Undefined for a seat in another workspace. */
 export async function findSeatById(reader: Reader, workspaceId: string, id: string): Promise<Seat | undefined> {
   const [seat] = await seatById(reader, { workspaceId, id });
   return seat;
@@ -112,6 +113,7 @@ const otherOwner = raw<{ id: string }, [string, string]>(
   "SELECT id FROM workspace_members WHERE workspace_id = ? AND user_id <> ? AND role = 'owner' LIMIT 1",
 );
 
+/** Whether somebody else than this person owns the workspace. */
 export async function hasOtherOwner(reader: Reader, workspaceId: string, userId: string): Promise<boolean> {
   return (await otherOwner(reader, workspaceId, userId)).length > 0;
 }
@@ -128,19 +130,20 @@ export async function workspacesOwnedAlone(reader: Reader, userId: string): Prom
   return (await ownedAlone(reader, userId)).map(({ name }) => name);
 }
 
-export async function insertSeat(unit: Unit, workspaceId: string, userId: string, role: WorkspaceRole): Promise<Seat> {
-  const seat = { id: newId('workspaceMember', unit.now), workspaceId, userId, role, createdAt: unit.now };
-  await orm(unit).insert(workspaceMembers).values(seat);
-  return seat;
+/** The person must not have a seat there yet. */
+export function insertSeat(unit: Unit, workspaceId: string, userId: string, role: WorkspaceRole): Promise<Seat> {
+  const id = newId('workspaceMember', unit.now);
+  return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, createdAt: unit.now });
 }
 
-export async function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promise<Seat | undefined> {
-  const [seat] = await orm(unit).update(workspaceMembers).set({ role }).where(eq(workspaceMembers.id, id)).returning();
-  return seat;
+/** @returns the seat as it is now. */
+export function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promise<Seat> {
+  return updateOne(unit, workspaceMembers, id, { role });
 }
 
 const deleteById = rawChange<[string]>('DELETE FROM workspace_members WHERE id = ?');
 
+/** The membership of the console, which goes with a seat, is the caller's affair. */
 export async function deleteSeat(unit: Unit, id: string): Promise<void> {
   await deleteById(unit, id);
 }

@@ -1,8 +1,10 @@
 /** Workspaces: who owns applications. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
+import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
 import { workspaces } from './schema/workspaces.ts';
 
 const { placeholder } = sql;
@@ -17,9 +19,10 @@ const workspaceById = prepared((db) =>
     .prepare(),
 );
 
-export async function findWorkspace(reader: Reader, id: string): Promise<Workspace | undefined> {
+/** Of a workspace that something else refers to. */
+export async function requireWorkspace(reader: Reader, id: string): Promise<Workspace> {
   const [workspace] = await workspaceById(reader, { id });
-  return workspace;
+  return required(workspace, `workspace ${id}`);
 }
 
 /** Those of these that there are, oldest first. */
@@ -45,13 +48,12 @@ export async function isOnlyWorkspace(reader: Reader): Promise<boolean> {
   return (await firstTwo(reader)).length === 1;
 }
 
-export async function insertWorkspace(unit: Unit, name: string): Promise<Workspace> {
-  const row = { id: newId('workspace', unit.now), name, createdAt: unit.now };
-  await orm(unit).insert(workspaces).values(row);
-  return row;
+/** Without anybody in it. */
+export function insertWorkspace(unit: Unit, name: string): Promise<Workspace> {
+  return insertOne(unit, workspaces, { id: newId('workspace', unit.now), name, createdAt: unit.now });
 }
 
-export async function renameWorkspace(unit: Unit, id: string, name: string): Promise<Workspace | undefined> {
-  const [workspace] = await orm(unit).update(workspaces).set({ name }).where(eq(workspaces.id, id)).returning();
-  return workspace;
+/** @returns the workspace as it is now. */
+export function renameWorkspace(unit: Unit, id: string, name: string): Promise<Workspace> {
+  return updateOne(unit, workspaces, id, { name });
 }

@@ -182,6 +182,13 @@ describe('imports', () => {
     expect([...uses.keys()]).toEqual([]);
   });
 
+  test('of modules.ts are all modules there are, so that none is forgotten in the list', () => {
+    const folders = inFolder('modules').map(({ path }) => path.split('/').slice(0, -1).join('/'));
+    const rooms = [...new Set(folders)].filter((folder) => folder !== 'modules');
+    const listed = sources.find(({ path }) => path === 'modules.ts')!.imports.map((name) => target('modules.ts', name));
+    expect(rooms.filter((room) => !listed.includes(`${room}/module.ts`))).toEqual([]);
+  });
+
   test('no SQL is written outside of store/ and db/', () => {
     const SQL = /[`'"]\s*(?:SELECT\s|INSERT\s+(?:OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/;
     expect(

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { AppError, ERROR_CATALOGUE, type ErrorCode, invalidField } from '@/core/error.ts';
+import { type Hint, HINTS } from '@/core/error-hints.ts';
+
+const SRC = join(import.meta.dir, '../../src');
 
 /** What clients rely on: a code never changes its status. */
 const DOCUMENTED: Record<number, string> = {
@@ -30,6 +34,35 @@ describe('the error catalogue', () => {
   });
 });
 
+describe('the hints', () => {
+  const entries = Object.entries(HINTS) as [Hint, string][];
+
+  test.each(entries)('%s says what is the matter in a few words: %s', (_, sentence) => {
+    expect(sentence).toMatch(/^[A-Z][^\n]{10,119}\.$/);
+  });
+
+  test('say each thing once, and none has the name of a code', () => {
+    const ofCodes = new Set<string>(CODES.map((code) => ERROR_CATALOGUE[code].message));
+    expect(new Set(Object.values(HINTS)).size).toBe(entries.length);
+    expect(entries.filter(([hint, sentence]) => hint in ERROR_CATALOGUE || ofCodes.has(sentence))).toEqual([]);
+  });
+
+  test('are all given somewhere', async () => {
+    const files = new Bun.Glob('**/*.ts').scanSync(SRC);
+    const texts = await Promise.all(
+      [...files].filter((file) => file !== 'core/error-hints.ts').map((file) => Bun.file(join(SRC, file)).text()),
+    );
+    const source = texts.join('\n');
+    // Such as `device_${status}`.
+    const patterns = [...source.matchAll(/hint: `([^`]*)`/g)].map(
+      ([, template]) => new RegExp(`^${template!.replace(/\$\{[^}]*\}/g, '[a-z]+')}$`),
+    );
+    const isGiven = ([hint]: [Hint, string]) =>
+      source.includes(`'${hint}'`) || patterns.some((pattern) => pattern.test(hint));
+    expect(entries.filter((entry) => !isGiven(entry))).toEqual([]);
+  });
+});
+
 describe('AppError', () => {
   test('takes status and sentence from the catalogue', () => {
     const error = new AppError('not_found');
@@ -40,8 +73,31 @@ describe('AppError', () => {
 
   test('carries a more exact remedy, the wait and the cause', () => {
     const cause = new Error('inner');
-    const error = new AppError('rate_limited', { message: 'Wait.', retryAfterSeconds: 7, cause });
-    expect([error.message, error.retryAfterSeconds, error.cause]).toEqual(['Wait.', 7, cause]);
+    const error = new AppError('rate_limited', { hint: 'codes_paused', retryAfterSeconds: 7, cause });
+    expect([error.message, error.retryAfterSeconds, error.cause]).toEqual([HINTS.codes_paused, 7, cause]);
+    expect([error.hint, new AppError('rate_limited').hint]).toEqual(['codes_paused', undefined]);
+  });
+
+  test('fills a hint with its values, and never fills in what a value holds', () => {
+    const error = new AppError('invalid_state', { hint: 'user_status', values: { status: '{action}', action: 'ban' } });
+    expect(error.message).toBe('A user who is {action} cannot do that: ban.');
+  });
+
+  test('says the sentence of another code where that is the hint', () => {
+    expect(new AppError('unauthenticated', { hint: 'expired' }).message).toBe(ERROR_CATALOGUE.expired.message);
+  });
+
+  test('takes no sentence of its own, no hint that does not exist, and no value too few or too many', () => {
+    // @ts-expect-error: a sentence stands in a catalogue.
+    new AppError('conflict', { message: 'Wait.' });
+    // @ts-expect-error: there is no such hint.
+    expect(() => new AppError('conflict', { hint: 'nothing' })).toThrow();
+    // @ts-expect-error: the values are missing.
+    new AppError('conflict', { hint: 'grant_slug_taken' });
+    // @ts-expect-error: a value is missing.
+    new AppError('invalid_state', { hint: 'user_status', values: { status: 'banned' } });
+    // @ts-expect-error: this sentence takes no values.
+    new AppError('conflict', { hint: 'username_taken', values: { max: 1 } });
   });
 
   test('names a refused field', () => {

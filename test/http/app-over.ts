@@ -1,7 +1,8 @@
 /** A second app over an instance's services, with the product's own log and whatever a test wants to differ. */
-import { type App, type AppOptions, createApp } from '@/app.ts';
+import { type App, createApp } from '@/app.ts';
 import { instanceKey } from '@/core/instance-key.ts';
 import { systemRandom } from '@/core/random.ts';
+import type { Dependencies } from '@/dependencies.ts';
 import { accessLog } from '@/http/access-log.ts';
 import { createLog } from '@/log.ts';
 import { outboxTransport } from '@/mail/outbox.ts';
@@ -13,7 +14,7 @@ export interface AppOver {
   readonly log: Record<string, unknown>[];
 }
 
-export function appOver(instance: Instance, options: Partial<AppOptions> = {}): AppOver {
+export function appOver(instance: Instance, options: Partial<Pick<Dependencies, 'peerAddress'>> = {}): AppOver {
   const log: Record<string, unknown>[] = [];
   const { config, db, clock, services } = instance;
   const dependencies = {
@@ -29,14 +30,13 @@ export function appOver(instance: Instance, options: Partial<AppOptions> = {}): 
     log: createLog('debug', { write: (line: string) => void log.push(JSON.parse(line)) }),
     accessLog: accessLog((line) => void log.push(JSON.parse(line))),
     baseUrl: () => config.baseUrl ?? 'http://localhost:8080',
-  };
-  const app = createApp(dependencies, services, {
     peerAddress: () => instance.peer,
-    isStopping: () => false,
     keepOpen: () => {},
+    isStopping: () => false,
     testClock: null,
     ...options,
-  });
+  };
+  const app = createApp(dependencies, services);
   return { app, log };
 }
 

@@ -1,33 +1,52 @@
 import { describe, expect, test } from 'bun:test';
 import { LOCALES } from '@/core/locale.ts';
-import { catalogueFor, format } from '@/i18n/catalogue.ts';
+import { catalogueFor } from '@/i18n/catalogue.ts';
 import { en } from '@/i18n/en.ts';
+import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
+import { renderSignInPage } from '@/pages/sign-in.ts';
 
-describe('format', () => {
-  test('every placeholder that has a value is filled, however often it stands there', () => {
-    expect(format('{code} is your {app} code: {code}', { code: '012345', app: 'Acme' })).toBe(
-      '012345 is your Acme code: 012345',
-    );
-    expect(format('{minutes} min', { minutes: 0 })).toBe('0 min');
-  });
-
-  test('a placeholder without a value stays, inherited properties included', () => {
-    expect(format('{name} {constructor} {toString}', {})).toBe('{name} {constructor} {toString}');
-  });
-
-  test('a value is never expanded in turn', () => {
-    expect(format('{a} {b}', { a: '{b}', b: '$&$1' })).toBe('{b} $&$1');
-  });
-});
+const services = Object.keys(en) as (keyof typeof en)[];
+const placeholdersOf = (texts: Record<string, string>) =>
+  Object.entries(texts).map(([key, text]) => [key, [...new Set(text.match(/\{\w+\}/g))].sort()]);
 
 describe('catalogueFor', () => {
   test('every locale has texts, in English where it has none of its own', () => {
     for (const locale of LOCALES) {
-      const catalogue = catalogueFor(locale);
-      for (const service of Object.keys(en) as (keyof typeof en)[]) {
-        expect(Object.keys(catalogue[service]).sort()).toEqual(Object.keys(en[service]).sort());
-        expect(Object.values(catalogue[service]).every((text) => text.trim() !== '')).toBe(true);
+      const { texts } = catalogueFor(locale);
+      for (const service of services) {
+        expect(Object.keys(texts[service]).sort()).toEqual(Object.keys(en[service]).sort());
+        expect(Object.values(texts[service]).every((text) => text.trim() !== '')).toBe(true);
       }
     }
   });
+
+  test('every language fills in the same values', () => {
+    for (const locale of LOCALES) {
+      const { texts } = catalogueFor(locale);
+      for (const service of services) expect(placeholdersOf(texts[service])).toEqual(placeholdersOf(en[service]));
+    }
+  });
+
+  test('says which language the texts are really in', () => {
+    for (const locale of LOCALES) {
+      const found = catalogueFor(locale);
+      expect(found.texts === en).toBe(found.locale === 'en');
+      expect([locale, 'en']).toContain(found.locale);
+    }
+  });
+});
+
+test.each(LOCALES)('a page and a mail asked for in %s name the language that they are really in', (locale) => {
+  const found = catalogueFor(locale);
+  const application = { name: 'Acme', clientId: 'acme', logoUrl: null, accentColor: null };
+  const ways = { isCodeAllowed: true, passkeyHost: null, provider: null };
+  const page = renderSignInPage({ locale, application, ways, returnTo: null });
+  const mail = signInCodeMail({ locale, applicationName: 'Acme', code: '012345', lifetimeMinutes: 10, host: 'a.test' });
+  for (const [document, text] of [
+    [page, found.texts.signin.continue],
+    [mail.html, found.texts.email.intro],
+  ] as const) {
+    expect(document).toContain(`<html lang="${found.locale}"`);
+    expect(document).toContain(text);
+  }
 });

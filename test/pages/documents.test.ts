@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test';
+import { AppError, type AppErrorOptions, ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import { type Hint, HINTS } from '@/core/error-hints.ts';
+import { html } from '@/core/html.ts';
+import { en } from '@/i18n/en.ts';
 import { assetUrl, findAsset } from '@/pages/assets.ts';
 import { renderDeviceCodePage, renderDevicePage } from '@/pages/device.ts';
 import { renderProblemPage } from '@/pages/problem.ts';
 import { renderSetupPage } from '@/pages/setup.ts';
 import { renderSignInPage } from '@/pages/sign-in.ts';
 
+const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 const HOSTILE = `"'></script><script>alert(1)</script><img src=x onerror=alert(1)>`;
 
 const application = { name: 'Acme', clientId: 'acme', logoUrl: null, accentColor: null };
@@ -45,8 +50,18 @@ const documents = {
   }),
   setup: renderSetupPage({ locale: 'en', token: HOSTILE, hasOwner: false }),
   recovery: renderSetupPage({ locale: 'de', token: 't', hasOwner: true }),
-  problem: renderProblemPage({ locale: 'en', status: 404, title: HOSTILE, message: HOSTILE, requestId: HOSTILE }),
+  problem: problemOf(new AppError('not_found')),
+  'problem with hostile values': problemOf(
+    new AppError('invalid_state', { hint: 'only_owner', values: { workspace: HOSTILE } }),
+    `/api/auth/google/start?${new URLSearchParams({ clientId: HOSTILE, locale: HOSTILE })}`,
+    HOSTILE,
+  ),
 };
+
+/** What a browser is shown that asked for a page and got an error. */
+function problemOf(error: AppError, address = '/nothing', requestId = 'req_1'): string {
+  return renderProblemPage(error, { request: new Request(`https://auth.test${address}`), requestId });
+}
 
 /** What a parser finds, as opposed to what a pattern would. */
 async function parse(document: string) {
@@ -84,9 +99,12 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
 
   test('loads nothing from another host, and only assets that exist', async () => {
     const { addresses } = await parse(document);
-    // The provider's start is a link to follow, not something to load; so is the device page.
+    // The provider's start is a link to follow, not something to load; so are our own pages.
     const own = addresses.filter(
-      (address) => !address.startsWith('https://x.test/') && !address.startsWith(startUrl) && address !== '/device',
+      (address) =>
+        !address.startsWith('https://x.test/') &&
+        !address.startsWith(startUrl) &&
+        !/^\/(?:$|device$|sign-in\?)/.test(address),
     );
     expect(own.length).toBeGreaterThan(1);
     for (const address of own) expect(findAsset(address)?.path).toBe(address);
@@ -177,4 +195,53 @@ test('the problem page needs no script', async () => {
   const { scripts } = await parse(documents.problem);
   expect(scripts).toEqual([]);
   expect(documents.problem).not.toContain(assetUrl('sign-in.js'));
+});
+
+describe('the problem page', () => {
+  const leadOf = (page: string) => /<p class="lead">([^<]*)<\/p>/.exec(page)![1];
+  const linkOf = (page: string) => /<a class="primary" href="([^"]*)">([^<]*)<\/a>/.exec(page)?.slice(1);
+
+  test('never says what an error says to programs, whatever the code and the hint', () => {
+    const sentences = [...CODES.map((code) => ERROR_CATALOGUE[code].message), ...Object.values(HINTS)];
+    for (const code of CODES)
+      for (const hint of [undefined, ...(Object.keys(HINTS) as Hint[])]) {
+        const lead = leadOf(problemOf(new AppError(code, { hint } as AppErrorOptions)))!;
+        expect(lead).toMatch(/^[A-Z].*\.$/);
+        expect(sentences.filter((sentence) => lead.includes(String(html`${sentence}`)))).toEqual([]);
+        expect(lead).not.toContain('{');
+      }
+  });
+
+  test.each([
+    ['not_found', undefined, en.problems.not_found],
+    ['not_found', 'setup_link_spent', en.setup.linkSpent],
+    ['not_found', 'user_code_unknown', en.problems.not_found],
+    ['invalid_request', 'return_url_unregistered', en.problems.return_url_unregistered],
+    ['application_archived', undefined, en.errors.application_archived],
+    ['method_not_allowed', undefined, en.problem.other],
+    ['internal', undefined, en.errors.internal],
+    ['unavailable', 'disk_refuses_writes', en.errors.unavailable],
+  ] as const)('says %s (%s) in the words of its catalogue', (code, hint, text) => {
+    expect(leadOf(problemOf(new AppError(code, { hint })))).toBe(String(html`${text}`));
+  });
+
+  test('says how long to wait, and tries again at the same address', () => {
+    const page = problemOf(new AppError('rate_limited', { retryAfterSeconds: 30 }), '//evil.test/device');
+    expect(leadOf(page)).toContain('30 seconds');
+    expect(linkOf(page)).toEqual(['', en.problem.tryAgain]);
+  });
+
+  test('leads to the other ways to sign in where one of them failed, and else to the start', () => {
+    const start = '/api/auth/google/start?clientId=acme&returnTo=https%3A%2F%2Fevil.test';
+    expect(linkOf(problemOf(new AppError('provider_failed'), start))).toEqual([
+      '/sign-in?clientId=acme',
+      en.signin.otherWay,
+    ]);
+    expect(linkOf(problemOf(new AppError('provider_failed'), '/api/auth/google/callback'))?.[0]).toBe('/');
+    expect(linkOf(problemOf(new AppError('not_found'), '//evil.test/nothing'))?.[0]).toBe('/');
+  });
+
+  test('leads nowhere from a link that is wrong', () => {
+    expect(linkOf(problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test'))).toBeUndefined();
+  });
 });

@@ -1,6 +1,6 @@
-/** A real database for a test: a file of its own, migrated once a process and copied, gone when the process ends. */
+/** A real database for a test: a file of its own, migrated once a process and copied, gone when the next process comes. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/core/clock.ts';
@@ -22,11 +22,28 @@ let count = 0;
 /** In memory where the machine has such a file system: thousands of files are made, and none is kept. */
 function testFolder(): string {
   if (folder === undefined) {
-    const made = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'gatehouse-test-'));
-    process.on('exit', () => rmSync(made, { recursive: true, force: true }));
-    folder = made;
+    const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+    sweep(parent);
+    folder = mkdtempSync(join(parent, `gatehouse-test-${process.pid}-`));
   }
   return folder;
+}
+
+/** Test processes end without a last word, so the next one clears away what those before it have left. */
+function sweep(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = /^gatehouse-test-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** The file of a database with the present schema and no rows. */

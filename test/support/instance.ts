@@ -72,6 +72,7 @@ export interface InstanceOptions {
   readonly environment?: Record<string, string>;
   readonly mail?: MailTransport;
   readonly outbound?: GuardedFetch;
+  readonly isStopping?: () => boolean;
 }
 
 /** A test that reaches out says where to. */
@@ -108,15 +109,13 @@ async function openInstance(
     log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
     accessLog: accessLog((line) => void logLines.push(line)),
     baseUrl: () => baseUrl,
+    peerAddress: () => instance.peer,
+    keepOpen: () => {},
+    isStopping: options.isStopping ?? (() => false),
+    testClock: config.mode === 'ephemeral' ? clock : null,
   };
   const services = await createServices(dependencies);
-  await services.begin();
-  const app = createApp(dependencies, services, {
-    peerAddress: () => instance.peer,
-    isStopping: () => false,
-    keepOpen: () => {},
-    testClock: config.mode === 'ephemeral' ? clock : null,
-  });
+  const app = createApp(dependencies, services);
 
   const instance: Instance = {
     app,

@@ -14,6 +14,7 @@ const CONFIRMATIONS = {
   account_deletion: { action: 'delete your account', heading: 'Delete your account', ifNotYou: NOT_YOU },
 } as const;
 
+/** A code, and what it confirms. */
 export interface AccountCodeMail {
   readonly kind: keyof typeof CONFIRMATIONS;
   readonly applicationName: string;
@@ -23,6 +24,7 @@ export interface AccountCodeMail {
   readonly explanation?: readonly string[];
 }
 
+/** The code stands in the subject too, so that it can be read from a notification. */
 export function accountCodeMail(mail: AccountCodeMail): MailContent {
   const { kind, applicationName, code, lifetimeMinutes, explanation = [] } = mail;
   const { action, heading, ifNotYou } = CONFIRMATIONS[kind];

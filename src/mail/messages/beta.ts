@@ -1,6 +1,7 @@
 /** The mails of the beta gate: you are in, not yet, and now open. */
 import { type MailContent, noticeMail } from './notice.ts';
 
+/** What became of a request to be let in. */
 export type BetaMail = 'approved' | 'declined' | 'launched';
 
 const TEXTS: Record<BetaMail, { subject: string; before: (app: string) => string[] }> = {
@@ -22,6 +23,7 @@ const TEXTS: Record<BetaMail, { subject: string; before: (app: string) => string
   },
 };
 
+/** For people who may have no account: says why they get it. */
 export function betaMail(kind: BetaMail, applicationName: string): MailContent {
   const { subject, before } = TEXTS[kind];
   return noticeMail({

@@ -1,6 +1,7 @@
 /** The mail that invites somebody to a workspace. */
 import { type MailContent, noticeMail } from './notice.ts';
 
+/** What somebody is invited to. */
 export interface InvitationMail {
   readonly workspaceName: string;
   readonly role: string;
@@ -8,6 +9,7 @@ export interface InvitationMail {
   readonly url: string;
 }
 
+/** Carries no token: whoever holds the address signs in as always. */
 export function invitationMail({ workspaceName, role, url }: InvitationMail): MailContent {
   return noticeMail({
     locale: 'en',

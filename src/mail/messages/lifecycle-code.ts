@@ -7,6 +7,7 @@ const ACTIONS = {
   hide_now: { verb: 'hide', effect: 'Sign-in stops, everybody is signed out and it leaves the list at once.' },
 } as const;
 
+/** A code, and what it does to which application. */
 export interface LifecycleCodeMail {
   readonly kind: keyof typeof ACTIONS;
   readonly applicationName: string;
@@ -14,6 +15,7 @@ export interface LifecycleCodeMail {
   readonly lifetimeMinutes: number;
 }
 
+/** Says what will happen before it shows the code. */
 export function lifecycleCodeMail({ kind, applicationName, code, lifetimeMinutes }: LifecycleCodeMail): MailContent {
   const { verb, effect } = ACTIONS[kind];
   return noticeMail({

@@ -2,6 +2,7 @@
 import { html } from '../../core/html.ts';
 import type { Locale } from '../../core/locale.ts';
 
+/** What a mail says, in plain text. */
 export interface Notice {
   readonly locale: Locale;
   readonly subject: string;
@@ -14,12 +15,14 @@ export interface Notice {
   readonly signature?: string;
 }
 
+/** A mail without its sender and recipient. */
 export interface MailContent {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
+/** Escapes every value in the HTML part; a subject is always one line. */
 export function noticeMail({ locale, subject, heading, before, code, after = [], signature }: Notice): MailContent {
   const paragraphs = [heading, before.join('\n'), code, after.join('\n'), signature].filter(Boolean);
   return {

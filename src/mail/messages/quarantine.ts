@@ -1,12 +1,14 @@
 /** The mail that tells owners that a webhook endpoint was put in quarantine. */
 import { type MailContent, noticeMail } from './notice.ts';
 
+/** Which endpoint was put in quarantine, and why. */
 export interface QuarantineMail {
   readonly applicationName: string;
   readonly url: string;
   readonly reason: string;
 }
 
+/** Holds nothing of the events that wait. */
 export function quarantineMail({ applicationName, url, reason }: QuarantineMail): MailContent {
   return noticeMail({
     locale: 'en',

@@ -1,8 +1,10 @@
 /** The mail that carries a sign-in code: readable at a glance and autofillable. */
+import { format } from '../../core/format.ts';
 import type { Locale } from '../../core/locale.ts';
-import { catalogueFor, format } from '../../i18n/catalogue.ts';
+import { catalogueFor } from '../../i18n/catalogue.ts';
 import { type MailContent, noticeMail } from './notice.ts';
 
+/** A code, and where it is typed. */
 export interface SignInCodeMail {
   readonly locale: Locale;
   readonly applicationName: string;
@@ -17,10 +19,11 @@ export interface SignInCodeMail {
  * (https://wicg.github.io/sms-one-time-codes/).
  */
 export function signInCodeMail({ locale, applicationName, code, lifetimeMinutes, host }: SignInCodeMail): MailContent {
-  const { email } = catalogueFor(locale);
+  const { locale: language, texts } = catalogueFor(locale);
+  const { email } = texts;
   const app = applicationName.replace(/\s+/g, ' ');
   return noticeMail({
-    locale,
+    locale: language,
     subject: format(email.subject, { code, app }),
     heading: format(email.heading, { app }),
     before: [email.intro],

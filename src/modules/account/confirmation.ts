@@ -6,7 +6,7 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { type AccountCodeMail, accountCodeMail } from '../../mail/messages/account.ts';
 import type { MailContent } from '../../mail/messages/notice.ts';
-import { findApplication } from '../../store/applications.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
@@ -20,6 +20,7 @@ export interface ConfirmationDependencies {
 
 type Action = AccountCodeMail['kind'];
 
+/** An action that a person is to confirm. */
 export interface Asked {
   readonly action: Action;
   /** Where the code goes; the address whose holder has to confirm. */
@@ -35,6 +36,7 @@ export interface Asked {
 
 export type Confirmations = ReturnType<typeof confirmationService>;
 
+/** A code serves the session that asked for it, for the one action, once. */
 export function confirmationService({ db, challenges }: ConfirmationDependencies) {
   return {
     /**
@@ -54,7 +56,7 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
           insteadOfCode ??
           accountCodeMail({
             kind: action,
-            applicationName: (await findApplication(unit, applicationId))!.name,
+            applicationName: (await requireApplication(unit, applicationId)).name,
             code,
             lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
             explanation,

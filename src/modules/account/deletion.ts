@@ -17,7 +17,7 @@ import { deleteLanguagesOf } from '../../store/languages.ts';
 import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
 import { listMembershipsOf, updateMembers } from '../../store/members.ts';
 import { deletePasskeysOf } from '../../store/passkeys.ts';
-import { findUser, listAliasesOf, updateUser } from '../../store/people.ts';
+import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
 import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -59,6 +59,7 @@ export interface DeletionDependencies {
 
 export type Deletions = ReturnType<typeof deletionService>;
 
+/** @param auditDays told to the person, before and after, as how long records stay. */
 export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
   const statement = {
     deleted: [
@@ -85,7 +86,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
       const asked = await confirmations.ask(actor, principal, async (unit) => {
         await requireOwnProof(unit, principal);
         await refuseOnlyOwner(unit, principal.userId);
-        const { email } = (await findUser(unit, principal.userId))!;
+        const { email } = await requireUser(unit, principal.userId);
         return {
           action: 'account_deletion',
           email,
@@ -115,7 +116,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
       return confirmations.give(actor, principal, { action: 'account_deletion', challengeId, code }, async (unit) => {
         const { userId, applicationId } = principal;
         await refuseOnlyOwner(unit, userId);
-        const { email } = (await findUser(unit, userId))!;
+        const { email } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
         await deleteSeatsOf(unit, userId);
         await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
@@ -147,8 +148,5 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
 /** @throws {AppError} invalid_state */
 async function refuseOnlyOwner(reader: Reader, userId: string): Promise<void> {
   const [name] = await workspacesOwnedAlone(reader, userId);
-  if (name !== undefined)
-    throw new AppError('invalid_state', {
-      message: `You are the only owner of the workspace ${name}; make somebody else an owner first.`,
-    });
+  if (name !== undefined) throw new AppError('invalid_state', { hint: 'only_owner', values: { workspace: name } });
 }

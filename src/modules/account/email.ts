@@ -10,9 +10,9 @@ import { dropCodesTo } from '../../store/codes.ts';
 import {
   deleteAlias,
   findAliasHolder,
-  findUser,
   findUserByEmail,
   insertAlias,
+  requireUser,
   updateUser,
 } from '../../store/people.ts';
 import { moveInterest } from '../beta/interests.ts';
@@ -25,6 +25,7 @@ import { mailNotice } from '../../mail/notice.ts';
 
 export type EmailChanges = ReturnType<typeof emailChangeService>;
 
+/** Nothing changes before the new mailbox has been proved. */
 export function emailChangeService(confirmations: Confirmations) {
   return {
     /**
@@ -39,7 +40,7 @@ export function emailChangeService(confirmations: Confirmations) {
       return confirmations.ask(actor, principal, async (unit) => {
         await requireOwnProof(unit, principal);
         const { userId } = principal;
-        if ((await findUser(unit, userId))!.email === email)
+        if ((await requireUser(unit, userId)).email === email)
           throw invalidField('email', 'This is your address already.');
         return {
           action: 'email_change',
@@ -62,11 +63,10 @@ export function emailChangeService(confirmations: Confirmations) {
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
         const { userId, applicationId } = principal;
-        const { email: previous, emailVerifiedAt } = (await findUser(unit, userId))!;
+        const { email: previous, emailVerifiedAt } = await requireUser(unit, userId);
         if (previous === email) return { email };
         await requireProofOutside(unit, principal, FRESH_MS + CODE_LIFETIME_MS);
-        if (await isTaken(unit, email, userId))
-          throw new AppError('conflict', { message: 'This address belongs to another account by now.' });
+        if (await isTaken(unit, email, userId)) throw new AppError('conflict', { hint: 'email_taken' });
         await deleteAlias(unit, email);
         await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
         await dropCodesTo(unit, previous);

@@ -35,6 +35,7 @@ const OF_ACTOR: Readonly<Record<string, readonly string[]>> = {
 
 export type Exports = ReturnType<typeof exportService>;
 
+/** Never holds a whole export in memory. */
 export function exportService(db: Database) {
   async function* pieces(userId: string, exportedAt: string): AsyncGenerator<string> {
     yield `{"success":true,"data":{"exportedAt":${JSON.stringify(exportedAt)},"userId":${JSON.stringify(userId)},"tables":{`;

@@ -2,6 +2,7 @@
 import type { LongWorkKind } from '../../jobs/long-work.ts';
 import { forgetSessionPlaces, type SessionPosition } from '../../store/sessions.ts';
 
+/** Whose sessions are wiped. */
 export interface ForgottenSessions {
   readonly userId: string;
   /** The person's memberships; none comes after their deletion. */
@@ -21,12 +22,14 @@ export const forgetSessions: LongWorkKind<ForgottenSessions> = {
     let { index, after }: Cursor = cursor === null ? { index: 0, after: null } : (JSON.parse(cursor) as Cursor);
     let done = 0;
     // A membership without a session is work too.
-    for (let budget = limit; budget > 0 && index < memberIds.length; budget -= 1) {
-      const positions = await forgetSessionPlaces(unit, memberIds[index]!, { after, limit: budget });
+    for (let budget = limit; budget > 0; budget -= 1) {
+      const memberId = memberIds[index];
+      if (memberId === undefined) break;
+      const positions = await forgetSessionPlaces(unit, memberId, { after, limit: budget });
       done += positions.length;
       const isThrough = positions.length < budget;
       budget -= positions.length;
-      after = isThrough ? null : positions.at(-1)!;
+      after = isThrough ? null : (positions.at(-1) ?? null);
       if (isThrough) index += 1;
     }
     const isFinished = index >= memberIds.length;

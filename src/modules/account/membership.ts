@@ -13,6 +13,7 @@ import { endSessions } from '../sessions/end.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
 import type { MembershipState } from './model.ts';
 
+/** What a person may do to their own membership. */
 export type MembershipAction = 'inactivate' | 'reactivate' | 'leave';
 
 /** From which states an action leads where; in its target state it is repeated without effect. */
@@ -27,6 +28,7 @@ const ACTIONS = {
 
 export type OwnMemberships = ReturnType<typeof ownMembershipService>;
 
+/** An action in the state it leads to changes nothing and tells nobody. */
 export function ownMembershipService(db: Database) {
   return {
     /**
@@ -49,7 +51,7 @@ export function ownMembershipService(db: Database) {
         if (!application || !member || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
         if (member.status === to) return { applicationId, status: to };
         if (!(from as readonly string[]).includes(member.status))
-          throw new AppError('invalid_state', { message: `A membership that is ${member.status} cannot do that.` });
+          throw new AppError('invalid_state', { hint: 'membership_status', values: { status: member.status } });
         if (action === 'leave') await refuseLeavingSeat(unit, applicationId, userId);
         if (action === 'reactivate') {
           const refusal = await memberRefusal(unit, application, userId);
@@ -74,7 +76,5 @@ async function change(unit: Unit, memberId: string, status: MembershipState['sta
 /** The console is left by leaving the workspaces it is for. */
 async function refuseLeavingSeat(unit: Unit, applicationId: string, userId: string): Promise<void> {
   if (applicationId === (await findConsole(unit))?.id && (await isWorkspaceMember(unit, userId, null)))
-    throw new AppError('invalid_state', {
-      message: 'You are a member of a workspace; have an owner take you out of it first.',
-    });
+    throw new AppError('invalid_state', { hint: 'member_of_workspace' });
 }

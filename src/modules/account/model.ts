@@ -1,7 +1,7 @@
 /** Schemas that the parts of the account share. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
-import { Identity, Region } from '../profile/model.ts';
+import { Identity, RegionSchema } from '../profile/model.ts';
 import { Choice, Email, Id, Input, Nullable, OneTimeCode, PageOf, Timestamp } from '../../http/schemas.ts';
 
 export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() });
@@ -37,7 +37,9 @@ export type OwnSession = Static<typeof OwnSession>;
 
 export const OwnSessionPage = PageOf(OwnSession);
 
-export const SessionsEnded = Type.Object({ revoked: Type.Integer({ description: 'How many sessions were ended.' }) });
+export const OwnSessionsRevoked = Type.Object({
+  revoked: Type.Integer({ description: 'How many sessions were ended.' }),
+});
 
 export const EmailChangeInput = Input({ email: Email() });
 export const EmailChanged = Type.Object({ email: Email() });
@@ -104,7 +106,7 @@ export const Account = Type.Object(
     username: Nullable(Type.String({ description: 'In the application of this session.' })),
     applicationId: Id('app'),
     memberships: Type.Array(Membership),
-    region: Region,
+    region: RegionSchema,
     avatarUrl: Nullable(Type.String({ format: 'uri' })),
     avatarSizes: Sizes,
     avatarUpdatedAt: Nullable(Timestamp()),

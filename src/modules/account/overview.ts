@@ -3,12 +3,13 @@ import { type Clock, isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { listMembershipsWithApplication } from '../../store/members.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import { identityOf } from '../profile/identity.ts';
 import type { Account } from './model.ts';
 
 export type Overview = ReturnType<typeof overviewService>;
 
+/** Shows a session the memberships of its own workspace alone. */
 export function overviewService({ db, clock }: { db: Database; clock: Clock }) {
   /**
    * Where the person is, or was, a member, oldest first: of the workspace that the session was handed to, or for the
@@ -33,7 +34,7 @@ export function overviewService({ db, clock }: { db: Database; clock: Clock }) {
   return {
     async get(principal: SessionPrincipal): Promise<Account> {
       const { userId, applicationId, envelope } = principal;
-      const user = (await findUser(db.reader, userId))!;
+      const user = await requireUser(db.reader, userId);
       const { email, username, region, avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt } =
         envelope;
       return {

@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
 import { FRESH_MS } from '../sign-in/freshness.ts';
@@ -15,12 +15,13 @@ const EXPLANATION =
 
 export type Proofs = ReturnType<typeof proofService>;
 
+/** A proof counts for ten minutes, in the session that gave it alone. */
 export function proofService(confirmations: Confirmations) {
   return {
     ask: (actor: Actor, principal: SessionPrincipal): Promise<CodeAsked> =>
       confirmations.ask(actor, principal, async (unit) => ({
         action: 'proof',
-        email: (await findUser(unit, principal.userId))!.email,
+        email: (await requireUser(unit, principal.userId)).email,
         explanation: [EXPLANATION],
       })),
 

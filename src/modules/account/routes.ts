@@ -20,7 +20,7 @@ import {
   MembershipState,
   OwnSessionPage,
   Proved,
-  SessionsEnded,
+  OwnSessionsRevoked,
 } from './model.ts';
 import type { Overview } from './overview.ts';
 import type { Proofs } from './proof.ts';
@@ -108,7 +108,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       method: 'DELETE',
       path: '/api/account/sessions',
       summary: 'End all sessions but this one',
-      data: SessionsEnded,
+      data: OwnSessionsRevoked,
       handle: ({ actor, principal }) => ownSessions.revokeOthers(actor, principal),
     }),
     operation({
@@ -117,9 +117,9 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       method: 'DELETE',
       path: '/api/account/sessions/:sessionId',
       summary: 'End one of one’s sessions',
-      data: SessionsEnded,
+      data: OwnSessionsRevoked,
       errors: ['not_found'],
-      handle: ({ actor, principal, params }) => ownSessions.revoke(actor, principal, params['sessionId']!),
+      handle: ({ actor, principal, params }) => ownSessions.revoke(actor, principal, params.sessionId),
     }),
     operation({
       ...common,

@@ -15,6 +15,7 @@ import type { OwnSession } from './model.ts';
 
 export type OwnSessions = ReturnType<typeof ownSessionService>;
 
+/** A session reaches those of its workspace's applications; the console's reaches all of the person's. */
 export function ownSessionService({ db, clock }: { db: Database; clock: Clock }) {
   return {
     /** What is open now, newest first. */

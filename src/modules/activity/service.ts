@@ -26,6 +26,7 @@ const MAX_SCANNED = 250_000;
 
 export type Activity = ReturnType<typeof activityService>;
 
+/** Reads only, and lets other requests through while it searches. */
 export function activityService(db: Database) {
   async function search(
     filter: AuditFilter,
@@ -41,7 +42,8 @@ export function activityService(db: Database) {
       const slice = await scanAuditRecords(db.reader, filter, { after: position, needle, stretch: SLICE, limit: left });
       items.push(...(await recordsAt(slice.matches)));
       left -= slice.matches.length;
-      if (left === 0) return { items, nextCursor: encodeCursor(slice.matches.at(-1)!) };
+      const last = slice.matches.at(-1);
+      if (last && left === 0) return { items, nextCursor: encodeCursor(last) };
       if (slice.scanned < SLICE) return { items, nextCursor: null };
       position = slice.last;
       await nextTurn();
@@ -55,7 +57,7 @@ export function activityService(db: Database) {
       db.reader,
       positions.map(([, id]) => id),
     );
-    return positions.flatMap(([, id]) => (records.has(id) ? [present(records.get(id)!)] : []));
+    return positions.flatMap(([, id]) => records.get(id) ?? []).map(present);
   }
 
   return {

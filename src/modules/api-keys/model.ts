@@ -1,6 +1,17 @@
 /** Schemas of API keys. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Id, Input, Name, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
+import {
+  Choice,
+  Id,
+  Input,
+  Name,
+  NewSecret,
+  Nullable,
+  PageOf,
+  SecretPrefix,
+  Slug,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { KEY_ACCESS } from '../../store/api-keys.ts';
 
 export const DEFAULT_RATE_LIMITS = { perMinute: 60, perDay: 10_000 };
@@ -60,7 +71,7 @@ export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 const record = {
   id: Id('key'),
   name: Type.String(),
-  prefix: Type.String({ description: 'To tell keys apart; not a secret.', examples: ['eak_4fJq0aXz'] }),
+  prefix: SecretPrefix('apiKey', { description: 'To tell keys apart; not a secret.' }),
   access: Choice(KEY_ACCESS),
   applicationId: Nullable(Id('app')),
   applicationIds: Nullable(Type.Array(Id('app'))),
@@ -82,13 +93,13 @@ const record = {
   updatedAt: Timestamp(),
 } satisfies TProperties;
 
-export const ApiKey = Type.Object(record, { $id: 'ApiKey' });
-export type ApiKeyRecord = Static<typeof ApiKey>;
+export const ApiKeySchema = Type.Object(record, { $id: 'ApiKey' });
+export type ApiKeyRecord = Static<typeof ApiKeySchema>;
 
-export const ApiKeyPage = PageOf(ApiKey);
+export const ApiKeyPage = PageOf(ApiKeySchema);
 
-export const NewApiKey = Type.Object({
+export const NewApiKeySchema = Type.Object({
   ...record,
-  token: Type.String({ description: 'In plain text, this once.', examples: ['eak_…'] }),
+  token: NewSecret('apiKey'),
 });
-export type NewApiKeyRecord = Static<typeof NewApiKey>;
+export type NewApiKeyRecord = Static<typeof NewApiKeySchema>;

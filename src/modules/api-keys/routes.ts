@@ -1,22 +1,22 @@
 /** The API keys of an application and of a workspace: the same operations at both. */
-import { type Operation, operation } from '../../http/operation.ts';
+import { type Operation, operation, type TargetOf } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
-import type { Application } from '../../store/applications.ts';
-import { ApiKey, ApiKeyPage, ApiKeyPatch, ApplicationKeyInput, NewApiKey, WorkspaceKeyInput } from './model.ts';
+import {
+  ApiKeySchema,
+  ApiKeyPage,
+  ApiKeyPatch,
+  ApplicationKeyInput,
+  NewApiKeySchema,
+  WorkspaceKeyInput,
+} from './model.ts';
 import type { ApiKeys } from './service.ts';
 
 const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 
-/** What a call acts on, as the pipeline has resolved it. */
-interface Target {
-  readonly application: Application | null;
-  readonly workspaceId: string | null;
-}
-
-function ownerOf({ application, workspaceId }: Target): KeyOwner {
-  if (application) return { workspaceId: application.workspaceId!, applicationId: application.id };
-  return { workspaceId: workspaceId!, applicationId: null };
+function ownerOf({ application, workspaceId }: TargetOf<'application' | 'workspace'>): KeyOwner {
+  if (application === null) return { workspaceId, applicationId: null };
+  return { workspaceId: application.workspaceId, applicationId: application.id };
 }
 
 export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
@@ -33,7 +33,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       description: 'The token is in this answer and nowhere else.',
       scope: 'application',
       body: ApplicationKeyInput,
-      data: NewApiKey,
+      data: NewApiKeySchema,
       handle: ({ actor, application, body }) => apiKeys.createForApplication(actor, application, body),
     }),
     operation({
@@ -45,7 +45,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       description: 'The token is in this answer and nowhere else.',
       scope: 'workspace',
       body: WorkspaceKeyInput,
-      data: NewApiKey,
+      data: NewApiKeySchema,
       handle: ({ actor, workspaceId, body }) => apiKeys.createForWorkspace(actor, workspaceId, body),
     }),
   ];
@@ -73,9 +73,9 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       path: `${path}/:keyId`,
       summary: 'Change a key’s name, expiry or limits',
       body: ApiKeyPatch,
-      data: ApiKey,
+      data: ApiKeySchema,
       errors: ['not_found'],
-      handle: ({ actor, params, body, ...target }) => apiKeys.update(actor, ownerOf(target), params['keyId']!, body),
+      handle: ({ actor, params, body, ...target }) => apiKeys.update(actor, ownerOf(target), params.keyId, body),
     }),
     operation({
       ...common,
@@ -83,9 +83,9 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'DELETE',
       path: `${path}/:keyId`,
       summary: 'Revoke a key for good',
-      data: ApiKey,
+      data: ApiKeySchema,
       errors: ['not_found'],
-      handle: ({ actor, params, ...target }) => apiKeys.revoke(actor, ownerOf(target), params['keyId']!),
+      handle: ({ actor, params, ...target }) => apiKeys.revoke(actor, ownerOf(target), params.keyId),
     }),
     operation({
       ...common,
@@ -95,9 +95,9 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       summary: 'Give a key a new token; the old one stops working at once',
       body: Input({}),
       isBodyOptional: true,
-      data: NewApiKey,
+      data: NewApiKeySchema,
       errors: ROTATION_ERRORS,
-      handle: ({ actor, params, ...target }) => apiKeys.rotate(actor, ownerOf(target), params['keyId']!),
+      handle: ({ actor, params, ...target }) => apiKeys.rotate(actor, ownerOf(target), params.keyId),
     }),
     operation({
       ...common,
@@ -107,9 +107,9 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       summary: 'Make a successor; the key itself works for 24 hours more',
       body: Input({}),
       isBodyOptional: true,
-      data: NewApiKey,
+      data: NewApiKeySchema,
       errors: ROTATION_ERRORS,
-      handle: ({ actor, params, ...target }) => apiKeys.rotateWithGrace(actor, ownerOf(target), params['keyId']!),
+      handle: ({ actor, params, ...target }) => apiKeys.rotateWithGrace(actor, ownerOf(target), params.keyId),
     }),
   ];
 }

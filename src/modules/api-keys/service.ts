@@ -5,6 +5,7 @@ import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Random } from '../../core/random.ts';
+import { required } from '../../core/required.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
@@ -20,7 +21,7 @@ import {
   listKeys,
   updateKey,
 } from '../../store/api-keys.ts';
-import { type Application, findApplicationsById, findConsole } from '../../store/applications.ts';
+import { findApplicationsById, requireConsole, type TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Grants, heldGrants, heldGrantsOf, type HeldGrants, NO_GRANTS } from '../../store/grants.ts';
 import { setMemberStatus } from '../../store/members.ts';
@@ -59,13 +60,14 @@ const ROTATION_GRACE_MS = DAY;
 
 export type ApiKeys = ReturnType<typeof apiKeyService>;
 
+/** A token is in the answer that makes it and nowhere else: its hash is what is kept. */
 export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
   /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
   async function insert(unit: Unit, token: string, key: NewKey): Promise<HeldKey> {
     const id = newId('apiKey', unit.now);
     const { id: userId } = await insertKeyPrincipal(unit, id, key.name);
     // The principals of workspace keys are members of the console.
-    const homeId = key.applicationId ?? (await findConsole(unit))!.id;
+    const homeId = key.applicationId ?? (await requireConsole(unit)).id;
     const grants = await resolveGrants(unit, homeId, key.grants);
     const { id: applicationUserId, status } = await joinMember(unit, homeId, userId, grants);
     const { name, access, workspaceId, applicationId, applicationIds, expiresAt, source } = key;
@@ -123,7 +125,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       keys,
       limit,
       ({ key }) => [key.id],
-      (held) => present(held, grants.get(held.key.applicationUserId)!),
+      (held) => present(held, required(grants.get(held.key.applicationUserId), 'grants of a key')),
     );
   }
 
@@ -176,10 +178,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
         const held = await find(unit, owner, keyId);
         refuseRotation(held);
         // At the next start the environment would bring the old token back.
-        if (held.key.source === 'environment')
-          throw new AppError('invalid_state', {
-            message: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
-          });
+        if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
         const key = await updateKey(unit, keyId, tokenColumns(token));
         await record(unit, 'apikey.rotated', key);
         return { ...(await presented(unit, { ...held, key })), token };
@@ -214,7 +213,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
     /** @throws {AppError} invalid_request */
     async createForApplication(
       actor: Actor,
-      { id: applicationId, workspaceId }: Application,
+      { id: applicationId, workspaceId }: TenantApplication,
       input: ApplicationKeyInput,
     ): Promise<NewApiKeyRecord> {
       const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
@@ -222,7 +221,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       const key = {
         name: name.trim(),
         access,
-        workspaceId: workspaceId!,
+        workspaceId,
         applicationId,
         applicationIds: null,
         grants: { roles, scopes, memberships },
@@ -284,10 +283,7 @@ async function find(unit: Unit, owner: KeyOwner, keyId: string): Promise<HeldKey
 /** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key. */
 function refuseRotation({ key, status }: HeldKey): void {
   // Whoever got the new token could act as the person.
-  if (key.source === 'device')
-    throw new AppError('invalid_state', {
-      message: 'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
-    });
+  if (key.source === 'device') throw new AppError('invalid_state', { hint: 'personal_key_fixed' });
   if (key.revokedAt !== null) throw new AppError('key_revoked');
   if (status !== 'active') throw new AppError('membership_locked');
   if (key.rotatedToId !== null) throw new AppError('already_in_grace');

@@ -2,11 +2,13 @@
 import type { LongWorkKind } from '../../jobs/long-work.ts';
 import { endSharedKeys } from '../../store/api-keys.ts';
 
+/** Whose keys end. */
 export interface KeyEnding {
   /** The principal's membership. It is banned, so none of its keys is accepted meanwhile. */
   readonly memberId: string;
 }
 
+/** Repeatable without a cursor: ended keys are not found again. */
 export const keyEndings: LongWorkKind<KeyEnding> = {
   name: 'end_keys',
   async step(unit, { data: { memberId } }, limit) {

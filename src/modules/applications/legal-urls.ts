@@ -20,6 +20,7 @@ const USER_AGENT = 'Gatehouse link check';
 
 export type LegalUrls = ReturnType<typeof legalUrlService>;
 
+/** A probe takes five seconds at most, redirects included, and goes through the guarded way out. */
 export function legalUrlService({ db, clock, outbound }: { db: Database; clock: Clock; outbound: GuardedFetch }) {
   /** Follows redirects itself, so that every hop passes the guard; one deadline for all of them. */
   async function probe(url: string): Promise<Pick<LegalUrlCheck, 'status' | 'finalCode'>> {

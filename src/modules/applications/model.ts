@@ -1,6 +1,16 @@
 /** Schemas of applications. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Id, Input, Name, Nullable, PageQuery, Timestamp } from '../../http/schemas.ts';
+import {
+  Choice,
+  Id,
+  Input,
+  Name,
+  NewSecret,
+  Nullable,
+  PageQuery,
+  SecretPrefix,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from '../../store/applications.ts';
 import { LEGAL_URL_KINDS } from '../../store/legal-url-checks.ts';
 
@@ -64,7 +74,7 @@ const { defaultRoles: _, ...creatable } = settings;
 export const ApplicationInput = Input(optional(creatable));
 export type ApplicationInput = Static<typeof ApplicationInput>;
 
-export const Application = Type.Object(
+export const ApplicationSchema = Type.Object(
   {
     id: Id('app'),
     workspaceId: Id('wsp'),
@@ -102,10 +112,10 @@ export const Application = Type.Object(
   },
   { $id: 'Application' },
 );
-export type ApplicationRecord = Static<typeof Application>;
+export type ApplicationRecord = Static<typeof ApplicationSchema>;
 
 export const StageChange = Type.Composite([
-  Application,
+  ApplicationSchema,
   Type.Object({
     warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
       description: 'What is still missing; nothing here stopped the change.',
@@ -125,8 +135,8 @@ export const ApplicationsQuery = Type.Composite([
 export type ApplicationsQuery = Static<typeof ApplicationsQuery>;
 
 export const ClientSecret = Type.Object({
-  clientSecret: Type.String({ description: 'In plain text, this once.', examples: ['ecs_…'] }),
-  prefix: Type.String({ examples: ['ecs_4fJq0aXz'] }),
+  clientSecret: NewSecret('clientSecret'),
+  prefix: SecretPrefix('clientSecret'),
   rotatedAt: Timestamp(),
 });
 

@@ -1,5 +1,6 @@
 /** Applications as their records show them. */
 import { isoTime } from '../../core/clock.ts';
+import { only } from '../../core/required.ts';
 import type { Reader } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { listDefaultRoles } from '../../store/grants.ts';
@@ -8,10 +9,10 @@ import type { ApplicationRecord } from './model.ts';
 
 /** In a change, the change's unit is the reader: the record then shows what it has written. */
 export async function presentApplication(reader: Reader, row: Application): Promise<ApplicationRecord> {
-  const [record] = await presentApplications(reader, [row]);
-  return record!;
+  return only(await presentApplications(reader, [row]));
 }
 
+/** In the order of the rows, with a constant number of statements. */
 export async function presentApplications(reader: Reader, rows: readonly Application[]): Promise<ApplicationRecord[]> {
   const ids = rows.map(({ id }) => id);
   const defaultRoles = await listDefaultRoles(reader, ids);

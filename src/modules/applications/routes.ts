@@ -3,7 +3,7 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageOf } from '../../http/schemas.ts';
 import type { LegalUrls } from './legal-urls.ts';
 import {
-  Application,
+  ApplicationSchema,
   ApplicationInput,
   ApplicationPatch,
   ApplicationsQuery,
@@ -28,7 +28,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       access: 'read',
       scope: 'instance',
       query: ApplicationsQuery,
-      data: PageOf(Application),
+      data: PageOf(ApplicationSchema),
       errors: ['invalid_cursor'],
       handle: ({ principal, query }) => applications.list(principal, query),
     }),
@@ -43,7 +43,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       scope: 'workspace',
       body: ApplicationInput,
       isBodyOptional: true,
-      data: Application,
+      data: ApplicationSchema,
       errors: ['conflict'],
       handle: ({ actor, workspaceId, body }) => applications.create(actor, workspaceId, body),
     }),
@@ -54,7 +54,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       path: '/api/applications/:id',
       summary: 'Read an application',
       access: 'read',
-      data: Application,
+      data: ApplicationSchema,
       handle: ({ application }) => applications.get(application),
     }),
     operation({
@@ -66,7 +66,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       description: 'A field left out stays as it is; null clears one that can be empty.',
       access: 'full',
       body: ApplicationPatch,
-      data: Application,
+      data: ApplicationSchema,
       errors: ['conflict'],
       handle: ({ actor, application, body }) => applications.update(actor, application, body),
     }),

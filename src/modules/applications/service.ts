@@ -42,6 +42,7 @@ export interface ApplicationDependencies {
   readonly isLoopbackAllowed: boolean;
 }
 
+/** Each change is on record in the same transaction. Whether the caller may make it was judged before. */
 export function applicationService({ db, clock, random, isLoopbackAllowed }: ApplicationDependencies) {
   /** @throws {AppError} invalid_request for a slug that is no role of the application. */
   async function setDefaultRoles(unit: Unit, applicationId: string, slugs: readonly string[]): Promise<void> {
@@ -56,7 +57,7 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
 
   function toColumns({ legalUrls, branding, ...columns }: ApplicationInput) {
     columns.returnUrls?.forEach((url, index) => {
-      if (!parseReturnUrl(url, isLoopbackAllowed) || url.includes('#'))
+      if (!parseReturnUrl(url, isLoopbackAllowed))
         throw invalidField(`returnUrls.${index}`, 'Give an absolute https address without user name or fragment.');
     });
     return {
@@ -91,7 +92,7 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
 
   async function refuseTakenSlug(unit: Unit, slug: string | undefined, exceptId?: string): Promise<void> {
     if (slug !== undefined && (await isSlugTaken(unit, slug, exceptId)))
-      throw new AppError('conflict', { message: 'Another application has this slug; choose another.' });
+      throw new AppError('conflict', { hint: 'application_slug_taken' });
   }
 
   /** Inserts an application with its default roles, in the caller's change. */
@@ -139,9 +140,7 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
     return db.write(actor, async (unit) => {
       const application = await findApplication(unit, id);
       if (application?.stage !== from || isClosed(application))
-        throw new AppError('invalid_state', {
-          message: `Only an application in stage "${from}", neither archived nor deleted, can do this.`,
-        });
+        throw new AppError('invalid_state', { hint: 'application_stage', values: { stage: from } });
       const changed = await updateApplication(unit, id, { stage: to });
       await recordAudit(unit, {
         kind: to === 'test' ? 'application.published' : 'application.went_live',

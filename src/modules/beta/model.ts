@@ -6,7 +6,7 @@ import { BETA_STATUSES } from '../../store/beta-interests.ts';
 
 const MAX_EMAILS = 500;
 
-export const BetaInterest = Type.Object(
+export const BetaInterestSchema = Type.Object(
   {
     id: Id('bet'),
     email: Email(),
@@ -20,9 +20,9 @@ export const BetaInterest = Type.Object(
   },
   { $id: 'BetaInterest' },
 );
-export type BetaInterestRecord = Static<typeof BetaInterest>;
+export type BetaInterestRecord = Static<typeof BetaInterestSchema>;
 
-export const BetaInterestPage = PageOf(BetaInterest);
+export const BetaInterestPage = PageOf(BetaInterestSchema);
 
 export const BetaQuery = Type.Composite([PageQuery, Type.Object({ status: Type.Optional(Choice(BETA_STATUSES)) })]);
 export type BetaQuery = Static<typeof BetaQuery>;
@@ -45,7 +45,7 @@ export const BetaAddInput = Input({
 export type BetaAddInput = Static<typeof BetaAddInput>;
 
 export const BetaAdded = Type.Object({
-  items: Type.Array(BetaInterest),
+  items: Type.Array(BetaInterestSchema),
   summary: Type.Object({
     requested: Type.Integer(),
     created: Type.Integer(),
@@ -68,7 +68,7 @@ export const DeclineInput = Input({
   ),
 });
 
-export const Removed = Type.Object({ id: Type.String() });
+export const BetaInterestRemoved = Type.Object({ id: Type.String() });
 
 export const PolicyInput = Input({
   policy: Choice(BETA_POLICIES),

@@ -2,13 +2,13 @@
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
-import { Application } from '../applications/model.ts';
+import { ApplicationSchema } from '../applications/model.ts';
 import {
   AccessInterestInput,
   ApproveInput,
   BetaAdded,
   BetaAddInput,
-  BetaInterest,
+  BetaInterestSchema,
   BetaInterestPage,
   BetaQuery,
   DeclineInput,
@@ -17,7 +17,7 @@ import {
   PolicyInput,
   PolicyResult,
   PublicState,
-  Removed,
+  BetaInterestRemoved,
 } from './model.ts';
 import type { Beta } from './service.ts';
 
@@ -35,7 +35,7 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       summary: 'Set the sign-in gate, effective at once for every method',
       description: 'Opening to `public` tells everybody who waits, once.',
       body: GateInput,
-      data: Application,
+      data: ApplicationSchema,
       handle: ({ actor, application, body }) => beta.setGate(actor, application, body.gate),
     }),
     operation({
@@ -68,9 +68,9 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       summary: 'Approve; again changes nothing',
       body: ApproveInput,
       isBodyOptional: true,
-      data: BetaInterest,
+      data: BetaInterestSchema,
       handle: ({ actor, application, params, body }) =>
-        beta.approve(actor, application, params['interestId']!, body.notify ?? false),
+        beta.approve(actor, application, params.interestId, body.notify ?? false),
     }),
     operation({
       ...admin,
@@ -80,9 +80,9 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       summary: 'Decline; the row is kept for the record',
       body: DeclineInput,
       isBodyOptional: true,
-      data: BetaInterest,
+      data: BetaInterestSchema,
       handle: ({ actor, application, params, body }) =>
-        beta.decline(actor, application, params['interestId']!, body.soft ?? false),
+        beta.decline(actor, application, params.interestId, body.soft ?? false),
     }),
     operation({
       ...admin,
@@ -90,8 +90,8 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       method: 'DELETE',
       path: `${list}/:interestId`,
       summary: 'Remove a row from the allowlist',
-      data: Removed,
-      handle: ({ actor, application, params }) => beta.remove(actor, application, params['interestId']!),
+      data: BetaInterestRemoved,
+      handle: ({ actor, application, params }) => beta.remove(actor, application, params.interestId),
     }),
     operation({
       ...admin,
@@ -116,7 +116,7 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       errors: ['not_found', 'application_archived'],
       handle({ actor, params, body, context }) {
         limitInterest(body.email, context);
-        return beta.receiveInterest(actor, params['id']!, body);
+        return beta.receiveInterest(actor, params.id, body);
       },
     }),
     operation({
@@ -130,7 +130,7 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       data: PublicState,
       errors: ['not_found'],
       async handle({ params, context }) {
-        const state = await beta.publicState(params['id']!);
+        const state = await beta.publicState(params.id);
         const etag = `"${Bun.hash(JSON.stringify(state)).toString(36)}"`;
         context.headers['ETag'] = etag;
         context.headers['Cache-Control'] = 'no-cache';

@@ -13,6 +13,7 @@ import {
   type Application,
   findApplication,
   findApplicationState,
+  requireApplication,
   updateApplication,
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -52,6 +53,7 @@ const STATUS_OF_REQUEST: Record<Policy, BetaStatus> = {
 
 export type Beta = ReturnType<typeof betaService>;
 
+/** A decision over one row or over all takes effect at the very next sign-in. */
 export function betaService(db: Database) {
   async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<BetaInterest> {
     const row = await findInterest(unit, applicationId, id);
@@ -202,7 +204,7 @@ export function betaService(db: Database) {
     /** Takes effect at the very next sign-in. Opening to the public tells those who wait, each once. */
     setGate(actor: Actor, { id }: Application, gate: Gate): Promise<ApplicationRecord> {
       return db.write(actor, async (unit) => {
-        const application = (await findApplication(unit, id))!;
+        const application = await requireApplication(unit, id);
         const { signinGate: from } = application;
         const changed = await updateApplication(unit, id, { signinGate: gate });
         if (gate !== 'public') await stopLaunch(unit, id);

@@ -7,7 +7,7 @@ import { DAY } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
 import { beginLongWork, type LongWorkKind, type Slice } from '../../jobs/long-work.ts';
 import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
-import { type Application, findApplication } from '../../store/applications.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import {
   advanceInterestEpoch,
   countUnreached,
@@ -43,35 +43,35 @@ interface Decision extends InterestDecision {
 }
 
 /** Writes a decision into the rows that were pending when it was made, and tells each of them. */
-export const decidePending: LongWorkKind<Decision> = {
+export const decidePending: LongWorkKind<Decision, string> = {
   name: DECIDE_PENDING,
   async step(unit, { applicationId, data }, limit) {
-    const reached = await decideInterests(unit, applicationId!, data, limit);
+    const reached = await decideInterests(unit, applicationId, data, limit);
     if (data.mail !== null && reached.length > 0) {
-      const application = (await findApplication(unit, applicationId!))!;
+      const application = await requireApplication(unit, applicationId);
       await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
     }
     return sliceOf(reached, limit);
   },
-  count: (reader, { applicationId, data }) => countUnreached(reader, applicationId!, data.epoch),
+  count: (reader, { applicationId, data }) => countUnreached(reader, applicationId, data.epoch),
 };
 
 const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: true };
 
 /** Tells all who had waited before the application opened, each once. */
-export const launch: LongWorkKind<{ readonly epoch: number }> = {
+export const launch: LongWorkKind<{ readonly epoch: number }, string> = {
   name: 'launch',
   async step(unit, { applicationId, data: { epoch } }, limit) {
-    const application = (await findApplication(unit, applicationId!))!;
+    const application = await requireApplication(unit, applicationId);
     // Who waits is known only when the decisions before have been written.
-    if (await hasUnwrittenDecision(unit, applicationId!, epoch)) return WAITING;
+    if (await hasUnwrittenDecision(unit, applicationId, epoch)) return WAITING;
     // Whoever is told must be able to sign in.
-    if (!isInService(application) && (await isAnyoneWaiting(unit, applicationId!, epoch))) return WAITING;
-    const reached = await takeWaiting(unit, applicationId!, epoch, limit);
+    if (!isInService(application) && (await isAnyoneWaiting(unit, applicationId, epoch))) return WAITING;
+    const reached = await takeWaiting(unit, applicationId, epoch, limit);
     await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
     return sliceOf(reached, limit);
   },
-  count: (reader, { applicationId, data }) => countWaiting(reader, applicationId!, data.epoch),
+  count: (reader, { applicationId, data }) => countWaiting(reader, applicationId, data.epoch),
 };
 
 /** Decides at once over all who are pending. @param mail what they are told; null for nothing. @returns its epoch. */

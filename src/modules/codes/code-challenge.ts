@@ -24,6 +24,7 @@ import {
   pauseCodes,
 } from '../../store/codes.ts';
 
+/** What a code can be for. */
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
 
 const CODE_DIGITS = 6;
@@ -41,36 +42,42 @@ export interface CodeSubject {
   readonly email: string;
 }
 
-export interface NewChallenge {
+export interface MintedChallenge {
   readonly challengeId: string;
   /** In plain text, for the mail. */
   readonly code: string;
   readonly expiresAt: number;
 }
 
-export interface IssuedCode extends NewChallenge {
+/** A sign-in code, with when another may be asked for. */
+export interface IssuedCode extends MintedChallenge {
   readonly resendAfter: number;
   /** How many more may be sent to this e-mail in the window. */
   readonly remaining: number;
 }
 
+/** Times in epoch milliseconds. */
 export type IssueOutcome =
   | ({ readonly ok: true } & IssuedCode)
   | { readonly ok: false; readonly reason: 'paused' | 'cooling_down' | 'too_many'; readonly retryAt: number };
 
+/** Why a code is not taken; an error code of the API. */
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
 
+/** A refusal that must be committed, since it counts the try. */
 export type RedeemRefusal =
   | { readonly ok: false; readonly error: CodeRefusal }
   | { readonly ok: false; readonly error: 'rate_limited'; readonly retryAt: number };
 
+/** What became of a sign-in code. */
 export type RedeemOutcome = { readonly ok: true; readonly subject: CodeSubject } | RedeemRefusal;
 
 /** The outcome of a code that confirms an action, with what the action was issued with. */
 export type ActionOutcome = { readonly ok: true; readonly data: unknown } | RedeemRefusal;
 
+/** As {@link IssueOutcome}, for the code of an action. */
 export type ActionIssueOutcome =
-  | ({ readonly ok: true } & NewChallenge)
+  | ({ readonly ok: true } & MintedChallenge)
   | { readonly ok: false; readonly reason: 'paused' | 'too_many'; readonly retryAt: number };
 
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
@@ -81,6 +88,7 @@ export interface CodeChallengeDependencies {
   readonly limits: LimitSettings;
 }
 
+/** Codes are kept as keyed digests alone. A wrong one is counted, so the caller has to commit the refusal too. */
 export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
   const cooldownMs = limits.codeCooldownSeconds * SECOND;
   const perEmail = limits.codesPerEmail;
@@ -98,8 +106,8 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       const [last] = own;
       if (last && last.createdAt + cooldownMs > unit.now)
         return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + cooldownMs };
-      if (recent.length >= perEmail)
-        return { ok: false, reason: 'too_many', retryAt: recent[perEmail - 1]!.createdAt + SENT_WINDOW_MS };
+      const inTheWay = recent[perEmail - 1];
+      if (inTheWay) return { ok: false, reason: 'too_many', retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
@@ -183,7 +191,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     unit: Unit,
     subject: CodeSubject,
     bound: Pick<Challenge, 'data' | 'sessionId'>,
-  ): Promise<NewChallenge> {
+  ): Promise<MintedChallenge> {
     const challengeId = newId('challenge', unit.now);
     const code = random.digits(CODE_DIGITS);
     const expiresAt = unit.now + CODE_LIFETIME_MS;

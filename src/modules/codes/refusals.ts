@@ -3,15 +3,15 @@ import { AppError } from '../../core/error.ts';
 import type { RedeemRefusal } from './code-challenge.ts';
 
 const TOO_SOON = {
-  paused: 'Too many wrong codes for this address; codes are paused for up to an hour.',
-  cooling_down: 'A code was sent a moment ago; look for it, or wait and ask again.',
-  too_many: 'Too many codes were sent lately; wait and ask again.',
-};
+  paused: 'codes_paused',
+  cooling_down: 'code_just_sent',
+  too_many: 'too_many_codes_sent',
+} as const;
 
 /** A code is asked for, or tried, too soon. @param waitMs until it may be tried again. */
 export function tooSoon(reason: keyof typeof TOO_SOON, waitMs: number): AppError {
   return new AppError('rate_limited', {
-    message: TOO_SOON[reason],
+    hint: TOO_SOON[reason],
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   });
 }

@@ -4,6 +4,7 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '../../core/event.ts';
+import { SECRET_PREFIXES } from '../../core/secret.ts';
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
 import type { AccessRule, Operation } from '../../http/operation.ts';
 import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from '../../http/upload.ts';
@@ -86,8 +87,12 @@ export async function openApiDocument(
         tags: tags.map((name) => ({ name, description: TAGS[name] ?? name })),
         components: {
           securitySchemes: {
-            apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `eak_…`.' },
-            sessionToken: { type: 'http', scheme: 'bearer', description: 'An end-user session token, `est_…`.' },
+            apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`${SECRET_PREFIXES.apiKey}_…\`.` },
+            sessionToken: {
+              type: 'http',
+              scheme: 'bearer',
+              description: `An end-user session token, \`${SECRET_PREFIXES.session}_…\`.`,
+            },
           },
           examples: errorExamples(),
           schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b))) as never,

@@ -94,8 +94,7 @@ export function deviceAccountRoutes({
       body: DevicePatch,
       data: Device,
       errors: ['not_found', 'key_revoked'],
-      handle: ({ actor, principal, params, body }) =>
-        personalKeys.rename(actor, principal, params['keyId']!, body.name),
+      handle: ({ actor, principal, params, body }) => personalKeys.rename(actor, principal, params.keyId, body.name),
     }),
     operation({
       ...common,
@@ -106,7 +105,7 @@ export function deviceAccountRoutes({
       summary: 'Disconnect a device at once and for good',
       data: DeviceRevoked,
       errors: ['not_found'],
-      handle: ({ actor, principal, params }) => personalKeys.revoke(actor, principal, params['keyId']!),
+      handle: ({ actor, principal, params }) => personalKeys.revoke(actor, principal, params.keyId),
     }),
   ];
 }

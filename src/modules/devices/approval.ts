@@ -5,12 +5,13 @@ import { deviceNameOf } from '../../core/device-name.ts';
 import { AppError } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import { required } from '../../core/required.ts';
 import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
-import { type Application, findApplication } from '../../store/applications.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type DeviceGrant, findDeviceGrantByUserCode, updateDeviceGrant } from '../../store/device-grants.ts';
-import { findMemberById } from '../../store/members.ts';
+import { requireMemberById } from '../../store/members.ts';
 import { findSession, type Session } from '../../store/sessions.ts';
 import { listWorkspaces } from '../../store/workspaces.ts';
 import { requireFresh } from '../sign-in/freshness.ts';
@@ -26,13 +27,8 @@ export interface DeviceApprovalDependencies {
 }
 
 const DECISIONS = { approved: 'device.approved', denied: 'device.denied' } as const;
+/** What a person says to a device. */
 export type Decision = keyof typeof DECISIONS;
-
-const DECIDED: Record<Exclude<DeviceGrant['status'], 'pending'>, string> = {
-  approved: 'This request was approved already; disconnect the device once it is connected.',
-  denied: 'This request was declined already; start again on the device.',
-  redeemed: 'The device is connected already; disconnect it instead.',
-};
 
 export type DeviceApproval = ReturnType<typeof deviceApprovalService>;
 
@@ -44,7 +40,7 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
   async function findAlive(reader: Reader, code: string, now: number): Promise<AliveGrant | null> {
     const grant = await findDeviceGrantByUserCode(reader, Buffer.from(instanceKey.derive('user code', code)));
     if (!grant || grant.expiresAt <= now) return null;
-    const application = (await findApplication(reader, grant.applicationId))!;
+    const application = await requireApplication(reader, grant.applicationId);
     return { grant: asItStands(grant, application), application };
   }
 
@@ -100,17 +96,14 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         const seen = await find(unit, principal, code);
         if (!seen) return null;
         const { grant, application, isHeldElsewhere } = seen;
-        if (isHeldElsewhere)
-          throw new AppError('invalid_state', {
-            message: 'Another of your sessions has this request open; enter the code here first.',
-          });
+        if (isHeldElsewhere) throw new AppError('invalid_state', { hint: 'device_request_open_elsewhere' });
         if (grant.status === decision) return { status: decision };
         // Rights of management that outlive the session are not for one that lies around.
         if (decision === 'approved' && principal.isConsole) await requireFresh(unit, principal);
-        if (grant.status !== 'pending') throw new AppError('invalid_state', { message: DECIDED[grant.status] });
+        if (grant.status !== 'pending') throw new AppError('invalid_state', { hint: `device_${grant.status}` });
         const { applicationUserId, sessionId, userId } = principal;
         if (decision === 'approved') {
-          const member = (await findMemberById(unit, applicationUserId))!;
+          const member = await requireMemberById(unit, applicationUserId);
           const refusal = await refusalToMember(unit, application, member);
           if (refusal !== null) throw new AppError(refusal);
           await personalKeys.refuseFurther(unit, userId);
@@ -165,7 +158,11 @@ async function grantsOf(
     roles,
     scopes,
     memberships,
-    workspaces: seats.map(({ workspaceId, role }) => ({ workspaceId, name: names.get(workspaceId)!, role })),
+    workspaces: seats.map(({ workspaceId, role }) => ({
+      workspaceId,
+      name: required(names.get(workspaceId), `workspace ${workspaceId}`),
+      role,
+    })),
   };
 }
 

@@ -10,11 +10,12 @@ import { AppError, type ErrorCode } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
+import { required } from '../../core/required.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import { formatUserCode, mintUserCode } from '../../core/user-code.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { LimitSettings } from '../../http/limits.ts';
-import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { type Application, findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import {
   type DeviceGrant,
   findDeviceGrantByDeviceCode,
@@ -22,7 +23,7 @@ import {
   noteDevicePoll,
   updateDeviceGrant,
 } from '../../store/device-grants.ts';
-import { findMemberById } from '../../store/members.ts';
+import { findMemberById, requireMemberById } from '../../store/members.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
 import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
@@ -50,6 +51,7 @@ const refused = (error: ErrorCode): Outcome => ({ ok: false, error });
 
 export type DeviceAuthorization = ReturnType<typeof deviceAuthorizationService>;
 
+/** Keeps the hashes of its codes alone. */
 export function deviceAuthorizationService(dependencies: DeviceAuthorizationDependencies) {
   const { db, random, instanceKey, personalKeys, baseUrl } = dependencies;
   const intervalSeconds = dependencies.limits.devicePollSeconds;
@@ -73,7 +75,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
 
   /** Exchanges an approved grant for its key, if the person may still come in. */
   async function exchange(unit: Unit, grant: DeviceGrant, application: Application): Promise<Outcome> {
-    const member = (await findMemberById(unit, grant.applicationUserId!))!;
+    const member = await requireMemberById(unit, required(grant.applicationUserId, 'approver of a device'));
     // A console key is counted in the person's first workspace; its rights are read live.
     const workspaceId = application.workspaceId ?? (await listSeatsOf(unit, member.userId))[0]?.workspaceId;
     if ((await refusalToMember(unit, application, member)) !== null || workspaceId === undefined) {
@@ -155,7 +157,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       const approver = approverId === null ? undefined : await findMemberById(db.reader, approverId);
       const device: Actor = approver ? { ...actor, type: 'user', userId: approver.userId } : actor;
       const outcome = await db.write(device, async (unit) => {
-        const application = (await findApplication(unit, applicationId))!;
+        const application = await requireApplication(unit, applicationId);
         const row = await findDeviceGrantByDeviceCode(unit, codeHash);
         // Forgotten with its approver since it was seen.
         if (!row) return refused('invalid_grant');

@@ -16,6 +16,7 @@ interface Asking {
 
 export type GuessLimit = ReturnType<typeof guessLimit>;
 
+/** @returns a function that looks a code up for its caller and counts it when it was wrong. */
 export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
   const { wrongUserCodesPerPerson: perPerson, wrongUserCodesPerSession: perSession } = limits;
   /** The last try under way of each person. */
@@ -47,9 +48,7 @@ export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
       if (found !== null) return found;
       limiter.consume(LIMITS.wrongUserCodesPerPerson, userId, perPerson);
       announceLimit(context.headers, limiter.consume(LIMITS.wrongUserCodesPerSession, sessionId, perSession));
-      throw new AppError('not_found', {
-        message: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
-      });
+      throw new AppError('not_found', { hint: 'user_code_unknown' });
     });
   };
 }

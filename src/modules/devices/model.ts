@@ -1,7 +1,19 @@
 /** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, LINE_PATTERN, Name, Nullable, PageOf, Slug, Timestamp } from '../../http/schemas.ts';
-import { ApiKey } from '../api-keys/model.ts';
+import {
+  Choice,
+  Email,
+  Id,
+  Input,
+  LINE_PATTERN,
+  Name,
+  NewSecret,
+  Nullable,
+  PageOf,
+  Slug,
+  Timestamp,
+} from '../../http/schemas.ts';
+import { ApiKeySchema } from '../api-keys/model.ts';
 import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -33,7 +45,7 @@ export const DeviceCodeInput = OAuthParameters({
 export type DeviceCodeInput = Static<typeof DeviceCodeInput>;
 
 export const DeviceCode = Type.Object({
-  device_code: Type.String({ description: 'For the device alone; in plain text, this once.', examples: ['edc_…'] }),
+  device_code: NewSecret('deviceCode', 'For the device alone; in plain text, this once.'),
   user_code: Type.String({ description: 'For the person.', examples: ['WDJB-MJHT'] }),
   verification_uri: Type.String({ format: 'uri', examples: ['https://auth.example.com/device'] }),
   verification_uri_complete: Type.String({
@@ -55,7 +67,7 @@ export const DeviceTokenInput = OAuthParameters({
 export type DeviceTokenInput = Static<typeof DeviceTokenInput>;
 
 export const DeviceToken = Type.Object({
-  access_token: Type.String({ description: 'A personal key; in plain text, this once.', examples: ['eak_…'] }),
+  access_token: NewSecret('apiKey', 'A personal key; in plain text, this once.'),
   token_type: Type.String({ examples: ['Bearer'] }),
   scope: Type.Optional(Type.Null({ description: 'Left out of the answer to a form.' })),
 });
@@ -122,13 +134,13 @@ export type DeviceDecision = Static<typeof DeviceDecision>;
 /** A personal key, as the person it belongs to sees it. */
 export const Device = Type.Object(
   {
-    id: ApiKey.properties.id,
-    name: ApiKey.properties.name,
-    prefix: ApiKey.properties.prefix,
+    id: ApiKeySchema.properties.id,
+    name: ApiKeySchema.properties.name,
+    prefix: ApiKeySchema.properties.prefix,
     application: Type.Object({ id: Id('app'), name: Type.String() }),
     createdAt: Timestamp(),
-    lastUsedAt: ApiKey.properties.lastUsedAt,
-    expiresAt: ApiKey.properties.expiresAt,
+    lastUsedAt: ApiKeySchema.properties.lastUsedAt,
+    expiresAt: ApiKeySchema.properties.expiresAt,
   },
   { $id: 'Device' },
 );

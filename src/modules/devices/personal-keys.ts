@@ -26,7 +26,7 @@ import {
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { Member } from '../../store/members.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import { DEFAULT_RATE_LIMITS } from '../api-keys/model.ts';
@@ -41,6 +41,7 @@ export interface PersonalKeyDependencies {
   readonly random: Random;
 }
 
+/** Whom a key is made for, and where it counts. */
 export interface NewPersonalKey {
   /** The membership of the person, who is the unit's actor. */
   readonly member: Member;
@@ -51,6 +52,7 @@ export interface NewPersonalKey {
 
 export type PersonalKeys = ReturnType<typeof personalKeyService>;
 
+/** A person reaches the keys of the session's workspace; from the console all of their own. */
 export function personalKeyService({ db, clock, random }: PersonalKeyDependencies) {
   /** @throws {AppError} not_found for a key that is not this person's own. */
   async function find(unit: Unit, principal: SessionPrincipal, keyId: string): Promise<HeldDevice> {
@@ -92,7 +94,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
         targetId: id,
         detail: { name, access, source: 'device' },
       });
-      const { email } = (await findUser(unit, userId))!;
+      const { email } = await requireUser(unit, userId);
       await mailNotice(unit, email, accountChangeMail('device_connected', name));
       return { id, token };
     },
@@ -100,9 +102,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
     /** @throws {AppError} invalid_state where the person has as many as they may. */
     async refuseFurther(unit: Unit, userId: string): Promise<void> {
       if ((await countDevices(unit, userId)) >= MAX_PERSONAL_KEYS)
-        throw new AppError('invalid_state', {
-          message: `There are ${MAX_PERSONAL_KEYS} connected devices already; disconnect one first.`,
-        });
+        throw new AppError('invalid_state', { hint: 'too_many_devices', values: { max: MAX_PERSONAL_KEYS } });
     },
 
     /** A person's keys that work now, as far as the session reaches, newest first. */
@@ -119,8 +119,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
     rename(actor: Actor, principal: SessionPrincipal, keyId: string, name: string): Promise<DeviceRecord> {
       return db.write(actor, async (unit) => {
         const device = await find(unit, principal, keyId);
-        if (device.isOver)
-          throw new AppError('key_revoked', { message: 'This device is disconnected; connect it again.' });
+        if (device.isOver) throw new AppError('key_revoked', { hint: 'device_disconnected' });
         if (name.trim() === device.key.name) return presentDevice(device);
         const key = await updateKey(unit, keyId, { name: name.trim() });
         await record(unit, 'device.renamed', key, principal.userId);

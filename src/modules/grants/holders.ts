@@ -69,7 +69,7 @@ export async function replaceGrants(
   if (added.length === 0 && removed.length === 0) return before;
   const removedIds = await findGrantIds(unit, kind, holder.applicationId, removed);
   for (const id of removedIds.values()) await unlinkGrant(unit, kind, [holder.id], id);
-  for (const slug of added) await linkGrant(unit, kind, holder.id, wanted.get(slug)!);
+  for (const [slug, id] of wanted) if (added.includes(slug)) await linkGrant(unit, kind, holder.id, id);
   await touchHolders(unit, kind, [holder.id]);
   const current = [...wanted.keys()].sort();
   await announceGrants(unit, kind, holder, { added, removed, current });
@@ -98,7 +98,7 @@ export async function addGrants(
 ): Promise<string[]> {
   const added = [...ids.keys()].filter((slug) => !before.includes(slug)).sort();
   if (added.length === 0) return [...before];
-  for (const slug of added) await linkGrant(unit, kind, holder.id, ids.get(slug)!);
+  for (const [slug, id] of ids) if (added.includes(slug)) await linkGrant(unit, kind, holder.id, id);
   await touchHolders(unit, kind, [holder.id]);
   const current = [...before, ...added].sort();
   await announceGrants(unit, kind, holder, { added, removed: [], current });

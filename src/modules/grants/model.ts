@@ -30,13 +30,13 @@ export const GrantPatch = Input({
 });
 export type GrantPatch = Static<typeof GrantPatch>;
 
-export const ForceQuery = Type.Object({
+export const GrantForceQuery = Type.Object({
   force: Type.Optional(
     Type.Boolean({ description: 'Goes on although somebody holds it.', remedy: 'Give true or false.' }),
   ),
 });
 
-export const Grant = Type.Object(
+export const GrantSchema = Type.Object(
   {
     id: Type.String({ examples: ['rol_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
     slug: GrantSlug,
@@ -48,9 +48,9 @@ export const Grant = Type.Object(
   },
   { $id: 'Grant' },
 );
-export type GrantRecord = Static<typeof Grant>;
+export type GrantRecord = Static<typeof GrantSchema>;
 
-export const GrantPage = PageOf(Grant);
+export const GrantPage = PageOf(GrantSchema);
 
 export const GrantRemoved = Type.Object({
   id: Type.String(),

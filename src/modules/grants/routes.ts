@@ -3,15 +3,15 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
-import { ForceQuery, Grant, GrantInput, GrantPage, GrantPatch, GrantRemoved } from './model.ts';
+import { GrantForceQuery, GrantSchema, GrantInput, GrantPage, GrantPatch, GrantRemoved } from './model.ts';
 import type { GrantService } from './service.ts';
 
 /** Names in paths and operation ids. */
-const NAMES: Record<GrantKind, { tag: string; singular: string; parameter: string }> = {
+const NAMES = {
   roles: { tag: 'Roles', singular: 'Role', parameter: 'roleId' },
   scopes: { tag: 'Scopes', singular: 'Scope', parameter: 'scopeId' },
   memberships: { tag: 'Membership groups', singular: 'MembershipGroup', parameter: 'membershipId' },
-};
+} as const satisfies Record<GrantKind, { tag: string; singular: string; parameter: string }>;
 
 export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] {
   const { tag, singular, parameter } = NAMES[kind];
@@ -39,7 +39,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       summary: `Create a ${noun}`,
       access: 'full',
       body: GrantInput,
-      data: Grant,
+      data: GrantSchema,
       errors: ['conflict'],
       handle: ({ actor, application, body }) => grants.create(actor, application, body),
     }),
@@ -51,12 +51,12 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       summary: `Change a ${noun}`,
       description: 'The slug of one that somebody holds changes only with `force`.',
       access: 'full',
-      query: ForceQuery,
+      query: GrantForceQuery,
       body: GrantPatch,
-      data: Grant,
+      data: GrantSchema,
       errors: ['conflict'],
       handle: ({ actor, application, params, query, body }) =>
-        grants.update(actor, application, params[parameter]!, body, query.force ?? false),
+        grants.update(actor, application, params[parameter], body, query.force ?? false),
     }),
     operation({
       ...common,
@@ -66,11 +66,11 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       summary: `Delete a ${noun}`,
       description: 'One that somebody holds is deleted only with `force`, which takes it away from everyone.',
       access: 'full',
-      query: ForceQuery,
+      query: GrantForceQuery,
       data: GrantRemoved,
       errors: ['conflict'],
       handle: ({ actor, application, params, query }) =>
-        grants.remove(actor, application, params[parameter]!, query.force ?? false),
+        grants.remove(actor, application, params[parameter], query.force ?? false),
     }),
   ];
 }

@@ -33,6 +33,7 @@ const MAX_PER_APPLICATION = 1000;
 
 export type GrantService = ReturnType<typeof grantService>;
 
+/** @param kind which of the three; every call stays within it. */
 export function grantService(kind: GrantKind, db: Database) {
   const { audit, noun } = GRANT_NAMES[kind];
 
@@ -45,7 +46,7 @@ export function grantService(kind: GrantKind, db: Database) {
   async function refuseTaken(reader: Reader, application: Application, slug: string, exceptId?: string): Promise<void> {
     const holderId = (await findGrantIds(reader, kind, application.id, [slug])).get(slug);
     if (holderId !== undefined && holderId !== exceptId)
-      throw new AppError('conflict', { message: `This application has a ${noun} with this slug already.` });
+      throw new AppError('conflict', { hint: 'grant_slug_taken', values: { noun } });
   }
 
   return {
@@ -61,7 +62,7 @@ export function grantService(kind: GrantKind, db: Database) {
       return db.write(actor, async (unit) => {
         await refuseTaken(unit, application, slug);
         if ((await countGrants(unit, kind, application.id)) >= MAX_PER_APPLICATION)
-          throw new AppError('conflict', { message: `An application has at most ${MAX_PER_APPLICATION} of these.` });
+          throw new AppError('conflict', { hint: 'too_many_grants', values: { max: MAX_PER_APPLICATION } });
         const grant = await insertGrant(unit, kind, {
           applicationId: application.id,
           slug,
@@ -94,11 +95,12 @@ export function grantService(kind: GrantKind, db: Database) {
     ): Promise<GrantRecord> {
       return db.write(actor, async (unit) => {
         const grant = await find(unit, application, id);
-        const isRenamed = patch.slug !== undefined && patch.slug !== grant.slug;
+        const { slug } = patch;
+        const isRenamed = slug !== undefined && slug !== grant.slug;
         if (isRenamed) {
-          await refuseTaken(unit, application, patch.slug!, id);
+          await refuseTaken(unit, application, slug, id);
           if (!isForced && (await isGrantHeld(unit, kind, id)))
-            throw new AppError('conflict', { message: `This ${noun} is in use; add ?force=true to change its slug.` });
+            throw new AppError('conflict', { hint: 'grant_renamed_in_use', values: { noun } });
         }
         const columns = { ...patch, ...(patch.name !== undefined && { name: patch.name.trim() }) };
         const changed = await updateGrant(unit, kind, id, columns);
@@ -131,9 +133,7 @@ export function grantService(kind: GrantKind, db: Database) {
       return db.write(actor, async (unit) => {
         const { slug } = await find(unit, application, id);
         if (!isForced && (await isGrantHeld(unit, kind, id)))
-          throw new AppError('conflict', {
-            message: `This ${noun} is in use; add ?force=true to take it away from everyone and delete it.`,
-          });
+          throw new AppError('conflict', { hint: 'grant_deleted_in_use', values: { noun } });
         const withdrawnFrom = await countHolders(unit, kind, id);
         await markGrantRemoved(unit, kind, id);
         const data = { kind, grantId: id, slug };

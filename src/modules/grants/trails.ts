@@ -25,12 +25,12 @@ export interface GrantTrail {
 }
 
 /** Tells of a grant that goes by another slug now, to whoever compares slugs: the old one is gone, the new one there. */
-export const announceRename: LongWorkKind<GrantTrail> = {
+export const announceRename: LongWorkKind<GrantTrail, string> = {
   name: 'announce_rename',
 
   async step(unit, { applicationId, data, cursor }, limit) {
     const { kind, grantId, slug } = data;
-    const grant = await findGrant(unit, kind, applicationId!, grantId);
+    const grant = await findGrant(unit, kind, applicationId, grantId);
     // Removed meanwhile: that its holders have it no more is another trail's to tell.
     if (!grant) return { done: 0, cursor, isFinished: true };
     const holders = await listHolders(unit, kind, grantId, { after: cursor ?? '', limit });
@@ -44,7 +44,7 @@ export const announceRename: LongWorkKind<GrantTrail> = {
 };
 
 /** Takes a removed grant from those it is still linked to, tells them, and deletes its row with the last. */
-export const withdrawGrant: LongWorkKind<GrantTrail> = {
+export const withdrawGrant: LongWorkKind<GrantTrail, string> = {
   name: 'withdraw_grant',
 
   async step(unit, { data, cursor }, limit) {
@@ -76,7 +76,7 @@ async function tell(
   await touchHolders(unit, kind, ids);
   const held = await heldSlugsOf(unit, kind, ids);
   for (const holder of holders)
-    await announceGrants(unit, kind, holder, { added, removed, current: held.get(holder.id)! });
+    await announceGrants(unit, kind, holder, { added, removed, current: held.get(holder.id) ?? [] });
 }
 
 function sliceOf(holders: readonly Holder[], cursor: string | null, limit: number): Slice {

@@ -36,7 +36,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       data: Status,
       errors: ['unavailable'],
       async handle() {
-        if (isStopping()) throw new AppError('unavailable', { message: 'The server is stopping.' });
+        if (isStopping()) throw new AppError('unavailable', { hint: 'server_stopping' });
         await requireDatabase(db);
         return { status: 'ok' };
       },
@@ -46,10 +46,9 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
 
 /** @throws {AppError} unavailable, saying no more than what is the matter. */
 async function requireDatabase(db: Database): Promise<void> {
-  const refuse = (message: string, cause?: unknown) => new AppError('unavailable', { message, cause });
-  if (!db.status().isWritable) throw refuse('The database cannot be written.');
+  if (!db.status().isWritable) throw new AppError('unavailable', { hint: 'database_not_writable' });
   const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
-    throw refuse('The database cannot be read.', cause);
+    throw new AppError('unavailable', { hint: 'database_not_readable', cause });
   });
-  if (!isCurrent) throw refuse('The database has another schema than this binary.');
+  if (!isCurrent) throw new AppError('unavailable', { hint: 'database_schema_differs' });
 }

@@ -8,6 +8,7 @@ import { withoutProfile } from './webp.ts';
 
 const QUALITY = 82;
 
+/** One size of a picture. */
 export interface Variant {
   readonly size: number;
   /** WebP. */
@@ -27,7 +28,7 @@ export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]>
   if (size.width * size.height > picture.maxPixels) throw tooLarge(size, picture.maxPixels);
   const { turn } = picture;
   const isTurned = turn.rotate % 180 !== 0;
-  const widest = shape.sizes.at(-1)!;
+  const widest = Math.max(...shape.sizes);
   const middle = await cutMiddle(
     picture,
     size,

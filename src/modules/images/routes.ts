@@ -34,8 +34,7 @@ export function imageRoutes(images: Images): Operation[] {
       limit: 'none',
       mediaType: 'image/webp',
       errors: ['not_found'],
-      async handle({ params, context }) {
-        const { appSlug, userId, file } = params as { appSlug: string; userId: string; file: string };
+      async handle({ params: { appSlug, userId, file }, context }) {
         return answer(await images.find(appSlug, userId, file), file, context);
       },
     }),

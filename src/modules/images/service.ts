@@ -5,7 +5,7 @@ import { AppError } from '../../core/error.ts';
 import { imageUrl } from '../../core/image-url.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { findApplication } from '../../store/applications.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   deleteVariants,
@@ -14,7 +14,7 @@ import {
   replaceVariants,
   type StoredVariant,
 } from '../../store/images.ts';
-import { findUser, updateUser, type User } from '../../store/people.ts';
+import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { announce } from '../users/announce.ts';
 import type { Image } from './model.ts';
 import { render, type Variant } from './render.ts';
@@ -33,6 +33,7 @@ const REST_MS = 200;
 
 export type Images = ReturnType<typeof imageService>;
 
+/** Works on one picture at a time, for all callers together, as that takes much memory. */
 export function imageService({ db, cdnUrl }: ImageDependencies) {
   /** A picture takes much memory while it is worked on, so there is one at a time; who has had their turn does not wait for the rest. */
   let last: Promise<unknown> = Promise.resolve();
@@ -76,9 +77,9 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
       const variants = await inTurn(() => render(file, SHAPES[kind]));
       const updatedAt = await db.write(actor, async (unit) => {
         await recordAudit(unit, { kind: `account.${kind}_changed`, applicationId, userId });
-        return store(unit, (await findUser(unit, userId))!, kind, variants);
+        return store(unit, await requireUser(unit, userId), kind, variants);
       });
-      const { slug } = (await findApplication(db.reader, applicationId))!;
+      const { slug } = await requireApplication(db.reader, applicationId);
       return {
         url: urlIn(slug, userId, kind, shownSize, updatedAt),
         sizes: [...sizes],
@@ -91,7 +92,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
     async remove(actor: Actor, principal: SessionPrincipal, kind: ImageKind): Promise<null> {
       const { userId, applicationId } = principal;
       await db.write(actor, async (unit) => {
-        const user = (await findUser(unit, userId))!;
+        const user = await requireUser(unit, userId);
         const updatedAt = updatedAtOf(user, kind);
         if (updatedAt === null) return;
         await deleteVariants(unit, userId, kind);

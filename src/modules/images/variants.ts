@@ -1,6 +1,7 @@
 /** Which variants there are of which kind of picture, and how their addresses name them. */
 import { IMAGE_KINDS, type ImageKind } from '../../store/images.ts';
 
+/** The form of one kind of picture. */
 export interface Shape {
   /** Widths of the variants in pixels, ascending. */
   readonly sizes: readonly number[];
@@ -15,6 +16,7 @@ export const SHAPES: Record<ImageKind, Shape> = {
   banner: { sizes: [768, 1500, 2400], shownSize: 1500, ratio: 3 },
 };
 
+/** Which picture of a person, and which size of it. */
 export interface VariantName {
   readonly kind: ImageKind;
   readonly size: number;

@@ -17,7 +17,7 @@ import { findAliasHolders, findUsersByEmail, insertPerson, updateUser, type User
 import { addGrants } from '../grants/holders.ts';
 import { announceProfile } from '../users/announce.ts';
 import { joinMember } from '../users/members.ts';
-import type { ImportResult, Outcome } from './model.ts';
+import type { ImportResult, ImportOutcome } from './model.ts';
 import type { CleanProfile, CleanRow } from './rows.ts';
 
 export interface ImportedChunk {
@@ -119,7 +119,7 @@ async function importRow(
     const grants = joiningGrants(known, slugs);
     known.members.set(person.id, await joinMember(unit, applicationId, person.id, grants, wantedName));
   }
-  const outcome: Outcome = !user ? 'created' : member ? 'already_member' : 'linked';
+  const outcome: ImportOutcome = !user ? 'created' : member ? 'already_member' : 'linked';
   return { email, outcome, userId: person.id };
 }
 
@@ -181,5 +181,6 @@ function joiningGrants({ defaults, grantIds }: Known, slugs: CleanRow['slugs']):
 
 /** Those among the slugs that exist, with their ids. */
 function pick(ids: ReadonlyMap<string, string>, slugs: readonly string[]): Map<string, string> {
-  return new Map(slugs.flatMap((slug) => (ids.has(slug) ? [[slug, ids.get(slug)!] as const] : [])));
+  const named = new Set(slugs);
+  return new Map([...ids].filter(([slug]) => named.has(slug)));
 }

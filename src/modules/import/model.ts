@@ -49,7 +49,7 @@ export const ImportInput = Input({
 });
 
 const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type ImportOutcome = (typeof OUTCOMES)[number];
 
 export const ImportResult = Type.Object({
   summary: Type.Object({

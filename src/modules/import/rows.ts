@@ -29,6 +29,7 @@ export interface CleanRow {
 /** No more than an address may have is shown of what is none. */
 const MAX_SHOWN_EMAIL = 320;
 
+/** Never throws: a row that cannot be used says why. */
 export function cleanRow(row: ImportRow): CleanRow {
   const { roleSlugs = [], scopeSlugs = [], membershipSlugs = [] } = row;
   const slugs = { roles: roleSlugs, scopes: scopeSlugs, memberships: membershipSlugs };

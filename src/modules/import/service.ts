@@ -11,7 +11,7 @@ import { amendAudit, recordAudit } from '../../store/audit.ts';
 import { ALL_KINDS } from '../../store/grants.ts';
 import { findUsernameHolders } from '../../store/members.ts';
 import { type ImportedChunk, importChunk } from './chunk.ts';
-import type { ImportResult, ImportRow, Outcome, UsernameCheck } from './model.ts';
+import type { ImportResult, ImportRow, ImportOutcome, UsernameCheck } from './model.ts';
 import { cleanRow } from './rows.ts';
 
 /** Rows of one change: some milliseconds. */
@@ -19,6 +19,7 @@ const CHUNK = 50;
 
 export type Import = ReturnType<typeof importService>;
 
+/** Sending the same rows again changes nothing more. */
 export function importService(db: Database) {
   return {
     /**
@@ -79,7 +80,7 @@ function added(before: ImportResult, { results: newResults, unknownSlugs: newSlu
 }
 
 function summaryOf(results: ImportResult['results']): ImportResult['summary'] {
-  const count = (outcome: Outcome) => results.filter((result) => result.outcome === outcome).length;
+  const count = (outcome: ImportOutcome) => results.filter((result) => result.outcome === outcome).length;
   return {
     requested: results.length,
     created: count('created'),

@@ -1,7 +1,7 @@
 /** The lifecycle of an application: a code is sent, then confirmed; unarchive and restore are the way back. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
-import { Application } from '../applications/model.ts';
+import { ApplicationSchema } from '../applications/model.ts';
 import { LifecycleConfirmInput, LifecycleSendInput, LifecycleSent } from './model.ts';
 import type { Lifecycle } from './service.ts';
 
@@ -25,7 +25,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       path: '/api/applications/:id/lifecycle/confirm',
       summary: 'Confirm with the code; the change happens once',
       body: LifecycleConfirmInput,
-      data: Application,
+      data: ApplicationSchema,
       errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', 'invalid_state'],
       handle: ({ actor, application, body }) => lifecycle.confirm(actor, application, body),
     }),
@@ -36,7 +36,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       summary: 'Bring an archived application back',
       body: Input({}),
       isBodyOptional: true,
-      data: Application,
+      data: ApplicationSchema,
       errors: ['invalid_state'],
       handle: ({ actor, application }) => lifecycle.unarchive(actor, application),
     }),
@@ -47,7 +47,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       summary: 'Bring a deleted application back',
       body: Input({}),
       isBodyOptional: true,
-      data: Application,
+      data: ApplicationSchema,
       errors: ['invalid_state'],
       handle: ({ actor, application }) => lifecycle.restore(actor, application),
     }),

@@ -5,10 +5,16 @@ import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
-import { type Application, findApplication, updateApplication } from '../../store/applications.ts';
+import {
+  type Application,
+  findApplication,
+  requireApplication,
+  type TenantApplication,
+  updateApplication,
+} from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import { ownerEmails } from '../../store/workspace-members.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
@@ -32,6 +38,7 @@ export interface LifecycleDependencies {
 
 export type Lifecycle = ReturnType<typeof lifecycleService>;
 
+/** Nothing is archived, deleted or hidden without a code; each code serves one change of one application. */
 export function lifecycleService({ db, challenges }: LifecycleDependencies) {
   /** New sign-ins are refused by state; sessions, personal keys, codes and device grants that are open end by the epoch. */
   async function carryOut(unit: Unit, application: Application, request: Request): Promise<ApplicationRecord> {
@@ -52,7 +59,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
     async send(
       actor: Actor,
       principal: Principal,
-      application: Application,
+      application: TenantApplication,
       input: LifecycleSendInput,
     ): Promise<LifecycleSent> {
       const request: Request = { kind: input.kind, skipGrace: input.skipGrace ?? false };
@@ -60,8 +67,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         changeOf(application, request, unit.now);
         const recipients = await recipientsOf(unit, principal, application);
         const [first] = recipients;
-        if (first === undefined)
-          throw new AppError('invalid_state', { message: 'The workspace has no owner to send the code to.' });
+        if (first === undefined) throw new AppError('invalid_state', { hint: 'workspace_without_owner' });
         const subject = { purpose: 'lifecycle', applicationId: application.id, email: first } as const;
         const issued = await challenges.issueFor(unit, subject, { ...request });
         if (!issued.ok) return { ...issued, waitMs: issued.retryAt - unit.now };
@@ -101,7 +107,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         const redeemed = await challenges.redeemFor(unit, subject, challengeId, code);
         // A wrong try must be counted, so it is no exception here.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
-        const application = (await findApplication(unit, id))!;
+        const application = await requireApplication(unit, id);
         return { ok: true as const, record: await carryOut(unit, application, redeemed.data as Request) };
       });
       if (!outcome.ok) throw codeRefusal(outcome, outcome.now);
@@ -114,7 +120,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         isAway: ({ archivedAt, deletedAt }) => archivedAt !== null && deletedAt === null,
         columns: { archivedAt: null },
         audit: 'application.unarchived',
-        refusal: 'Only an archived application that is not deleted can be unarchived.',
+        refusal: 'application_not_archived',
       }),
 
     /** @throws {AppError} invalid_state unless deleted. */
@@ -123,14 +129,14 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         isAway: ({ deletedAt }) => deletedAt !== null,
         columns: { deletedAt: null, purgeAfter: null },
         audit: 'application.restored',
-        refusal: 'Only a deleted application can be restored.',
+        refusal: 'application_not_deleted',
       }),
   };
 
   function bringBack(actor: Actor, { id, workspaceId }: Application, way: WayBack): Promise<ApplicationRecord> {
     return db.write(actor, async (unit) => {
       const application = await findApplication(unit, id);
-      if (!application || !way.isAway(application)) throw new AppError('invalid_state', { message: way.refusal });
+      if (!application || !way.isAway(application)) throw new AppError('invalid_state', { hint: way.refusal });
       const changed = await updateApplication(unit, id, way.columns);
       await recordAudit(unit, { kind: way.audit, applicationId: id, workspaceId, targetId: id });
       return presentApplication(unit, changed);
@@ -142,14 +148,13 @@ interface WayBack {
   readonly isAway: (application: Application) => boolean;
   readonly columns: Partial<Pick<Application, 'archivedAt' | 'deletedAt' | 'purgeAfter'>>;
   readonly audit: 'application.unarchived' | 'application.restored';
-  readonly refusal: string;
+  readonly refusal: 'application_not_archived' | 'application_not_deleted';
 }
 
 /** The acting member, or for a key the owners of the workspace. */
-async function recipientsOf(unit: Unit, principal: Principal, { workspaceId }: Application): Promise<string[]> {
-  if (principal.kind === 'key') return ownerEmails(unit, workspaceId!);
-  const user = await findUser(unit, principal.userId);
-  return [user!.email];
+async function recipientsOf(unit: Unit, principal: Principal, { workspaceId }: TenantApplication): Promise<string[]> {
+  if (principal.kind === 'key') return ownerEmails(unit, workspaceId);
+  return [(await requireUser(unit, principal.userId)).email];
 }
 
 /** The contract's table of transitions. @throws {AppError} invalid_state */
@@ -157,17 +162,12 @@ function changeOf({ archivedAt, deletedAt, purgeAfter }: Application, { kind, sk
   const isHidden = deletedAt !== null && purgeAfter !== null && purgeAfter <= now;
   if (kind === 'archive') {
     if (archivedAt !== null || deletedAt !== null)
-      throw new AppError('invalid_state', { message: 'Only an active application can be archived.' });
+      throw new AppError('invalid_state', { hint: 'application_not_active' });
     return { audit: 'application.archived', columns: { archivedAt: now } } as const;
   }
-  if (kind === 'delete' && deletedAt !== null)
-    throw new AppError('invalid_state', { message: 'This application is deleted already.' });
+  if (kind === 'delete' && deletedAt !== null) throw new AppError('invalid_state', { hint: 'application_deleted' });
   if (kind === 'hide_now' && (isHidden || (deletedAt === null && !skipGrace)))
-    throw new AppError('invalid_state', {
-      message: isHidden
-        ? 'This application is hidden already.'
-        : 'Only a deleted application in its grace can be hidden.',
-    });
+    throw new AppError('invalid_state', { hint: isHidden ? 'application_hidden' : 'application_not_in_grace' });
   if (kind === 'delete' && !skipGrace)
     return { audit: 'application.deleted', columns: { deletedAt: now, purgeAfter: now + GRACE_MS } } as const;
   return { audit: 'application.hidden', columns: { deletedAt: deletedAt ?? now, purgeAfter: now } } as const;

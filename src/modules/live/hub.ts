@@ -18,6 +18,7 @@ const MAX_WAITING_CHANGES = 100;
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(': heartbeat\n\n');
 
+/** The open streams of this process. */
 export interface Hub {
   /** A stream of one session's changes, beginning with a `session` snapshot. @throws {AppError} revoked, rate_limited, unavailable */
   open(principal: SessionPrincipal): Promise<ReadableStream<Uint8Array>>;
@@ -113,12 +114,8 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
   return {
     async open({ applicationId, userId, sessionId }) {
       if (open.ofSession(applicationId, userId, sessionId) >= MAX_PER_SESSION)
-        throw new AppError('rate_limited', {
-          message: 'This session has too many open streams.',
-          retryAfterSeconds: 15,
-        });
-      if (open.count() >= MAX_IN_ALL)
-        throw new AppError('unavailable', { message: 'Too many open streams; try again later.' });
+        throw new AppError('rate_limited', { hint: 'too_many_streams_in_session', retryAfterSeconds: 15 });
+      if (open.count() >= MAX_IN_ALL) throw new AppError('unavailable', { hint: 'too_many_streams' });
       // It listens before it looks: whatever changes from here on is told behind the snapshot.
       const listener = open.add({ applicationId, userId, sessionId });
       const snapshot = await envelopeOf(sessionId).catch((error: unknown) => {

@@ -9,6 +9,7 @@ interface Whose {
   readonly sessionId: string;
 }
 
+/** One open stream. */
 export interface Listener extends Whose {
   /** Changes that wait to be looked up before it can be told them. */
   waiting: number;
@@ -20,6 +21,7 @@ interface Stream extends Listener {
   early: Uint8Array[];
 }
 
+/** Who listens, by application, person and session. */
 export interface Listeners {
   add(whose: Whose): Listener;
   /** What the listener reads, from its first message on. */
@@ -35,6 +37,7 @@ export interface Listeners {
   count(): number;
 }
 
+/** A listener that cannot be written to is dropped, and no call throws for it. */
 export function listeners(): Listeners {
   const open = new Map<string, Map<string, Set<Stream>>>();
   let total = 0;
@@ -45,10 +48,10 @@ export function listeners(): Listeners {
     const { applicationId, userId } = listener;
     const people = open.get(applicationId);
     const streams = people?.get(userId);
-    if (!streams?.delete(listener as Stream)) return;
+    if (!people || !streams?.delete(listener as Stream)) return;
     total -= 1;
-    if (streams.size === 0) people!.delete(userId);
-    if (people!.size === 0) open.delete(applicationId);
+    if (streams.size === 0) people.delete(userId);
+    if (people.size === 0) open.delete(applicationId);
   }
 
   function close(listener: Listener): void {

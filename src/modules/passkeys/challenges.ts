@@ -14,12 +14,14 @@ import {
 export const CHALLENGE_LIFETIME_MS = 5 * MINUTE;
 const CHALLENGE_BYTES = 32;
 
+/** A challenge for the browser. `expiresAt` is in epoch milliseconds. */
 export interface IssuedChallenge {
   readonly challengeId: string;
   readonly challenge: Uint8Array<ArrayBuffer>;
   readonly expiresAt: number;
 }
 
+/** Draws 32 random bytes (WebAuthn §13.4.3 asks for 16 at least). */
 export async function issueChallenge(unit: Unit, random: Random, ceremony: Ceremony): Promise<IssuedChallenge> {
   const challenge = Buffer.from(random.bytes(CHALLENGE_BYTES));
   const expiresAt = unit.now + CHALLENGE_LIFETIME_MS;
@@ -27,6 +29,7 @@ export async function issueChallenge(unit: Unit, random: Random, ceremony: Cerem
   return { challengeId, challenge: new Uint8Array(challenge), expiresAt };
 }
 
+/** A challenge that can be answered no more. */
 export interface UsedChallenge {
   readonly applicationId: string;
   readonly challenge: Buffer;
@@ -41,7 +44,6 @@ export async function useChallenge(unit: Unit, challengeId: string, answered: An
   const used = await consumePasskeyChallenge(unit, challengeId, answered);
   if (used) return used;
   const known = await findPasskeyChallenge(unit, challengeId, answered);
-  if (known && known.consumedAt !== null)
-    throw new AppError('code_consumed', { message: 'This request was answered already; start again.' });
-  throw new AppError('code_expired', { message: 'This request has expired; start again.' });
+  if (known && known.consumedAt !== null) throw new AppError('code_consumed', { hint: 'passkey_challenge_answered' });
+  throw new AppError('code_expired', { hint: 'passkey_challenge_expired' });
 }

@@ -59,23 +59,23 @@ export const PasskeyOptionsInput = Input({
   }),
 });
 
-export const RequestOptions = Type.Object({
+export const AssertionOptions = Type.Object({
   ...Ceremony,
   options: Type.Object({}, { description: 'PublicKeyCredentialRequestOptionsJSON, for `navigator.credentials.get`.' }),
 });
-export type RequestOptions = Static<typeof RequestOptions>;
+export type AssertionOptions = Static<typeof AssertionOptions>;
 
 export const PasskeySignInInput = Input({ challengeId: ChallengeId(), credential: AssertionCredential });
 export type PasskeySignInInput = Static<typeof PasskeySignInInput>;
 
-export const CreationOptions = Type.Object({
+export const AttestationOptions = Type.Object({
   ...Ceremony,
   options: Type.Object(
     {},
     { description: 'PublicKeyCredentialCreationOptionsJSON, for `navigator.credentials.create`.' },
   ),
 });
-export type CreationOptions = Static<typeof CreationOptions>;
+export type AttestationOptions = Static<typeof AttestationOptions>;
 
 export const NewPasskeyInput = Input({
   challengeId: ChallengeId(),
@@ -98,6 +98,6 @@ export const PasskeyRecord = Type.Object(
 );
 export type PasskeyRecord = Static<typeof PasskeyRecord>;
 
-export const Passkeys = Type.Object({ items: Type.Array(PasskeyRecord) });
+export const PasskeyList = Type.Object({ items: Type.Array(PasskeyRecord) });
 
 export const PasskeyRemoved = Type.Object({ id: Id('psk') });

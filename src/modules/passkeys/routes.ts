@@ -5,15 +5,15 @@ import { SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
 import type { KeepConsoleSession } from '../sign-in/console-session.ts';
 import {
-  CreationOptions,
+  AttestationOptions,
   NewPasskeyInput,
   PasskeyOptionsInput,
   PasskeyPatch,
   PasskeyRecord,
   PasskeyRemoved,
-  Passkeys as PasskeyList,
+  PasskeyList,
   PasskeySignInInput,
-  RequestOptions,
+  AssertionOptions,
 } from './model.ts';
 import type { Passkeys } from './service.ts';
 import type { PasskeySignIn } from './sign-in.ts';
@@ -38,7 +38,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       description:
         'For a discoverable credential, with user verification: pass `options` to the browser, with conditional UI or without.',
       body: PasskeyOptionsInput,
-      data: RequestOptions,
+      data: AssertionOptions,
       errors: ['not_found', 'application_archived', 'forbidden', 'invalid_state'],
       handle: ({ actor, body }) => passkeySignIn.options(actor, body.clientId),
     }),
@@ -82,7 +82,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       summary: 'Options for making a passkey',
       description:
         'It will open the applications of this workspace; made in the console, those of all. Needs a fresh session.',
-      data: CreationOptions,
+      data: AttestationOptions,
       errors: ['reauthentication_required', 'invalid_state'],
       handle: ({ actor, principal }) => passkeys.options(actor, principal),
     }),
@@ -106,8 +106,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       body: PasskeyPatch,
       data: PasskeyRecord,
       errors: ['not_found'],
-      handle: ({ actor, principal, params, body }) =>
-        passkeys.rename(actor, principal, params['passkeyId']!, body.name),
+      handle: ({ actor, principal, params, body }) => passkeys.rename(actor, principal, params.passkeyId, body.name),
     }),
     operation({
       ...own,
@@ -120,7 +119,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       data: PasskeyRemoved,
       errors: ['not_found', 'reauthentication_required', 'invalid_state'],
       handle: ({ actor, principal, params, query }) =>
-        passkeys.remove(actor, principal, params['passkeyId']!, query.force ?? false),
+        passkeys.remove(actor, principal, params.passkeyId, query.force ?? false),
     }),
   ];
 }

@@ -7,7 +7,7 @@ import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
-import { findApplication } from '../../store/applications.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   deletePasskey,
@@ -25,7 +25,7 @@ import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
 import { authenticatorName } from './authenticators.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
-import type { CreationOptions, NewPasskeyInput, PasskeyRecord } from './model.ts';
+import type { AttestationOptions, NewPasskeyInput, PasskeyRecord } from './model.ts';
 import { creationOptions, verifyCreation } from './webauthn.ts';
 
 const MAX_PASSKEYS = 50;
@@ -42,6 +42,7 @@ export interface PasskeyDependencies {
 
 export type Passkeys = ReturnType<typeof passkeyService>;
 
+/** Adding and removing one take a fresh session, and the person is told of both by mail. */
 export function passkeyService(dependencies: PasskeyDependencies) {
   const { db, random, waysIn, relyingParty } = dependencies;
 
@@ -53,7 +54,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
     },
 
     /** @throws {AppError} reauthentication_required; invalid_state where there are fifty already. */
-    async options(actor: Actor, principal: SessionPrincipal): Promise<CreationOptions> {
+    async options(actor: Actor, principal: SessionPrincipal): Promise<AttestationOptions> {
       const rp = relyingParty();
       const { userId, workspaceId, applicationId, sessionId, envelope } = principal;
       const { issued, existing, application } = await db.write(actor, async (unit) => {
@@ -63,7 +64,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         return {
           issued: await issueChallenge(unit, random, { purpose: 'registration', applicationId, sessionId }),
           existing: held,
-          application: (await findApplication(unit, applicationId))!,
+          application: await requireApplication(unit, applicationId),
         };
       });
       const { challengeId, challenge, expiresAt } = issued;
@@ -90,8 +91,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         // That took a moment: who was signed out or deleted meanwhile adds no way in any more.
         if (!(await isSessionLive(unit, sessionId, unit.now))) throw new AppError('unauthenticated');
         refuseFurther(await passkeysUnderHandle(unit, principal));
-        if (await findPasskey(unit, made.credentialId))
-          throw new AppError('conflict', { message: 'This passkey is registered already; use it to sign in.' });
+        if (await findPasskey(unit, made.credentialId)) throw new AppError('conflict', { hint: 'passkey_registered' });
         const name = input.name?.trim() ?? authenticatorName(made.aaguid);
         const passkey = await insertPasskey(unit, { userId, workspaceId, ...made, name });
         await tell(unit, principal, passkey, 'passkey_added');
@@ -146,7 +146,7 @@ async function passkeysUnderHandle(reader: Reader, { userId, workspaceId }: Owne
 
 function refuseFurther(held: readonly Passkey[]): void {
   if (held.length >= MAX_PASSKEYS)
-    throw new AppError('invalid_state', { message: `There are ${MAX_PASSKEYS} passkeys already; remove one first.` });
+    throw new AppError('invalid_state', { hint: 'too_many_passkeys', values: { max: MAX_PASSKEYS } });
 }
 
 /** A new way in, or one less, is told to the applications and to the person. */

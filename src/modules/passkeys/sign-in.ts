@@ -5,14 +5,14 @@ import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database } from '../../db/database.ts';
-import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { type Application, findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { countPasskeyUse, findPasskey, type Passkey } from '../../store/passkeys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, recordRefusal } from '../sign-in/complete.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
-import type { PasskeySignInInput, RequestOptions } from './model.ts';
+import type { PasskeySignInInput, AssertionOptions } from './model.ts';
 import { requestOptions, type VerifiedAssertion, verifyAssertion } from './webauthn.ts';
 
 export interface PasskeySignInDependencies {
@@ -24,6 +24,7 @@ export interface PasskeySignInDependencies {
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
+/** A refusal is put on record before it is thrown. */
 export function passkeySignIn(dependencies: PasskeySignInDependencies) {
   const { db, random, sessions, relyingParty } = dependencies;
 
@@ -42,7 +43,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
 
   return {
     /** @throws {AppError} not_found, application_archived, forbidden, invalid_state */
-    async options(actor: Actor, clientId: string): Promise<RequestOptions> {
+    async options(actor: Actor, clientId: string): Promise<AssertionOptions> {
       const rp = relyingParty();
       const { id: applicationId } = openApplication(await findApplicationByClientId(db.reader, clientId), 'passkey');
       const { challengeId, challenge, expiresAt } = await db.write(actor, (unit) =>
@@ -62,12 +63,12 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
       const used = await db.write(actor, (unit) =>
         useChallenge(unit, input.challengeId, { purpose: 'sign_in', sessionId: null }),
       );
-      const application = (await findApplication(db.reader, used.applicationId))!;
+      const application = await requireApplication(db.reader, used.applicationId);
       const passkey = await findPasskey(db.reader, Buffer.from(input.credential.id, 'base64url'));
       if (!passkey) throw await refused(actor, application, undefined, new AppError('passkey_unknown'));
       if (passkey.workspaceId !== null && passkey.workspaceId !== application.workspaceId) {
-        const message = 'This passkey is for other applications than this one; sign in another way.';
-        throw await refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
+        const elsewhere = new AppError('passkey_invalid', { hint: 'passkey_of_other_applications' });
+        throw await refused(actor, application, passkey, elsewhere);
       }
       let assertion: VerifiedAssertion;
       try {
@@ -80,7 +81,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         // 22). Those that do not count always say zero.
         if (!(await countPasskeyUse(unit, passkey.id, assertion))) return null;
         // As of now, not of before the signature was checked.
-        const current = (await findApplication(unit, application.id))!;
+        const current = await requireApplication(unit, application.id);
         return completeSignIn(unit, sessions, current, {
           person: { userId: passkey.userId },
           method: 'passkey',
@@ -88,8 +89,8 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         });
       });
       if (!outcome) {
-        const message = 'This passkey may have been copied and is not accepted; sign in another way and replace it.';
-        throw await refused(actor, application, passkey, new AppError('passkey_invalid', { message }));
+        const copied = new AppError('passkey_invalid', { hint: 'passkey_copied' });
+        throw await refused(actor, application, passkey, copied);
       }
       if (!outcome.ok) throw new AppError(outcome.refusal);
       const { token, expiresAt, userId, applicationId } = outcome;

@@ -20,15 +20,16 @@ const ALGORITHMS = [-8, -7, -257];
 
 type Challenge = Uint8Array<ArrayBuffer>;
 
-export const toBase64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+const toBase64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
 /**
  * What identifies a person to their authenticator: our id for them, which says nothing about them, with the workspace that
  * the passkey opens. An authenticator keeps one passkey a handle, so those of two workspaces must differ. At most 64 bytes.
  */
-export const userHandleOf = ({ userId, workspaceId }: Pick<Passkey, 'userId' | 'workspaceId'>) =>
+const userHandleOf = ({ userId, workspaceId }: Pick<Passkey, 'userId' | 'workspaceId'>) =>
   new TextEncoder().encode(userId + (workspaceId ?? ''));
 
+/** Whom a passkey is made for. */
 export interface NewCredentialFor {
   readonly userId: string;
   readonly workspaceId: string | null;
@@ -38,6 +39,7 @@ export interface NewCredentialFor {
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 }
 
+/** Asks for a discoverable credential, for verification of the user, and for no attestation. */
 export function creationOptions(rp: RelyingParty, challenge: Challenge, person: NewCredentialFor) {
   return generateRegistrationOptions({
     rpName: 'Gatehouse',
@@ -67,6 +69,7 @@ export function requestOptions(rp: RelyingParty, challenge: Challenge) {
   });
 }
 
+/** A new passkey, as its authenticator described it. */
 export interface VerifiedCredential {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
@@ -117,6 +120,7 @@ function refuseCertificates({ response }: AttestationCredential): void {
   if (format !== 'none' && !isSelfSigned) throw new Error(`attestation ${format} was not asked for`);
 }
 
+/** What an authenticator says of itself in a right answer. */
 export interface VerifiedAssertion {
   readonly counter: number;
   readonly isBackedUp: boolean;

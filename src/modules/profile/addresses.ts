@@ -26,8 +26,7 @@ import {
   MAX_ENTRIES,
 } from './model.ts';
 
-export type Addresses = ReturnType<typeof addressService>;
-
+/** The first of its kind is the default, whatever was asked for. */
 export function addressService(db: Database) {
   return {
     /** All of them, or those of a kind; there are few enough for one page. */
@@ -45,7 +44,8 @@ export function addressService(db: Database) {
         const rows = await listAddresses(unit, userId);
         if (rows.length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
-            message: `You can have at most ${MAX_ENTRIES} addresses; delete one first.`,
+            hint: 'too_many_entries',
+            values: { max: MAX_ENTRIES, entries: 'addresses' },
           });
         const isFirst = !rows.some((row) => row.kind === kind);
         const isDefault = isFirst || input.isDefault === true;

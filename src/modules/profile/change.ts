@@ -4,6 +4,7 @@ import type { Unit } from '../../db/database.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { announceProfile, type ProfileCategory } from '../users/announce.ts';
 
+/** What was changed, without the values. */
 export interface ProfileChange {
   /** More than one where a change reaches further, as that of an address that a legal entity named. */
   readonly categories: readonly [ProfileCategory, ...ProfileCategory[]];

@@ -19,8 +19,8 @@ import {
   LanguageInput,
   LanguagePage,
   MAX_ENTRIES,
-  Removed,
-  RemovedLanguage,
+  EntryRemoved,
+  LanguageRemoved,
 } from './model.ts';
 import type { Profiles } from './service.ts';
 
@@ -80,7 +80,7 @@ export function collectionRoutes({
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
-      data: Removed,
+      data: EntryRemoved,
       errors: ['not_found'],
       handle: ({ actor, principal, query, body }) => addresses.remove(actor, principal, named('id', query, body)),
     }),
@@ -124,7 +124,7 @@ export function collectionRoutes({
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
-      data: Removed,
+      data: EntryRemoved,
       errors: ['not_found'],
       handle: ({ actor, principal, query, body }) => entities.remove(actor, principal, named('id', query, body)),
     }),
@@ -167,7 +167,7 @@ export function collectionRoutes({
       query: CodeQuery,
       body: CodeInput,
       isBodyOptional: true,
-      data: RemovedLanguage,
+      data: LanguageRemoved,
       errors: ['not_found'],
       handle: ({ actor, principal, query, body }) => languages.remove(actor, principal, named('code', query, body)),
     }),

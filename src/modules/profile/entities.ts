@@ -18,8 +18,7 @@ import { recordChange } from './change.ts';
 import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
 
-export type Entities = ReturnType<typeof entityService>;
-
+/** An entity can name an address of the same person, and no other. */
 export function entityService(db: Database) {
   return {
     /** There are few enough for one page. */
@@ -35,7 +34,8 @@ export function entityService(db: Database) {
       return db.write(actor, async (unit) => {
         if ((await listLegalEntities(unit, userId)).length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
-            message: `You can have at most ${MAX_ENTRIES} legal entities; delete one first.`,
+            hint: 'too_many_entries',
+            values: { max: MAX_ENTRIES, entries: 'legal entities' },
           });
         await requireOwnAddress(unit, userId, cleaned.addressId);
         const row = await insertLegalEntity(unit, { userId, ...cleaned });

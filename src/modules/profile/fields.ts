@@ -5,6 +5,7 @@ import { AppError, type FieldProblem } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { plainLine } from '../../core/line.ts';
 
+/** How one field is normalised. */
 export interface FieldRule {
   /** What to give instead; never holds what was given. */
   readonly remedy: string;
@@ -19,6 +20,7 @@ type Rules = Readonly<Record<string, FieldRule>>;
 /** An absent field is left as it is; null and blank clear. */
 export type Given<Of extends Rules> = { readonly [Field in keyof Of]?: string | null };
 
+/** The given fields in their normal form. */
 export type Cleaned<Of extends Rules> = {
   [Field in keyof Of]?: Of[Field] extends { readonly isRequired: true } ? string : string | null;
 };

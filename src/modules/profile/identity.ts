@@ -3,16 +3,15 @@ import type { Actor } from '../../core/actor.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
-import { findUser, updateUser, type User } from '../../store/people.ts';
+import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { recordChange } from './change.ts';
 import { cleanFields, differences } from './fields.ts';
 import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
 
-export type Identities = ReturnType<typeof identityService>;
-
+/** A change that changes nothing is not told to anybody. */
 export function identityService(db: Database) {
   return {
-    get: async ({ userId }: SessionPrincipal): Promise<Identity> => identityOf((await findUser(db.reader, userId))!),
+    get: async ({ userId }: SessionPrincipal): Promise<Identity> => identityOf(await requireUser(db.reader, userId)),
 
     /**
      * Changes what is named and leaves the rest, whoever else is changing it.
@@ -22,7 +21,7 @@ export function identityService(db: Database) {
     async update(actor: Actor, principal: SessionPrincipal, patch: IdentityPatch): Promise<Identity> {
       const cleaned = cleanFields(IDENTITY_RULES, patch);
       return db.write(actor, async (unit) => {
-        const user = (await findUser(unit, principal.userId))!;
+        const user = await requireUser(unit, principal.userId);
         const changes = differences(user, cleaned);
         const fields = Object.keys(changes);
         if (fields.length === 0) return identityOf(user);
@@ -34,6 +33,7 @@ export function identityService(db: Database) {
   };
 }
 
+/** `name` follows from the other parts; it is not stored. */
 export function identityOf(user: User): Identity {
   const { fullName, givenName, familyName, locale, timezone } = user;
   return { fullName, givenName, familyName, locale, timezone, name: displayName(user) };

@@ -9,8 +9,7 @@ import { recordChange } from './change.ts';
 import { completeFields } from './fields.ts';
 import { type Language, LANGUAGE_RULES, MAX_ENTRIES } from './model.ts';
 
-export type Languages = ReturnType<typeof languageService>;
-
+/** Tags are compared in their canonical form. */
 export function languageService(db: Database) {
   return {
     /** In the order of their tags; there are few enough for one page. */
@@ -31,11 +30,11 @@ export function languageService(db: Database) {
         const rows = await listLanguages(unit, userId);
         const known = rows.find((language) => language.code === code);
         if (known?.level === level) return known;
-        if (known)
-          throw new AppError('conflict', { message: 'You have this language already; change its level with PATCH.' });
+        if (known) throw new AppError('conflict', { hint: 'language_listed' });
         if (rows.length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
-            message: `You can have at most ${MAX_ENTRIES} languages; delete one first.`,
+            hint: 'too_many_entries',
+            values: { max: MAX_ENTRIES, entries: 'languages' },
           });
         await insertLanguage(unit, userId, { code, level });
         const fields = ['code', 'level'];

@@ -21,7 +21,7 @@ const GivenOrNull = (rule: fields.FieldRule) => OrNull(Given(rule));
 const MAX_ID = 100;
 const GivenId = (what: string) => Type.String({ minLength: 1, maxLength: MAX_ID, remedy: `Give the id of ${what}.` });
 
-export const Removed = Type.Object({ id: Type.String() });
+export const EntryRemoved = Type.Object({ id: Type.String() });
 
 export const IDENTITY_RULES = {
   fullName: fields.line(100),
@@ -86,7 +86,7 @@ export const RegionInput = Input(
 );
 export type RegionInput = Static<typeof RegionInput>;
 
-export const Region = Nullable(
+export const RegionSchema = Nullable(
   Type.Object(
     {
       country: Text({ examples: ['AT'] }),
@@ -239,4 +239,4 @@ export const LanguagePage = PageOf(Language);
 
 export const CodeQuery = Type.Object({ code: Type.Optional(LanguageCode) });
 export const CodeInput = Input({ code: Type.Optional(LanguageCode) });
-export const RemovedLanguage = Type.Object({ code: Type.String() });
+export const LanguageRemoved = Type.Object({ code: Type.String() });

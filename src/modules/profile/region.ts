@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import type { Region } from '../../core/envelope.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Reader } from '../../db/database.ts';
-import { findUser, updateUser } from '../../store/people.ts';
+import { requireUser, updateUser } from '../../store/people.ts';
 import { recordChange } from './change.ts';
 import { type Cleaned, cleanFields, completeFields, differences } from './fields.ts';
 import { REGION_RULES, type RegionInput } from './model.ts';
@@ -12,8 +12,7 @@ type RegionFields = Cleaned<typeof REGION_RULES>;
 
 const UNSET: Region = { country: null, uiLocale: null, timeZone: null, currency: null, measurementSystem: null };
 
-export type Regions = ReturnType<typeof regionService>;
-
+/** A change that changes nothing is not told to anybody. */
 export function regionService(db: Database) {
   /** Merges over what is there at this moment, so that nothing that was not named can be lost. */
   function write(actor: Actor, principal: SessionPrincipal, named: RegionFields): Promise<Region | null> {
@@ -49,5 +48,5 @@ export function regionService(db: Database) {
 }
 
 async function find(reader: Reader, { userId }: SessionPrincipal): Promise<Region | null> {
-  return (await findUser(reader, userId))!.region;
+  return (await requireUser(reader, userId)).region;
 }

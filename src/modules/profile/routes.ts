@@ -1,7 +1,7 @@
 /** A person's own profile: who they are, by which name in the application, and where they are at home. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';
-import { Identity, IdentityPatch, Region, RegionInput, Username, UsernameInput } from './model.ts';
+import { Identity, IdentityPatch, RegionSchema, RegionInput, Username, UsernameInput } from './model.ts';
 import type { Profiles } from './service.ts';
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
@@ -49,7 +49,7 @@ export function profileRoutes(profiles: Profiles): Operation[] {
       method: 'GET',
       path: regionPath,
       summary: 'My region; null where I gave none',
-      data: Region,
+      data: RegionSchema,
       handle: ({ principal }) => regions.get(principal),
     }),
     operation({
@@ -60,7 +60,7 @@ export function profileRoutes(profiles: Profiles): Operation[] {
       summary: 'Put my region as a whole',
       description: 'What is left out becomes null. A region of nothing but nulls is null.',
       body: RegionInput,
-      data: Region,
+      data: RegionSchema,
       handle: ({ actor, principal, body }) => regions.replace(actor, principal, body),
     }),
     operation({
@@ -71,7 +71,7 @@ export function profileRoutes(profiles: Profiles): Operation[] {
       summary: 'Change parts of my region',
       description: 'What is left out stays as it is; null or blank clears it. A region of nothing but nulls is null.',
       body: RegionInput,
-      data: Region,
+      data: RegionSchema,
       handle: ({ actor, principal, body }) => regions.update(actor, principal, body),
     }),
     operation({
@@ -81,7 +81,7 @@ export function profileRoutes(profiles: Profiles): Operation[] {
       path: regionPath,
       summary: 'Clear my region',
       description: 'Idempotent; answers null.',
-      data: Region,
+      data: RegionSchema,
       handle: ({ actor, principal }) => regions.clear(actor, principal),
     }),
     ...collectionRoutes(profiles),

@@ -9,6 +9,7 @@ import { usernameService } from './username.ts';
 
 export type Profiles = ReturnType<typeof profileService>;
 
+/** All act for the person of the session, and for nobody else. */
 export function profileService(db: Database) {
   return {
     identities: identityService(db),

@@ -2,6 +2,7 @@
 import type { Actor } from '../../core/actor.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import { required } from '../../core/required.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import type { Database } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
@@ -11,8 +12,7 @@ import { changeUsername, findMember } from '../../store/members.ts';
 const RULES =
   'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, starting with a letter, without doubled or trailing punctuation, and no reserved word; null gives the name up.';
 
-export type Usernames = ReturnType<typeof usernameService>;
-
+/** A name is unique within an application; of two who want it at once, one gets it. */
 export function usernameService(db: Database) {
   return {
     /**
@@ -30,10 +30,10 @@ export function usernameService(db: Database) {
       if (username !== null && !isClaimableUsername(username)) throw invalidField('username', RULES);
       return db.write(actor, async (unit) => {
         const { applicationId, userId } = principal;
-        const { id, username: previousUsername } = (await findMember(unit, applicationId, userId))!;
+        const member = required(await findMember(unit, applicationId, userId), `membership of ${userId}`);
+        const { id, username: previousUsername } = member;
         if (username === previousUsername) return { username };
-        if (!(await changeUsername(unit, id, username)))
-          throw new AppError('conflict', { message: 'Somebody has this username already; choose another.' });
+        if (!(await changeUsername(unit, id, username))) throw new AppError('conflict', { hint: 'username_taken' });
         await recordAudit(unit, { kind: 'account.username_changed', applicationId, userId });
         await emit(unit, {
           type: 'user.username_changed',

@@ -6,7 +6,7 @@ import { AppError, invalidField } from '../../core/error.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
-import type { Application } from '../../store/applications.ts';
+import type { Application, TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   deleteProviderClient,
@@ -17,6 +17,7 @@ import {
 import { GOOGLE_ISSUER, isIssuer, issuerName, isOperators, type IssuerTrust, trustIn } from './issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
 
+/** The client that is used for an application now. */
 export interface EffectiveProvider {
   readonly source: 'application' | 'instance';
   readonly issuer: string;
@@ -44,6 +45,7 @@ export interface ProviderClientDependencies {
 
 export type ProviderClients = ReturnType<typeof providerClientService>;
 
+/** Secrets are sealed before they are stored, and in no answer. */
 export function providerClientService(dependencies: ProviderClientDependencies) {
   const { db, instanceKey, instanceProvider, isLoopbackAllowed, allowedCidrs, redirectUri } = dependencies;
 
@@ -110,16 +112,13 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     async configure(
       actor: Actor,
       principal: Principal,
-      application: Application,
+      application: TenantApplication,
       input: ProviderInput,
     ): Promise<ProviderRecord> {
       const { issuer = GOOGLE_ISSUER, clientId, clientSecret, name = null } = input;
       checkIssuer(issuer);
-      if (!isOperators(issuer, instanceIssuer) && workspaceAccess(principal, application.workspaceId!) !== 'full')
-        throw new AppError('forbidden', {
-          message:
-            'Another issuer than Google or the instance’s own needs a key of the whole workspace, or an admin of it.',
-        });
+      if (!isOperators(issuer, instanceIssuer) && workspaceAccess(principal, application.workspaceId) !== 'full')
+        throw new AppError('forbidden', { hint: 'provider_issuer_restricted' });
       const sealedSecret = await instanceKey.seal('provider', clientSecret);
       const client = { issuer, clientId, sealedSecret, name: name?.trim() ?? null };
       await db.write(actor, async (unit) => {
@@ -146,8 +145,7 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
       await db.write(actor, async (unit) => {
         const { id: applicationId, workspaceId } = application;
         const removed = await deleteProviderClient(unit, applicationId);
-        if (!removed)
-          throw new AppError('not_found', { message: 'This application has no identity provider of its own.' });
+        if (!removed) throw new AppError('not_found', { hint: 'provider_not_own' });
         const { issuer, clientId } = removed;
         await recordAudit(unit, {
           kind: 'provider.unconfigured',

@@ -80,7 +80,8 @@ export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedC
     const entry = { provider: discover(issuer), since: clock.now() };
     entries.delete(issuer);
     entries.set(issuer, entry);
-    if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
+    const [oldest] = entries.keys();
+    if (oldest !== undefined && entries.size > MAX_ENTRIES) entries.delete(oldest);
     // A failure is not kept.
     entry.provider.catch(() => {
       if (entries.get(issuer) === entry) entries.delete(issuer);

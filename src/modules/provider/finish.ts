@@ -2,7 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
-import { findUser, findUserByEmail, updateUser } from '../../store/people.ts';
+import { findUserByEmail, requireUser, updateUser } from '../../store/people.ts';
 import { findIdentity, insertIdentity, touchIdentity } from '../../store/provider-identities.ts';
 import { findOpenSession, isSessionLive } from '../../store/sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -11,6 +11,7 @@ import { tellOwner } from './identities.ts';
 import type { IssuerTrust } from './issuer.ts';
 import type { ProviderProfile } from './profile.ts';
 
+/** Who came back from the provider, and to which application. */
 export interface Finishing {
   readonly application: Application;
   readonly profile: ProviderProfile;
@@ -100,7 +101,7 @@ async function personOf(unit: Unit, sessionId: string): Promise<string | undefin
 
 /** The picture at the provider, shown until the person has one of their own here. */
 async function keepPicture(unit: Unit, userId: string, { picture }: ProviderProfile): Promise<void> {
-  if (picture === null || (await findUser(unit, userId))!.providerAvatarUrl === picture) return;
+  if (picture === null || (await requireUser(unit, userId)).providerAvatarUrl === picture) return;
   await updateUser(unit, userId, { providerAvatarUrl: picture });
 }
 

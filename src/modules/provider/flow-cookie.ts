@@ -4,6 +4,7 @@ import type { Random } from '../../core/random.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
 import { STATE_LIFETIME_MS } from './states.ts';
 
+/** Reads and writes the cookie; what stands in it is random and names nobody. */
 export interface FlowCookie {
   /** The browser's secret; null when the request carries none that is well-formed. */
   read(request: Request): string | null;

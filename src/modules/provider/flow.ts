@@ -9,10 +9,16 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
+import { required } from '../../core/required.ts';
 import { withFragment } from '../../core/return-url.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database } from '../../db/database.ts';
-import { type Application, findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import {
+  type Application,
+  findApplication,
+  findApplicationByClientId,
+  requireApplication,
+} from '../../store/applications.ts';
 import type { ProviderState } from '../../store/provider-states.ts';
 import { requireFresh } from '../sign-in/freshness.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -23,7 +29,7 @@ import { finishLink, finishSignIn } from './finish.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
 import type { ProviderProfile } from './profile.ts';
 import { ProviderFault } from './protocol.ts';
-import type { RelyingParty } from './relying-party.ts';
+import type { OpenIdRelyingParty } from './relying-party.ts';
 import { isReturnAllowed, ownPage, type ReturnRules } from './return-to.ts';
 import { beginState, consumeState } from './states.ts';
 
@@ -32,7 +38,7 @@ export interface ProviderFlowDependencies {
   readonly random: Random;
   readonly sessions: Sessions;
   readonly clients: ProviderClients;
-  readonly relyingParty: RelyingParty;
+  readonly relyingParty: OpenIdRelyingParty;
   readonly returnRules: ReturnRules;
   readonly log: Logger;
 }
@@ -61,6 +67,7 @@ interface Beginning {
 
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
+/** Each flow can be finished once, in the browser it began in, within ten minutes. */
 export function providerFlow({
   db,
   random,
@@ -83,18 +90,13 @@ export function providerFlow({
 
   function checkReturn(returnTo: string, application: Application): void {
     if (!isReturnAllowed(returnTo, application, returnRules))
-      throw new AppError('invalid_request', {
-        message: 'The address to return to is not registered for this application. Its owner can add it.',
-      });
+      throw new AppError('invalid_request', { hint: 'return_url_unregistered' });
   }
 
   /** @returns the address at the provider to send the browser to. */
   async function begin(actor: Actor, { application, returnTo, browser, principal }: Beginning): Promise<string> {
     const provider = await clients.effectiveOf(db.reader, application);
-    if (!provider)
-      throw new AppError('invalid_state', {
-        message: 'No identity provider is set up for this application; sign in another way.',
-      });
+    if (!provider) throw new AppError('invalid_state', { hint: 'provider_missing' });
     checkReturn(returnTo, application);
     const { issuer, clientId } = provider;
     const state = mintSecret('providerState', random);
@@ -111,9 +113,7 @@ export function providerFlow({
   async function providerOf(application: Application, { issuer, clientId }: ProviderState): Promise<EffectiveProvider> {
     const provider = await clients.effectiveOf(db.reader, application);
     if (provider?.issuer !== issuer || provider.clientId !== clientId)
-      throw new AppError('invalid_state', {
-        message: 'The identity provider of this application has changed meanwhile. Go back and start again.',
-      });
+      throw new AppError('invalid_state', { hint: 'provider_changed' });
     return provider;
   }
 
@@ -130,8 +130,8 @@ export function providerFlow({
     if (purpose === 'link') {
       try {
         await db.write(actor, async (unit) => {
-          const application = (await findApplication(unit, applicationId))!;
-          await finishLink(unit, { application, profile, sessionId: sessionId! });
+          const application = await requireApplication(unit, applicationId);
+          await finishLink(unit, { application, profile, sessionId: required(sessionId, 'session of a link') });
         });
         return land({ linked: 'provider' });
       } catch (error) {
@@ -141,7 +141,7 @@ export function providerFlow({
     }
     const outcome = await db.write(actor, async (unit) => {
       // Read anew: it may have been archived while the provider was asked.
-      const application = (await findApplication(unit, applicationId))!;
+      const application = await requireApplication(unit, applicationId);
       const trust = await clients.trustOf(unit, profile.issuer);
       return finishSignIn(unit, sessions, { application, profile, trust, userAgent });
     });
@@ -182,12 +182,8 @@ export function providerFlow({
         browser !== null && isSecret('providerState', state)
           ? await db.write(actor, (unit) => consumeState(unit, state, browser))
           : null;
-      if (!flow)
-        throw new AppError('invalid_request', {
-          message:
-            'This sign-in is not known in this browser, has expired or was finished already. Go back and start again.',
-        });
-      const application = (await findApplication(db.reader, flow.applicationId))!;
+      if (!flow) throw new AppError('invalid_request', { hint: 'provider_flow_unknown' });
+      const application = await requireApplication(db.reader, flow.applicationId);
       checkReturn(flow.returnTo, application);
       const provider = await providerOf(application, flow);
       const { issuer } = provider;

@@ -5,9 +5,9 @@ import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
-import { type Application, findApplication } from '../../store/applications.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import {
   deleteIdentity,
   findIdentityOf,
@@ -33,7 +33,7 @@ export async function tellOwner(
   await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
   const name = issuerName(issuer, null);
   const mail = accountChangeMail(change, email === null ? `${name}.` : `${name}, as ${email}.`);
-  await mailNotice(unit, (await findUser(unit, userId))!.email, mail);
+  await mailNotice(unit, (await requireUser(unit, userId)).email, mail);
 }
 
 export interface IdentityDependencies {
@@ -41,9 +41,9 @@ export interface IdentityDependencies {
   readonly waysIn: WaysIn;
 }
 
-export type Identities = ReturnType<typeof identityService>;
+export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 
-export function identityService({ db, waysIn }: IdentityDependencies) {
+export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
   return {
     /** Those that count in the session's workspace, in the order they were connected; from the console all. */
     async list(principal: SessionPrincipal): Promise<{ items: IdentityRecord[] }> {
@@ -63,7 +63,7 @@ export function identityService({ db, waysIn }: IdentityDependencies) {
         await requireFresh(unit, principal);
         if (!isForced) await waysIn.requireAnother(unit, userId, { identityId: id });
         await deleteIdentity(unit, id);
-        await tellOwner(unit, 'provider_unlinked', identity, (await findApplication(unit, applicationId))!);
+        await tellOwner(unit, 'provider_unlinked', identity, await requireApplication(unit, applicationId));
         return { id };
       });
     },

@@ -37,6 +37,7 @@ export async function trustIn(reader: Reader, issuer: string, instanceIssuer: st
   return (await isOnlyWorkspace(reader)) ? 'here' : 'nowhere';
 }
 
+/** Whether the issuer is Google's, or the one that the operator has set. */
 export function isOperators(issuer: string, instanceIssuer: string | null): boolean {
   return issuer === instanceIssuer || issuer === GOOGLE_ISSUER;
 }

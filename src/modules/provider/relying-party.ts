@@ -24,7 +24,7 @@ export interface RelyingPartyDependencies extends DirectoryDependencies {
   readonly redirectUri: () => string;
 }
 
-export type RelyingParty = ReturnType<typeof relyingParty>;
+export type OpenIdRelyingParty = ReturnType<typeof relyingParty>;
 
 /** @returns functions that throw {@link ProviderFault} for whatever the provider does wrong. */
 export function relyingParty({ instanceKey, redirectUri, ...dependencies }: RelyingPartyDependencies) {
@@ -89,7 +89,7 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
       });
       // The library leaves the signature out, and how old the token may be.
       const { payload } = await asFault('id_token', () =>
-        jwtVerify(tokens.id_token!, keys, {
+        jwtVerify(tokens.id_token ?? '', keys, {
           currentDate: new Date(clock.now()),
           clockTolerance: TOLERANCE_SECONDS,
           maxTokenAge: MAX_AGE_SECONDS,

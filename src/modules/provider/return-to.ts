@@ -3,6 +3,7 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
 import type { Application } from '../../store/applications.ts';
 
+/** What an instance takes as an address to return to. */
 export interface ReturnRules {
   readonly baseUrl: () => string;
   readonly isLoopbackAllowed: boolean;
@@ -13,6 +14,7 @@ const SIGN_IN_PATH = '/sign-in';
 const OWN_PATHS = [SIGN_IN_PATH, '/device', '/account', '/console'];
 const MAX_LENGTH = 2000;
 
+/** Judged when a flow begins and again when it ends, as the registered addresses may have changed. */
 export function isReturnAllowed(
   returnTo: string,
   application: Pick<Application, 'clientId' | 'returnUrls'>,
@@ -32,6 +34,7 @@ function clientIdIn(query: string): string | null {
   return given.length > 1 ? null : (given[0] ?? CONSOLE_CLIENT_ID);
 }
 
+/** The sign-in page of an application, for who gave no address to return to. */
 export function ownPage(baseUrl: string, { clientId }: Pick<Application, 'clientId'>): string {
   return `${baseUrl}${SIGN_IN_PATH}?clientId=${encodeURIComponent(clientId)}`;
 }

@@ -6,7 +6,7 @@ import type { KeepConsoleSession } from '../sign-in/console-session.ts';
 import type { ProviderClients } from './clients.ts';
 import type { FlowCookie } from './flow-cookie.ts';
 import type { ProviderFlow } from './flow.ts';
-import type { Identities } from './identities.ts';
+import type { ProviderIdentities } from './identities.ts';
 import {
   CallbackQuery,
   IdentityList,
@@ -21,7 +21,7 @@ import {
 export interface ProviderRouteDependencies {
   readonly clients: ProviderClients;
   readonly flow: ProviderFlow;
-  readonly identities: Identities;
+  readonly identities: ProviderIdentities;
   readonly flowCookie: FlowCookie;
   readonly keepConsoleSession: KeepConsoleSession;
 }
@@ -127,7 +127,7 @@ function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDe
       data: IdentityRemoved,
       errors: ['not_found', 'invalid_state', 'reauthentication_required'],
       handle: ({ actor, principal, params, query }) =>
-        identities.remove(actor, principal, params['identityId']!, query.force ?? false),
+        identities.remove(actor, principal, params.identityId, query.force ?? false),
     }),
   ];
 }

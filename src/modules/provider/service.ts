@@ -2,7 +2,7 @@
 import { waysInService } from '../sign-in/ways-in.ts';
 import { type ProviderClientDependencies, providerClientService } from './clients.ts';
 import { providerFlow, type ProviderFlowDependencies } from './flow.ts';
-import { identityService } from './identities.ts';
+import { providerIdentityService } from './identities.ts';
 import { relyingParty, type RelyingPartyDependencies } from './relying-party.ts';
 
 type Wired = 'clients' | 'relyingParty' | 'returnRules';
@@ -19,6 +19,9 @@ export interface ProviderDependencies
 
 const CALLBACK_PATH = '/api/auth/google/callback';
 
+export type Provider = ReturnType<typeof providerService>;
+
+/** Nothing is asked of a provider before somebody goes through it. */
 export function providerService(dependencies: ProviderDependencies) {
   const { baseUrl, isLoopbackAllowed, isLoopbackOpen } = dependencies;
   const redirectUri = () => baseUrl() + CALLBACK_PATH;
@@ -30,6 +33,6 @@ export function providerService(dependencies: ProviderDependencies) {
     clients,
     waysIn,
     flow: providerFlow({ ...dependencies, clients, relyingParty: party, returnRules }),
-    identities: identityService({ ...dependencies, waysIn }),
+    identities: providerIdentityService({ ...dependencies, waysIn }),
   };
 }

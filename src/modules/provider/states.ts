@@ -19,6 +19,7 @@ export type NewState = Pick<ProviderState, 'applicationId' | 'issuer' | 'clientI
   readonly browser: string;
 };
 
+/** Keeps hashes alone of `state` and of the browser's secret. It can be used for ten minutes. */
 export async function beginState(unit: Unit, { state, browser, sessionId, ...flow }: NewState): Promise<void> {
   await insertProviderState(unit, {
     stateHash: hashOf(state),
@@ -52,6 +53,7 @@ export interface FlowProofs {
   readonly codeVerifier: string;
 }
 
+/** The same state gives the same proofs, as long as the instance keeps its key. */
 export function proofsOf(state: string, instanceKey: InstanceKey): FlowProofs {
   const derive = (purpose: 'nonce' | 'code verifier') =>
     Buffer.from(instanceKey.derive(purpose, state)).toString('base64url');

@@ -2,6 +2,7 @@
  * Ends sessions before their time. What ends is over from the switch on, because verdicts read the epochs; the rows and
  * the events are written with it as far as they are few, and afterwards in slices.
  */
+import { required } from '../../core/required.ts';
 import { beginLongWork, type LongWorkKind, type Slice, type Task } from '../../jobs/long-work.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
@@ -86,7 +87,7 @@ async function endOfMembers(
     unit.tell(SESSIONS_ENDED, { applicationId, userId, reason });
   }
   if (spared !== null) await spareSession(unit, spared);
-  const applicationId = members.length === 1 ? members[0]!.applicationId : null;
+  const applicationId = members.length === 1 ? (members[0]?.applicationId ?? null) : null;
   await beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds } });
   return count;
 }
@@ -108,33 +109,39 @@ export const sessionEndings: LongWorkKind<Ending> = {
       ? endInApplication(unit, task, limit)
       : endInMembers(unit, { ...task.data, memberIds: task.data.memberIds }, { cursor: task.cursor, limit }),
   async count(reader, { applicationId, data: { memberIds, at } }) {
-    if (memberIds === null) return countOutdatedSessions(reader, { applicationId: applicationId! }, at);
+    if (memberIds === null) return countOutdatedSessions(reader, { applicationId: wholeOf(applicationId) }, at);
     let count = 0;
     for (const memberId of memberIds) count += await countOutdatedSessions(reader, { memberId }, at);
     return count;
   },
 };
 
+/** The application whose sessions all end. */
+function wholeOf(applicationId: string | null): string {
+  return required(applicationId, 'application of a trail');
+}
+
 const KEYS_ARE_NEXT = 'keys';
 
 /** Through the sessions by member and id, then through the personal keys. */
 async function endInApplication(
   unit: Unit,
-  { applicationId, data, cursor }: Task<Ending>,
+  { applicationId: whole, data, cursor }: Task<Ending>,
   limit: number,
 ): Promise<Slice> {
+  const applicationId = wholeOf(whole);
   let done = 0;
   let left = limit;
   if (cursor !== KEYS_ARE_NEXT) {
     const [userId, sessionId] = cursor === null ? ['', ''] : (JSON.parse(cursor) as [string, string]);
-    const sessions = await listUnrevokedOfApplication(unit, applicationId!, { userId, sessionId, limit });
+    const sessions = await listUnrevokedOfApplication(unit, applicationId, { userId, sessionId, limit });
     done = await writeEnds(unit, sessions, data);
     const last = sessions.at(-1);
     if (last && sessions.length === limit)
       return { done, cursor: JSON.stringify([last.userId, last.sessionId ?? '']), isFinished: false };
     left -= sessions.length;
   }
-  const isFinished = (await endPersonalKeys(unit, { applicationId: applicationId!, limit: left })) < left;
+  const isFinished = (await endPersonalKeys(unit, { applicationId, limit: left })) < left;
   return { done, cursor: KEYS_ARE_NEXT, isFinished };
 }
 
@@ -147,15 +154,17 @@ async function endInMembers(
   let [index, sessionId] = cursor === null ? [0, ''] : (JSON.parse(cursor) as [number, string]);
   let done = 0;
   // Looking at a member who has none counts as well.
-  for (let left = limit; index < ending.memberIds.length;) {
+  for (let left = limit; ;) {
+    const memberId = ending.memberIds[index];
+    if (memberId === undefined) return { done, cursor: null, isFinished: true };
     if (left <= 0) return { done, cursor: JSON.stringify([index, sessionId]), isFinished: false };
-    const sessions = await listUnrevokedOfMember(unit, ending.memberIds[index]!, { sessionId, limit: left });
+    const sessions = await listUnrevokedOfMember(unit, memberId, { sessionId, limit: left });
     done += await writeEnds(unit, sessions, ending);
-    if (sessions.length === left) sessionId = sessions.at(-1)!.sessionId;
+    const last = sessions.at(-1);
+    if (last && sessions.length === left) ({ sessionId } = last);
     else [index, sessionId] = [index + 1, ''];
     left -= sessions.length + 1;
   }
-  return { done, cursor: null, isFinished: true };
 }
 
 async function writeEnds(unit: Unit, sessions: readonly UnrevokedSession[], ending: Ending): Promise<number> {

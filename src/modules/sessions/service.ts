@@ -18,7 +18,7 @@ export interface MintedSession {
   readonly expiresAt: number;
 }
 
-export interface NewSession {
+export interface SessionToMint {
   readonly application: Pick<Application, 'id' | 'sessionTtlSeconds'>;
   readonly applicationUserId: string;
   readonly userId: string;
@@ -30,10 +30,11 @@ const MAX_USER_AGENT = 300;
 
 export type Sessions = ReturnType<typeof sessionService>;
 
+/** Judges nobody: who may come in has been decided by sign-in/complete.ts. */
 export function sessionService({ db, random }: { db: Database; random: Random }) {
   return {
     /** Mints a session in the sign-in's change. */
-    async mint(unit: Unit, session: NewSession): Promise<MintedSession> {
+    async mint(unit: Unit, session: SessionToMint): Promise<MintedSession> {
       const { application, applicationUserId, userId, method, userAgent } = session;
       const token = mintSecret('session', random);
       const sessionId = newId('session', unit.now);

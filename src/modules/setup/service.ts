@@ -4,9 +4,10 @@ import { type Clock, HOUR, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
+import { required } from '../../core/required.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database } from '../../db/database.ts';
-import { findConsole } from '../../store/applications.ts';
+import { requireConsole } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { consumeSetupLink, isSetupLinkOpen, replaceSetupLinks } from '../../store/setup-links.ts';
 import { findFirstWorkspaceId } from '../../store/workspaces.ts';
@@ -27,6 +28,7 @@ export interface SetupDependencies {
 
 export type Setup = ReturnType<typeof setupService>;
 
+/** One link at a time is good. It serves whoever holds it, so it is never logged. */
 export function setupService({ db, clock, random, workspaces, sessions }: SetupDependencies) {
   return {
     createLink: () => createSetupToken(db, random),
@@ -48,9 +50,9 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
       const hash = hashSecret(token);
       return db.write(actor, async (unit) => {
         if (!(await consumeSetupLink(unit, hash))) throw linkGone();
-        const workspaceId = (await findFirstWorkspaceId(unit))!;
+        const workspaceId = required(await findFirstWorkspaceId(unit), 'the first workspace');
         const { userId } = await workspaces.ensureOwner(unit, workspaceId, email);
-        const application = (await findConsole(unit))!;
+        const application = await requireConsole(unit);
         const identity = { person: { email, isEmailProven: false }, method: 'setup', userAgent } as const;
         const outcome = await completeSignIn(unit, sessions, application, identity);
         if (!outcome.ok) throw new AppError(outcome.refusal);
@@ -74,7 +76,5 @@ export async function createSetupToken(db: Database, random: Random): Promise<st
 }
 
 function linkGone(): AppError {
-  return new AppError('not_found', {
-    message: 'This setup link is not valid any more; run "gatehouse setup-link" on the server for a fresh one.',
-  });
+  return new AppError('not_found', { hint: 'setup_link_spent' });
 }

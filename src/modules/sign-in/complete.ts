@@ -11,7 +11,15 @@ import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/beta-interests.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import { findMember, type Member, setMemberStatus } from '../../store/members.ts';
-import { findAliasHolder, findUser, findUserByEmail, insertPerson, updateUser, type User } from '../../store/people.ts';
+import {
+  findAliasHolder,
+  findUser,
+  findUserByEmail,
+  insertPerson,
+  requireUser,
+  updateUser,
+  type User,
+} from '../../store/people.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
@@ -24,6 +32,7 @@ export interface ProvenIdentity {
   readonly userAgent: string | null;
 }
 
+/** An address that somebody comes by. */
 export interface ProvenAddress {
   /** Normalised. */
   readonly email: string;
@@ -44,6 +53,7 @@ export const SIGN_IN_REFUSALS = [
 
 export type SignInRefusal = (typeof SIGN_IN_REFUSALS)[number];
 
+/** A session, or why there is none. */
 export type SignInOutcome =
   | ({ readonly ok: true; readonly userId: string; readonly applicationId: string } & MintedSession)
   | { readonly ok: false; readonly refusal: SignInRefusal };
@@ -58,9 +68,7 @@ export async function completeSignIn(
   application: Application,
   { person: proven, method, userAgent }: ProvenIdentity,
 ): Promise<SignInOutcome> {
-  const isKnown = 'userId' in proven;
-  const user = isKnown ? (await findUser(unit, proven.userId))! : await findUserByEmail(unit, proven.email);
-  const { email, isEmailProven } = isKnown ? { email: user!.email, isEmailProven: false } : proven;
+  const { user, email, isEmailProven } = await whoIs(unit, proven);
   const member = user && (await findMember(unit, application.id, user.id));
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
@@ -91,6 +99,13 @@ export async function completeSignIn(
     detail: { method },
   });
   return { ok: true, userId: person.id, applicationId: application.id, ...session };
+}
+
+/** Whom an identity belongs to, and the address they come by. */
+async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
+  if (!('userId' in proven)) return { ...proven, user: await findUserByEmail(reader, proven.email) };
+  const user = await requireUser(reader, proven.userId);
+  return { user, email: user.email, isEmailProven: false };
 }
 
 /** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */

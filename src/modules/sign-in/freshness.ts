@@ -2,10 +2,11 @@
 import { MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import { required } from '../../core/required.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { isListedOutside } from '../../store/beta-interests.ts';
 import { isMemberOutside } from '../../store/members.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
@@ -43,18 +44,16 @@ export async function requireProofOutside(unit: Unit, principal: SessionPrincipa
   if (workspaceId === null || !(await isKnownOutside(unit, userId, workspaceId))) return;
   const { provedAt } = await proofsOf(unit, principal);
   if (provedAt === null || provedAt + maxAgeMs <= unit.now)
-    throw new AppError('reauthentication_required', {
-      message: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
-    });
+    throw new AppError('reauthentication_required', { hint: 'proof_needed' });
 }
 
 async function proofsOf(reader: Reader, { sessionId }: SessionPrincipal) {
-  return (await findSession(reader, sessionId))!;
+  return required(await findSession(reader, sessionId), `session ${sessionId}`);
 }
 
 /** As a member, or on an allowlist: an address counts there as well. */
 async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   if (await isMemberOutside(reader, userId, workspaceId)) return true;
-  const { email } = (await findUser(reader, userId))!;
+  const { email } = await requireUser(reader, userId);
   return isListedOutside(reader, email, workspaceId);
 }

@@ -1,6 +1,6 @@
 /** Schemas of signing in. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Email, Id, Input, OneTimeCode, Timestamp } from '../../http/schemas.ts';
+import { Email, Id, Input, NewSecret, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 
 export const SendCodeInput = Input({
   email: Email(),
@@ -33,7 +33,7 @@ export type VerifyCodeInput = Static<typeof VerifyCodeInput>;
 
 export const SignedIn = Type.Object(
   {
-    token: Type.String({ description: 'The session token, in plain text, this once.', examples: ['est_…'] }),
+    token: NewSecret('session', 'The session token, in plain text, this once.'),
     expiresAt: Timestamp(),
     userId: Id('usr'),
     applicationId: Id('app'),

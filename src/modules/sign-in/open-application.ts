@@ -3,20 +3,13 @@ import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
 import type { Application, SIGNIN_METHODS } from '../../store/applications.ts';
 
-const SWITCHED_OFF: Record<(typeof SIGNIN_METHODS)[number], string> = {
-  otp: 'Sign-in by code is switched off for this application.',
-  passkey: 'Sign-in by passkey is switched off for this application.',
-  provider: 'Sign-in by an identity provider is switched off for this application.',
-};
-
 /** @throws {AppError} not_found, application_archived, forbidden */
 export function openApplication(
   application: Application | undefined,
   method: (typeof SIGNIN_METHODS)[number],
 ): Application {
-  if (!application)
-    throw new AppError('not_found', { message: 'There is no application with this clientId; check its settings.' });
+  if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
   if (isClosed(application)) throw new AppError('application_archived');
-  if (!application.signinMethods.includes(method)) throw new AppError('forbidden', { message: SWITCHED_OFF[method] });
+  if (!application.signinMethods.includes(method)) throw new AppError('forbidden', { hint: `${method}_switched_off` });
   return application;
 }

@@ -9,7 +9,7 @@ import type { Database } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
-import { findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -27,6 +27,7 @@ export interface OtpDependencies {
   readonly baseUrl: () => string;
 }
 
+/** What is answered when a code is on its way. */
 export interface SendResult {
   readonly data: CodeSent;
   /** Where the e-mail stands in its limit. */
@@ -35,6 +36,7 @@ export interface SendResult {
 
 export type Otp = ReturnType<typeof otpService>;
 
+/** Whoever asks for a code cannot tell from the answer whether the address is known. */
 export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDependencies) {
   return {
     /**
@@ -94,7 +96,7 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
       const outcome = await db.write(actor, async (unit) => {
         const redeemed = await challenges.redeem(unit, 'sign_in', challengeId, code);
         if (!redeemed.ok) return { redeemed, now: unit.now };
-        const application = (await findApplication(unit, redeemed.subject.applicationId))!;
+        const application = await requireApplication(unit, redeemed.subject.applicationId);
         const person = { email: redeemed.subject.email, isEmailProven: true };
         return { signIn: await completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
       });

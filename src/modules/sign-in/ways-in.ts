@@ -17,6 +17,7 @@ export type IssuersOf = (
 
 export type WaysIn = ReturnType<typeof waysInService>;
 
+/** @param issuersOf asked within the change that takes the credential away. */
 export function waysInService(issuersOf: IssuersOf) {
   return {
     /**
@@ -39,9 +40,7 @@ export function waysInService(issuersOf: IssuersOf) {
         credentials.some((credential) => isWayInto(credential, application, issuers.get(application.id) ?? null));
       const stranded = applications.find((application) => opens(held, application) && !opens(remaining, application));
       if (stranded)
-        throw new AppError('invalid_state', {
-          message: `This is your last way in to ${stranded.name}; add another first, or remove it with force.`,
-        });
+        throw new AppError('invalid_state', { hint: 'last_way_in', values: { application: stranded.name } });
     },
   };
 }

@@ -4,7 +4,7 @@ import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { listMembershipsWithApplication, type MembershipStatus } from '../../store/members.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 
 /** Who left an application, or was deleted there, is no business of it any more. */
 const GONE: readonly MembershipStatus[] = ['left', 'deleted'];
@@ -29,6 +29,7 @@ export async function announce<Type extends EventType>(
   }
 }
 
+/** The parts of a profile, as events name them. */
 export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities';
 
 /** One event for one change of the profile. @param changed the fields of the identity that changed. */
@@ -39,9 +40,9 @@ export async function announceProfile(
   changed: readonly string[] = [],
 ): Promise<void> {
   if (categories.length === 0) return;
-  const user = await findUser(unit, userId);
+  const user = await requireUser(unit, userId);
   await announce(unit, userId, 'user.profile_updated', {
-    name: displayName(user!),
+    name: displayName(user),
     categories: [...categories],
     ...(categories.includes('identity') && { changed: [...changed] }),
   });

@@ -62,7 +62,7 @@ export function userRoutes(users: Users): Operation[] {
       access: 'read',
       data: UserDetail,
       handle: ({ principal, application, params }) =>
-        users.get(application, params['userId']!, accessTo(principal, application) === 'full'),
+        users.get(application, params.userId, accessTo(principal, application) === 'full'),
     }),
     ...actions.map((action) =>
       operation({
@@ -77,7 +77,7 @@ export function userRoutes(users: Users): Operation[] {
         data: UserDetail,
         errors: ['invalid_state'],
         handle: ({ actor, application, params, body }) =>
-          users.act(actor, application, params['userId']!, action, body.reason),
+          users.act(actor, application, params.userId, action, body.reason),
       }),
     ),
     ...kinds.map((kind) =>
@@ -91,7 +91,7 @@ export function userRoutes(users: Users): Operation[] {
         body: SlugsInput,
         data: SlugsResult,
         handle: ({ actor, application, params, body }) =>
-          users.setGrants(actor, application, params['userId']!, kind, body.slugs),
+          users.setGrants(actor, application, params.userId, kind, body.slugs),
       }),
     ),
     operation({
@@ -104,7 +104,7 @@ export function userRoutes(users: Users): Operation[] {
       query: PageQuery,
       data: UserSessionPage,
       errors: ['invalid_cursor'],
-      handle: ({ application, params, query }) => users.listSessions(application, params['userId']!, query),
+      handle: ({ application, params, query }) => users.listSessions(application, params.userId, query),
     }),
     operation({
       ...common,
@@ -114,7 +114,7 @@ export function userRoutes(users: Users): Operation[] {
       summary: 'End every session of a user',
       access: 'full',
       data: SessionsRevoked,
-      handle: ({ actor, application, params }) => users.revokeSessions(actor, application, params['userId']!),
+      handle: ({ actor, application, params }) => users.revokeSessions(actor, application, params.userId),
     }),
     operation({
       ...common,
@@ -125,7 +125,7 @@ export function userRoutes(users: Users): Operation[] {
       access: 'full',
       data: SessionsRevoked,
       handle: ({ actor, application, params }) =>
-        users.revokeSessions(actor, application, params['userId']!, params['sessionId']!),
+        users.revokeSessions(actor, application, params.userId, params.sessionId),
     }),
   ];
 }

@@ -4,6 +4,7 @@ import { avatarUrl } from '../../core/image-url.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
+import { only, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
@@ -26,6 +27,7 @@ import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 
+/** What management may do to a membership. */
 export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
 
 /** From which states an action leads where; in its target state it is repeated without effect. */
@@ -53,6 +55,7 @@ interface MemberRecord extends MemberWithUser {
 
 export type Users = ReturnType<typeof userService>;
 
+/** Every call stays within one application: others learn nothing and keep what they hold. */
 export function userService({ db, clock, cdnUrl }: UserDependencies) {
   /** @throws {AppError} not_found for a stranger to the application, as for nobody at all. */
   async function find(reader: Reader, application: Application, userId: string): Promise<MemberWithUser> {
@@ -97,9 +100,9 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     row: MemberWithUser,
     isWithProfile: boolean,
   ): Promise<UserDetail> {
-    const [record] = await withRelations(reader, [row], isWithProfile);
+    const record = only(await withRelations(reader, [row], isWithProfile));
     return {
-      ...entry(application, record!),
+      ...entry(application, record),
       kind: row.user.kind,
       statusReason: row.member.statusReason,
       emailVerifiedAt: isoTime(row.user.emailVerifiedAt),
@@ -144,12 +147,10 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         const { member, user } = row;
         if (member.status === to) return detail(unit, application, row, true);
         if (!(from as readonly string[]).includes(member.status))
-          throw new AppError('invalid_state', { message: `A user who is ${member.status} cannot do that: ${action}.` });
+          throw new AppError('invalid_state', { hint: 'user_status', values: { status: member.status, action } });
         // Restoring is undoing what an admin did; nobody undoes what the person asked for.
         if (action === 'restore' && user.deletedAt !== null)
-          throw new AppError('invalid_state', {
-            message: 'The person has deleted their account; it cannot be restored.',
-          });
+          throw new AppError('invalid_state', { hint: 'user_deleted_account' });
         await setMemberStatus(unit, member.id, to, reason);
         if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
         // A pause is over some day; from the others nobody expects their devices back.
@@ -246,7 +247,7 @@ async function withRelations(
   const languages = isWithProfile ? await listLanguagesOf(reader, userIds) : null;
   return rows.map((row) => ({
     ...row,
-    grants: grants.get(row.member.id)!,
+    grants: required(grants.get(row.member.id), 'grants of a member'),
     languages: languages && (languages.get(row.user.id) ?? []),
   }));
 }

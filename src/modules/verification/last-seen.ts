@@ -19,6 +19,7 @@ const RUNS = 50;
 /** Pause between two changes of one run. */
 const PAUSE_MS = 100;
 
+/** Notes uses in memory, to the minute; a crash loses those of the last minutes. */
 export interface LastSeen {
   /** @param known what the row said when it was read; nothing is noted while that is less than a minute old. */
   sessionSeen(sessionId: string, applicationUserId: string, known: number, now: number): void;
@@ -39,6 +40,7 @@ interface Notes {
   next: string[];
 }
 
+/** @param db written to by `flush` alone. */
 export function lastSeen(db: Database): LastSeen {
   const sessions: Notes = { seen: new Map(), write: noteSessionSeen, next: [] };
   const members: Notes = { seen: new Map(), write: noteMemberSeen, next: [] };

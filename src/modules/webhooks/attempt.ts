@@ -39,7 +39,7 @@ export interface AttemptDependencies {
 }
 
 /** @returns makes one attempt; never throws: whatever happens is a result. */
-export function deliveryAttempts({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
+export function deliveryAttempter({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
   const secrets = new Map<string, Promise<string>>();
 
   /** The secrets in force, unsealed once and kept. */

@@ -33,6 +33,7 @@ export interface Claimed extends LeasedDelivery {
   readonly isInOrder: boolean;
 }
 
+/** What is under way and what is next; known to this process alone. */
 export interface Claims {
   /** Something may have become due for these endpoints. */
   note(webhookIds: readonly string[]): void;
@@ -50,6 +51,7 @@ export interface Claims {
   forget(claimed: Claimed): void;
 }
 
+/** Two claims never give the same delivery until the first is forgotten. */
 export function deliveryClaims({ db, clock }: { readonly db: Database; readonly clock: Clock }): Claims {
   /** How many are under way, by endpoint. */
   const inFlight = new Map<string, number>();
@@ -86,7 +88,7 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
       const waiting = await listWaitingEndpoints(db.reader, searched, now);
       for (const { id, isDue } of waiting) if (isDue) known.add(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
-      searched = isAtEnd ? '' : waiting.at(-1)!.id;
+      searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
       if (isAtEnd) return;
       await yieldIfLong();
     }

@@ -8,7 +8,7 @@ import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
 import { endLeases } from '../../store/deliveries.ts';
-import { deliveryAttempts, type Result } from './attempt.ts';
+import { deliveryAttempter, type Result } from './attempt.ts';
 import { type Claimed, deliveryClaims, LEASE_MS } from './claims.ts';
 import { recordResult } from './record.ts';
 
@@ -21,6 +21,7 @@ export interface DispatcherDependencies {
   readonly log: Logger;
 }
 
+/** The one sender of deliveries. */
 export interface Dispatcher {
   /** Makes due again what a stop or a crash left under way; to be called before anything is sent. */
   start(): Promise<void>;
@@ -36,10 +37,11 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
+/** Runs no statement and sends nothing by itself: its calls do. */
 export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, log } = dependencies;
   const claims = deliveryClaims(dependencies);
-  const attempt = deliveryAttempts(dependencies);
+  const attempt = deliveryAttempter(dependencies);
   const underWay = new Set<Promise<void>>();
   const recording = new Set<Promise<void>>();
   const finished: Result[] = [];

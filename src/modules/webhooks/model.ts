@@ -1,7 +1,7 @@
 /** Schemas of webhooks and their deliveries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
-import { Choice, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+import { Choice, Id, Input, NewSecret, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 import { DELIVERY_STATUSES } from '../../store/deliveries.ts';
 import { WEBHOOK_STATUSES } from '../../store/webhooks.ts';
 
@@ -56,7 +56,7 @@ export const WebhookPage = PageOf(WebhookRecordSchema);
 
 export const NewWebhook = Type.Object({
   ...record,
-  signingSecret: Type.String({ description: 'In plain text, this once.', examples: ['whsec_…'] }),
+  signingSecret: NewSecret('webhook'),
 });
 export type NewWebhook = Static<typeof NewWebhook>;
 

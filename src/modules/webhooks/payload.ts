@@ -2,6 +2,7 @@
 import { isoTime } from '../../core/clock.ts';
 import type { StoredEvent } from '../../store/events.ts';
 
+/** The text that is signed, to the byte. */
 export function deliveryBody({ id, type, createdAt, applicationId, data }: StoredEvent): string {
   const head = JSON.stringify({ id, type, createdAt: isoTime(createdAt), applicationId });
   return `${head.slice(0, -1)},"data":${data}}`;

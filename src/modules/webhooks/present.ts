@@ -4,6 +4,7 @@ import type { Delivery } from '../../store/deliveries.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import type { DeliveryRecord, WebhookRecord } from './model.ts';
 
+/** Without its secrets. @param now in epoch milliseconds, for what runs out by time. */
 export function presentWebhook(row: Webhook, now: number): WebhookRecord {
   const { id, url, events: types, description, status, quarantineReason, previousSecretEndsAt } = row;
   const isOverlapping = previousSecretEndsAt !== null && previousSecretEndsAt > now;

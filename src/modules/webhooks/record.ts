@@ -2,7 +2,7 @@
 import { MINUTE } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
 import { quarantineMail } from '../../mail/messages/quarantine.ts';
-import { findApplication } from '../../store/applications.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
 import { queueMail } from '../../store/mails.ts';
@@ -14,6 +14,7 @@ import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
 
 const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
 
+/** Writes the attempt, what becomes of its delivery, and what that means for the endpoint, in the caller's change. */
 export async function recordResult(unit: Unit, result: Result): Promise<void> {
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
   const { deliveryId, attempts: number, endpoint } = claimed;
@@ -33,7 +34,7 @@ async function fail(unit: Unit, { deliveryId, endpoint }: Claimed, reason: strin
   const quarantined = await quarantineWebhook(unit, endpoint.id, reason);
   if (!quarantined) return;
   const { applicationId, url } = quarantined;
-  const { name, workspaceId } = (await findApplication(unit, applicationId))!;
+  const { name, workspaceId } = await requireApplication(unit, applicationId);
   await recordAudit(unit, {
     kind: 'webhook.quarantined',
     ok: false,

@@ -56,7 +56,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       summary: 'Read a webhook',
       access: 'read',
       data: WebhookRecordSchema,
-      handle: ({ application, params }) => webhooks.get(application, params['webhookId']!),
+      handle: ({ application, params }) => webhooks.get(application, params.webhookId),
     }),
     operation({
       ...common,
@@ -69,7 +69,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       body: WebhookPatch,
       data: WebhookRecordSchema,
       errors: ['invalid_state'],
-      handle: ({ actor, application, params, body }) => webhooks.update(actor, application, params['webhookId']!, body),
+      handle: ({ actor, application, params, body }) => webhooks.update(actor, application, params.webhookId, body),
     }),
     operation({
       ...common,
@@ -79,7 +79,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       summary: 'Delete a webhook with its deliveries',
       access: 'full',
       data: WebhookRemoved,
-      handle: ({ actor, application, params }) => webhooks.remove(actor, application, params['webhookId']!),
+      handle: ({ actor, application, params }) => webhooks.remove(actor, application, params.webhookId),
     }),
     operation({
       ...action,
@@ -87,7 +87,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       path: `${one}/rotate-secret`,
       summary: 'Make a new signing secret; the one before signs beside it for 24 hours',
       data: NewWebhook,
-      handle: ({ actor, application, params }) => webhooks.rotateSecret(actor, application, params['webhookId']!),
+      handle: ({ actor, application, params }) => webhooks.rotateSecret(actor, application, params.webhookId),
     }),
     operation({
       ...action,
@@ -96,7 +96,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       summary: 'Send a test event to this endpoint',
       data: DeliverySchema,
       errors: ['invalid_state'],
-      handle: ({ actor, application, params }) => webhooks.test(actor, application, params['webhookId']!),
+      handle: ({ actor, application, params }) => webhooks.test(actor, application, params.webhookId),
     }),
     operation({
       ...action,
@@ -105,7 +105,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       summary: 'Let a webhook out of quarantine; what was held is sent, in order',
       data: Released,
       errors: ['invalid_state'],
-      handle: ({ actor, application, params }) => webhooks.release(actor, application, params['webhookId']!),
+      handle: ({ actor, application, params }) => webhooks.release(actor, application, params.webhookId),
     }),
     operation({
       ...common,
@@ -117,7 +117,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       query: DeliveriesQuery,
       data: DeliveryPage,
       errors: ['invalid_cursor'],
-      handle: ({ application, params, query }) => webhooks.listDeliveries(application, params['webhookId']!, query),
+      handle: ({ application, params, query }) => webhooks.listDeliveries(application, params.webhookId, query),
     }),
     operation({
       ...common,
@@ -127,8 +127,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       summary: 'Read a delivery with every attempt',
       access: 'read',
       data: DeliveryDetail,
-      handle: ({ application, params }) =>
-        webhooks.getDelivery(application, params['webhookId']!, params['deliveryId']!),
+      handle: ({ application, params }) => webhooks.getDelivery(application, params.webhookId, params.deliveryId),
     }),
     operation({
       ...action,
@@ -138,7 +137,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       data: DeliverySchema,
       errors: ['invalid_state'],
       handle: ({ actor, application, params }) =>
-        webhooks.redeliver(actor, application, params['webhookId']!, params['deliveryId']!),
+        webhooks.redeliver(actor, application, params.webhookId, params.deliveryId),
     }),
   ];
 }

@@ -24,7 +24,7 @@ import {
   listAttempts,
   listDeliveries,
 } from '../../store/deliveries.ts';
-import { findEvent, insertEvent } from '../../store/events.ts';
+import { insertEvent, requireEvent } from '../../store/events.ts';
 import {
   countWebhooks,
   findWebhook,
@@ -65,6 +65,7 @@ export interface WebhookDependencies {
 
 export type Webhooks = ReturnType<typeof webhookService>;
 
+/** A signing secret is in the answer that makes it, and is stored sealed. */
 export function webhookService(dependencies: WebhookDependencies) {
   const { db, clock, random, instanceKey, isLoopbackAllowed, allowedCidrs, wake } = dependencies;
 
@@ -102,9 +103,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       const sealedSecret = await instanceKey.seal('webhook', signingSecret);
       return db.write(actor, async (unit) => {
         if ((await countWebhooks(unit, application.id)) >= MAX_WEBHOOKS)
-          throw new AppError('conflict', {
-            message: `An application has at most ${MAX_WEBHOOKS} webhooks; delete one first.`,
-          });
+          throw new AppError('conflict', { hint: 'too_many_webhooks', values: { max: MAX_WEBHOOKS } });
         const row = await insertWebhook(unit, {
           applicationId: application.id,
           url: input.url,
@@ -124,9 +123,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       const changed = await db.write(actor, async (unit) => {
         const webhook = await find(unit, application, id);
         if (patch.status !== undefined && webhook.status === 'quarantined')
-          throw new AppError('invalid_state', {
-            message: 'This webhook is in quarantine and holds events; release it or delete it instead.',
-          });
+          throw new AppError('invalid_state', { hint: 'webhook_in_quarantine' });
         const events = patch.events && { events: [...new Set(patch.events)] };
         const row = await updateWebhook(unit, id, { ...patch, ...events });
         await record(unit, 'webhook.updated', application, id);
@@ -217,7 +214,7 @@ export function webhookService(dependencies: WebhookDependencies) {
     async getDelivery(application: Application, id: string, deliveryId: string): Promise<DeliveryDetail> {
       const webhook = await find(db.reader, application, id);
       const delivery = await findDeliveryOf(db.reader, webhook, deliveryId);
-      const event = (await findEvent(db.reader, delivery.eventId))!;
+      const event = await requireEvent(db.reader, delivery.eventId);
       const attempts = await listAttempts(db.reader, deliveryId);
       return {
         ...presentDelivery(delivery, webhook),
@@ -269,13 +266,11 @@ function checkEvents(types: readonly string[]): void {
 }
 
 function refuseDisabled(webhook: Webhook): void {
-  if (webhook.status === 'disabled')
-    throw new AppError('invalid_state', { message: 'This webhook is disabled; set its status to active first.' });
+  if (webhook.status === 'disabled') throw new AppError('invalid_state', { hint: 'webhook_disabled' });
 }
 
 function refuseUnlessQuarantined(webhook: Webhook): void {
-  if (webhook.status !== 'quarantined')
-    throw new AppError('invalid_state', { message: 'This webhook is not in quarantine.' });
+  if (webhook.status !== 'quarantined') throw new AppError('invalid_state', { hint: 'webhook_not_in_quarantine' });
 }
 
 async function record(unit: Unit, kind: AuditEntry['kind'], application: Application, targetId: string): Promise<void> {

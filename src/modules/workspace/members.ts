@@ -12,7 +12,7 @@ import { endPersonalKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
 import { findMember, setMemberStatus } from '../../store/members.ts';
-import { findUser } from '../../store/people.ts';
+import { requireUser } from '../../store/people.ts';
 import {
   deleteSeat,
   findSeat,
@@ -25,9 +25,9 @@ import {
   setSeatRole,
   type WorkspaceRole,
 } from '../../store/workspace-members.ts';
-import { findWorkspace } from '../../store/workspaces.ts';
+import { requireWorkspace } from '../../store/workspaces.ts';
 import { endSessions } from '../sessions/end.ts';
-import type { MemberRecord } from './model.ts';
+import type { WorkspaceMemberRecord } from './model.ts';
 import { ensureSeat } from './seats.ts';
 
 /** Who changes the members: null for a key, which has no seat and so is no owner. */
@@ -45,6 +45,7 @@ const INVITATION_MAIL_LIFETIME_MS = 3 * DAY;
 
 export type Members = ReturnType<typeof memberService>;
 
+/** Whether a caller is an owner is judged within the change, so that two owners cannot remove each other. */
 export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
   async function memberOf(unit: Unit, workspaceId: string, memberId: string): Promise<Seat> {
     const member = await findSeatById(unit, workspaceId, memberId);
@@ -64,7 +65,10 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
 
   return {
     /** In the order they joined. */
-    async list(workspaceId: string, { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Promise<Page<MemberRecord>> {
+    async list(
+      workspaceId: string,
+      { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
+    ): Promise<Page<WorkspaceMemberRecord>> {
       const afterId = cursor === undefined ? null : decodeCursor(cursor, ['string'])[0];
       const rows = await pageOfSeats(db.reader, workspaceId, { afterId, limit: limit + 1 });
       return pageOf(
@@ -86,7 +90,7 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
       caller: MemberCaller,
       workspaceId: string,
       input: { email: string; role: WorkspaceRole },
-    ): Promise<MemberRecord> {
+    ): Promise<WorkspaceMemberRecord> {
       const { role } = input;
       const email = normalizeEmail(input.email);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
@@ -95,12 +99,10 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
         const { userId } = await ensureSeat(unit, consoleId(), email);
         const known = await findSeat(unit, workspaceId, userId);
         if (known && known.role !== role)
-          throw new AppError('conflict', {
-            message: `They are a member already, as ${known.role}; change the role instead.`,
-          });
+          throw new AppError('conflict', { hint: 'member_already', values: { role: known.role } });
         if (known) return presentMember(known, email);
         const member = await insertSeat(unit, workspaceId, userId, role);
-        const { name: workspaceName } = (await findWorkspace(unit, workspaceId))!;
+        const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const mail = invitationMail({ workspaceName, role, url: `${baseUrl()}/sign-in` });
         await queueMail(unit, { to: email, ...mail, code: null, expiresAt: unit.now + INVITATION_MAIL_LIFETIME_MS });
         await recordAudit(unit, {
@@ -122,13 +124,13 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
       workspaceId: string,
       memberId: string,
       role: WorkspaceRole,
-    ): Promise<MemberRecord> {
+    ): Promise<WorkspaceMemberRecord> {
       return db.write(actor, async (unit) => {
         const member = await memberOf(unit, workspaceId, memberId);
         const { userId } = member;
         if (member.role === 'owner' || role === 'owner') await requireOwner(unit, workspaceId, caller);
         if (member.role === 'owner' && role !== 'owner') await refuseLastOwner(unit, member);
-        const changed = (await setSeatRole(unit, memberId, role))!;
+        const changed = await setSeatRole(unit, memberId, role);
         await recordAudit(unit, {
           kind: 'workspace.member_changed',
           workspaceId,
@@ -136,7 +138,7 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
           targetId: memberId,
           detail: { from: member.role, to: role },
         });
-        return presentMember(changed, (await findUser(unit, userId))!.email);
+        return presentMember(changed, (await requireUser(unit, userId)).email);
       });
     },
 
@@ -165,15 +167,13 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
 /** As of this change: who has just lost the role makes no owner any more. */
 async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberCaller): Promise<void> {
   const seat = userId === null ? undefined : await findSeat(unit, workspaceId, userId);
-  if (seat?.role !== 'owner')
-    throw new AppError('forbidden', { message: 'Only an owner can make, change or remove an owner.' });
+  if (seat?.role !== 'owner') throw new AppError('forbidden', { hint: 'owners_by_owners' });
 }
 
 async function refuseLastOwner(unit: Unit, { workspaceId, userId }: Seat): Promise<void> {
-  if (!(await hasOtherOwner(unit, workspaceId, userId)))
-    throw new AppError('invalid_state', { message: 'A workspace keeps at least one owner; make another one first.' });
+  if (!(await hasOtherOwner(unit, workspaceId, userId))) throw new AppError('invalid_state', { hint: 'last_owner' });
 }
 
-function presentMember({ id, userId, role, createdAt }: Seat, email: string): MemberRecord {
+function presentMember({ id, userId, role, createdAt }: Seat, email: string): WorkspaceMemberRecord {
   return { id, userId, email, role, createdAt: isoTime(createdAt) };
 }

@@ -3,19 +3,19 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Email, Id, Input, Name, PageOf, Timestamp } from '../../http/schemas.ts';
 import { WORKSPACE_ROLES } from '../../store/workspace-members.ts';
 
-export const Workspace = Type.Object(
+export const WorkspaceSchema = Type.Object(
   { id: Id('wsp'), name: Type.String(), createdAt: Timestamp() },
   { $id: 'Workspace' },
 );
-export type WorkspaceRecord = Static<typeof Workspace>;
+export type WorkspaceRecord = Static<typeof WorkspaceSchema>;
 
-export const WorkspaceList = Type.Object({ items: Type.Array(Workspace) });
+export const WorkspaceList = Type.Object({ items: Type.Array(WorkspaceSchema) });
 
 export const WorkspaceInput = Input({
   name: Name(),
 });
 
-export const Member = Type.Object(
+export const WorkspaceMember = Type.Object(
   {
     id: Id('wsm'),
     userId: Id('usr'),
@@ -25,9 +25,9 @@ export const Member = Type.Object(
   },
   { $id: 'Member' },
 );
-export type MemberRecord = Static<typeof Member>;
+export type WorkspaceMemberRecord = Static<typeof WorkspaceMember>;
 
-export const MemberPage = PageOf(Member);
+export const MemberPage = PageOf(WorkspaceMember);
 
 export const MemberInput = Input({ email: Email(), role: Choice(WORKSPACE_ROLES) });
 

@@ -3,12 +3,12 @@ import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import {
-  Member,
+  WorkspaceMember,
   MemberInput,
   MemberPage,
   MemberPatch,
   MemberRemoved,
-  Workspace,
+  WorkspaceSchema,
   WorkspaceInput,
   WorkspaceList,
 } from './model.ts';
@@ -39,7 +39,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       access: 'full',
       consoleRole: 'owner',
       body: WorkspaceInput,
-      data: Workspace,
+      data: WorkspaceSchema,
       handle: ({ actor, principal, body }) => workspaces.create(actor, principal.userId, body.name),
     }),
     operation({
@@ -49,7 +49,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       path: '/api/workspace',
       summary: 'Read the workspace',
       access: 'read',
-      data: Workspace,
+      data: WorkspaceSchema,
       handle: ({ workspaceId }) => workspaces.get(workspaceId),
     }),
     operation({
@@ -60,7 +60,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       summary: 'Rename the workspace',
       access: 'full',
       body: WorkspaceInput,
-      data: Workspace,
+      data: WorkspaceSchema,
       handle: ({ actor, workspaceId, body }) => workspaces.rename(actor, workspaceId, body.name),
     }),
     operation({
@@ -84,7 +84,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       description: 'Only an owner, signed in to the console, can make another owner.',
       access: 'full',
       body: MemberInput,
-      data: Member,
+      data: WorkspaceMember,
       errors: ['conflict', 'user_deleted', 'email_archived'],
       handle: ({ actor, principal, workspaceId, body }) =>
         members.invite(actor, callerOf(principal), workspaceId, body),
@@ -98,10 +98,10 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       description: 'The last owner keeps the role.',
       access: 'full',
       body: MemberPatch,
-      data: Member,
+      data: WorkspaceMember,
       errors: ['not_found', 'invalid_state'],
       handle: ({ actor, principal, workspaceId, params, body }) =>
-        members.changeRole(actor, callerOf(principal), workspaceId, params['memberId']!, body.role),
+        members.changeRole(actor, callerOf(principal), workspaceId, params.memberId, body.role),
     }),
     operation({
       ...common,
@@ -114,7 +114,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       data: MemberRemoved,
       errors: ['not_found', 'invalid_state'],
       handle: ({ actor, principal, workspaceId, params }) =>
-        members.remove(actor, callerOf(principal), workspaceId, params['memberId']!),
+        members.remove(actor, callerOf(principal), workspaceId, params.memberId),
     }),
   ];
 }

@@ -10,10 +10,10 @@ import { findAliasHolder, findUser, findUserByEmail } from '../../store/people.t
 import { findSeat, hasOwner, insertSeat, setSeatRole } from '../../store/workspace-members.ts';
 import {
   findFirstWorkspaceId,
-  findWorkspace,
   insertWorkspace,
   listWorkspaces,
   renameWorkspace,
+  requireWorkspace,
   type Workspace,
 } from '../../store/workspaces.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
@@ -26,6 +26,7 @@ export interface WorkspaceDependencies {
   readonly applications: Applications;
 }
 
+/** What the configuration says of owner and key; null where it says nothing. */
 export interface BootstrapInput {
   readonly ownerEmail: string | null;
   readonly workspaceKey: string | null;
@@ -33,6 +34,7 @@ export interface BootstrapInput {
 
 export type Workspaces = ReturnType<typeof workspaceService>;
 
+/** `bootstrap` comes first: without it the console is not known and `consoleId` throws. */
 export function workspaceService({ db, applications }: WorkspaceDependencies) {
   let consoleId: string | undefined;
 
@@ -102,7 +104,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
     },
 
     async get(workspaceId: string): Promise<WorkspaceRecord> {
-      return presentWorkspace((await findWorkspace(db.reader, workspaceId))!);
+      return presentWorkspace(await requireWorkspace(db.reader, workspaceId));
     },
 
     /** The workspaces a person is a member of, or the one that a key has all of. */
@@ -115,7 +117,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
 
     rename(actor: Actor, workspaceId: string, name: string): Promise<WorkspaceRecord> {
       return db.write(actor, async (unit) => {
-        const workspace = (await renameWorkspace(unit, workspaceId, name.trim()))!;
+        const workspace = await renameWorkspace(unit, workspaceId, name.trim());
         await recordAudit(unit, { kind: 'workspace.updated', workspaceId, targetId: workspaceId });
         return presentWorkspace(workspace);
       });

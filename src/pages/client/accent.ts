@@ -42,11 +42,13 @@ export function contrast(a: Rgb, b: Rgb): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
+/** `#rgb` or `#rrggbb`; null for anything else. */
 export function parseHex(color: string): Rgb | null {
   const long = color.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
   const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(long);
   if (!match) return null;
-  return [Number.parseInt(match[1]!, 16), Number.parseInt(match[2]!, 16), Number.parseInt(match[3]!, 16)];
+  const [, red = '', green = '', blue = ''] = match;
+  return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)];
 }
 
 function standOut(color: Rgb, card: Rgb, towards: Rgb, minContrast: number): Rgb {

@@ -1,5 +1,6 @@
 /** Calls this server's JSON API, and turns every way it can fail into one kind of answer. */
 
+/** Why there is no data. */
 export interface Failure {
   ok: false;
   /** The API's error code, or `network` when no answer came. */
@@ -8,6 +9,7 @@ export interface Failure {
   retryAfterSeconds: number | null;
 }
 
+/** What the server answered. */
 export interface Success<T> {
   ok: true;
   data: T;
@@ -17,6 +19,7 @@ export interface Success<T> {
 
 export type Outcome<T> = Success<T> | Failure;
 
+/** A session, as signing in gives it. */
 export interface SignedIn {
   token: string;
   expiresAt: string;

@@ -2,6 +2,7 @@
 
 import { applyAccent } from './accent.ts';
 
+/** To be called once the document is there. */
 export function showApplicationLook(): void {
   applyAccent();
   const logo = document.getElementById('logo');

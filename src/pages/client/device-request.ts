@@ -1,6 +1,6 @@
 /** Shows what a device asks for, and what it would be given. Every value is text, whatever the device calls itself. */
 
-import { format } from '../../i18n/format.ts';
+import { format } from '../../core/format.ts';
 import type { DevicePageData } from '../page-data.ts';
 import { element } from './dom.ts';
 
@@ -21,8 +21,12 @@ export interface DeviceRequest {
   expiresAt: string;
 }
 
-export function fillDeviceRequest({ device, grants, requestedAt }: DeviceRequest, data: DevicePageData): void {
-  const { locale, device: text } = data;
+/** Times and countries are written as the page's own language has them. */
+export function fillDeviceRequest(
+  { device, grants, requestedAt }: DeviceRequest,
+  { device: text }: DevicePageData,
+): void {
+  const locale = document.documentElement.lang;
   const { name, email } = grants.actsAs;
   fill('account', name && name !== email ? [name, email] : [email]);
   const place = placeOf(device, locale);

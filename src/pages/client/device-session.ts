@@ -2,6 +2,7 @@
 
 const KEY = 'gatehouse.device';
 
+/** In this tab alone, until it is closed. Never throws. */
 export function keepDeviceSession(userCode: string, token: string): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ userCode, token }));
@@ -20,6 +21,7 @@ export function keptDeviceSession(userCode: string): string | null {
   }
 }
 
+/** Never throws. */
 export function forgetDeviceSession(): void {
   try {
     sessionStorage.removeItem(KEY);

@@ -1,6 +1,6 @@
 /** Signing in by e-mail: asks for the address, then for the code sent to it. */
 
-import { format } from '../../i18n/format.ts';
+import { format } from '../../core/format.ts';
 import type { SignInData } from '../page-data.ts';
 import { post, type Failure, type SignedIn, type Success } from './api.ts';
 import { CODE_LENGTH, codeDigits, extractCode } from './code.ts';
@@ -19,6 +19,7 @@ interface Challenge {
 /** The challenge is dead: only a new code helps. */
 const SPENT = ['code_expired', 'code_exhausted', 'code_consumed', 'not_found'];
 
+/** The way in by e-mail, as the page steers it. */
 export interface EmailCode {
   /** Goes on with a code that was sent before this page was loaded again. @returns whether there is one. */
   resume(): boolean;
@@ -26,12 +27,14 @@ export interface EmailCode {
   forget(): void;
 }
 
+/** What the page wants to know of this way in. */
 export interface EmailCodeOptions {
   readonly onSignedIn: (signedIn: SignedIn) => Promise<void>;
   /** The reader has chosen this way. */
   readonly onChosen: () => void;
 }
 
+/** A code that is complete is sent at once; a spent one leads to a new one. */
 export function createEmailCode(data: SignInData, view: SignInView, options: EmailCodeOptions): EmailCode {
   const { text, errors, clientId, locale } = data;
   const { messages, runBusy } = view;

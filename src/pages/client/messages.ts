@@ -2,6 +2,7 @@
 
 import { element } from './dom.ts';
 
+/** One message at a time: the next takes its place. */
 export interface Messages {
   /** Shows an error, marks the field it is about and puts the cursor there. */
   error(text: string, field?: HTMLInputElement): void;
@@ -14,6 +15,7 @@ export interface Messages {
   clear(): void;
 }
 
+/** @param fields that an error may be about. */
 export function createMessages(fields: HTMLInputElement[], messageId = 'message'): Messages {
   const message = element(messageId, HTMLElement);
   const note = document.getElementById('note');

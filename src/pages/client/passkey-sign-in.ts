@@ -24,18 +24,19 @@ const STALE = ['code_expired', 'code_consumed'];
 /** Left for touching the sensor and for the answer's way. */
 const MARGIN_SECONDS = 45;
 
-export interface PasskeySignIn {
+export interface PasskeyPrompt {
   /** Offers passkeys among the suggestions of the e-mail field, as long as the page is open. */
   suggest(): Promise<void>;
   /** Ends what the button has started, as the reader chose another way. */
   cancel(): void;
 }
 
+/** A challenge that is at hand serves until it has been answered, so that a click need not wait for another. */
 export function createPasskeySignIn(
   data: SignInData,
   view: SignInView,
   onSignedIn: (signedIn: SignedIn) => Promise<void>,
-): PasskeySignIn {
+): PasskeyPrompt {
   const { text, clientId } = data;
   const { messages } = view;
   const button = element('passkey', HTMLButtonElement);

@@ -1,5 +1,6 @@
 /** Remembers a sent code in this tab, so that a reload (phones do it while one reads the mail) does not lose it. */
 
+/** A code that was sent, and may still be typed. */
 export interface Pending {
   email: string;
   challengeId: string;
@@ -10,6 +11,7 @@ export interface Pending {
 
 const key = (clientId: string) => `gatehouse.pending.${clientId}`;
 
+/** @param pending null forgets it. Never throws. */
 export function savePending(clientId: string, pending: Pending | null): void {
   try {
     if (pending) sessionStorage.setItem(key(clientId), JSON.stringify(pending));

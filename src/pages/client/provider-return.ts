@@ -4,6 +4,7 @@
 const TRIP_MS = 20 * 60_000;
 const KEY = 'gatehouse.provider-departure';
 
+/** What came back from a provider. */
 export type ProviderReturn = { token: string; expiresAt: string } | { error: string };
 
 /** Reads the fragment, and takes it out of the address and the history at once. */
@@ -16,6 +17,7 @@ export function takeProviderReturn(): ProviderReturn | null {
   return error ? { error } : null;
 }
 
+/** To be called when the reader goes to a provider. Never throws. */
 export function rememberDeparture(): void {
   try {
     localStorage.setItem(KEY, String(Date.now()));

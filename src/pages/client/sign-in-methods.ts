@@ -9,18 +9,21 @@ import { rememberDeparture } from './provider-return.ts';
 import { createSignInView, type SignInView, type SignInViewOptions } from './sign-in-view.ts';
 import { canUsePasskeys } from './webauthn.ts';
 
-export type Method = 'otp' | 'passkey';
+type Method = 'otp' | 'passkey';
 
+/** What the page does with a sign-in. */
 export interface SignInOptions extends Pick<SignInViewOptions, 'backTo'> {
   readonly onSignedIn: (signedIn: SignedIn, method: Method) => Promise<void>;
 }
 
+/** The sign-in part of a page. */
 export interface SignIn {
   readonly view: SignInView;
   /** Goes on where a reload came in between, and offers passkeys in the e-mail field. */
   start(): void;
 }
 
+/** Shows the ways that the server has put on the page and this browser can go. */
 export function createSignIn(data: SignInData, { backTo, onSignedIn }: SignInOptions): SignIn {
   const view = createSignInView(data, { backTo, onRefused: () => emailCode?.forget() });
   const passkeyButton = findElement('passkey', HTMLButtonElement);

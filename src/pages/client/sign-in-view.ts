@@ -1,6 +1,6 @@
 /** The sign-in part of a page as its reader sees it: one of its steps at a time, a refusal, and what is said there. */
 
-import { format } from '../../i18n/format.ts';
+import { format } from '../../core/format.ts';
 import type { SignInData } from '../page-data.ts';
 import type { Failure } from './api.ts';
 import { createBusyRunner } from './busy.ts';
@@ -18,6 +18,7 @@ const REFUSALS = [
   'application_archived',
 ];
 
+/** What the ways to sign in share of the page. */
 export interface SignInView {
   readonly messages: Messages;
   readonly runBusy: ReturnType<typeof createBusyRunner>;
@@ -30,12 +31,14 @@ export interface SignInView {
   showOnly(section: HTMLElement): void;
 }
 
+/** What becomes of a person who is refused. */
 export interface SignInViewOptions {
   /** Where a refused person can go back to. */
   readonly backTo: (reason: string) => string | null;
   readonly onRefused: () => void;
 }
 
+/** Moves the focus with each step, so that keyboards and screen readers follow. */
 export function createSignInView(data: SignInData, { backTo, onRefused }: SignInViewOptions): SignInView {
   const { text, errors, appName } = data;
   const steps = element('steps', HTMLElement);

@@ -1,6 +1,6 @@
 /** Drives the sign-in page: signs the reader in and takes them back to the application with a session token. */
 
-import { format } from '../../i18n/format.ts';
+import { format } from '../../core/format.ts';
 import type { SignInPageData } from '../page-data.ts';
 import { failureOfCode } from './api.ts';
 import { showApplicationLook } from './application-look.ts';

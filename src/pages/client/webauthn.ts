@@ -21,7 +21,7 @@ export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
  * `aborted` when this page ended it, as for another ceremony. `refused` is what a browser says for all the rest:
  * cancelled, timed out, no passkey here, or not the right finger; it does not tell which, for privacy.
  */
-export type Ceremony<Credential> =
+export type CeremonyOutcome<Credential> =
   | { readonly ok: true; readonly credential: Credential }
   | { readonly ok: false; readonly reason: 'aborted' | 'refused' | 'failed' };
 
@@ -40,11 +40,12 @@ export const canKeepPasskeys = () => platformAuthenticatorIsAvailable().catch(()
 export function usePasskey(
   options: RequestOptions,
   isSuggestion: boolean,
-): Promise<Ceremony<AuthenticationResponseJSON>> {
+): Promise<CeremonyOutcome<AuthenticationResponseJSON>> {
   return carryOut(() => startAuthentication({ optionsJSON: options, useBrowserAutofill: isSuggestion }));
 }
 
-export function createPasskey(options: CreationOptions): Promise<Ceremony<RegistrationResponseJSON>> {
+/** To be called right after a click: some browsers refuse otherwise. */
+export function createPasskey(options: CreationOptions): Promise<CeremonyOutcome<RegistrationResponseJSON>> {
   return carryOut(() => startRegistration({ optionsJSON: options }));
 }
 
@@ -58,7 +59,7 @@ export function reportUnknownPasskey(rpID: string, credentialID: string): void {
   sendSignal({ signalName: 'unknownCredential', rpID, credentialID }).catch(() => {});
 }
 
-async function carryOut<Credential>(ceremony: () => Promise<Credential>): Promise<Ceremony<Credential>> {
+async function carryOut<Credential>(ceremony: () => Promise<Credential>): Promise<CeremonyOutcome<Credential>> {
   try {
     return { ok: true, credential: await ceremony() };
   } catch (error) {

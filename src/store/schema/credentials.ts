@@ -61,8 +61,6 @@ export const apiKeys = sqliteTable('api_keys', {
   updatedAt: integer('updated_at').notNull(),
 });
 
-export type ApiKey = typeof apiKeys.$inferSelect;
-
 export const codeChallenges = sqliteTable('code_challenges', {
   id: text().primaryKey(),
   purpose: text().notNull(),

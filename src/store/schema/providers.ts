@@ -33,7 +33,7 @@ export const providerIdentities = sqliteTable('provider_identities', {
 
 export type ProviderIdentity = typeof providerIdentities.$inferSelect;
 
-export const PROVIDER_PURPOSES = ['sign_in', 'link'] as const;
+const PROVIDER_PURPOSES = ['sign_in', 'link'] as const;
 
 export const providerStates = sqliteTable('provider_states', {
   stateHash: blob('state_hash', { mode: 'buffer' }).primaryKey(),

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { appOver } from '../../http/app-over.ts';
 import { createInstance } from '../../support/instance.ts';
 
 const READY = { status: 'ok' };
@@ -11,7 +10,7 @@ describe('health', () => {
   });
 
   test('is not ready while the server stops, and still alive', async () => {
-    const { app } = appOver(await createInstance(), { isStopping: () => true });
+    const { app } = await createInstance({ isStopping: () => true });
     const ready = await app.fetch(new Request('http://localhost/readyz'));
     expect([ready.status, ((await ready.json()) as { error: string }).error]).toEqual([503, 'unavailable']);
     expect((await app.fetch(new Request('http://localhost/healthz'))).status).toBe(200);

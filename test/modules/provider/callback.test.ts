@@ -3,13 +3,14 @@ import { DAY, MINUTE } from '@/core/clock.ts';
 
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
+import { en } from '@/i18n/en.ts';
 import { retentionJob } from '@/jobs/retention.ts';
 import type { Answer } from '../../support/instance.ts';
 import { createBrowser, fragmentOf } from './browser.ts';
 import { createScene, RETURN_TO, type Scene, startProvider } from './scene.ts';
 import * as given from '../../support/given.ts';
 
-/** A page, and no way on from it. */
+/** A page, and nobody is sent on from it. */
 function expectPage({ status, headers, text }: Answer, expected: number, says: string): void {
   expect([status, headers.get('location')]).toEqual([expected, null]);
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -18,7 +19,7 @@ function expectPage({ status, headers, text }: Answer, expected: number, says: s
   expect(headers.getSetCookie()).toEqual([]);
 }
 
-const startAgain = (answer: Answer) => expectPage(answer, 400, 'start again');
+const startAgain = (answer: Answer) => expectPage(answer, 400, en.problems.provider_flow_unknown);
 const changed = (query: URLSearchParams, values: Record<string, string | null>) => {
   const copy = new URLSearchParams(query);
   for (const [name, value] of Object.entries(values)) value === null ? copy.delete(name) : copy.set(name, value);
@@ -99,9 +100,9 @@ describe('a state', () => {
         body: { issuer, clientId, clientSecret: 'secret' },
       });
     await configure(other.issuer, 'gatehouse');
-    expectPage(await scene.comeBack(first), 409, 'start again');
+    expectPage(await scene.comeBack(first), 409, en.problems.provider_changed);
     await configure(scene.provider.issuer, 'another-client');
-    expectPage(await scene.comeBack(second), 409, 'start again');
+    expectPage(await scene.comeBack(second), 409, en.problems.provider_changed);
     expect([scene.provider.asked.token, other.asked.token]).toEqual([0, 0]);
   });
 
@@ -133,10 +134,10 @@ describe('an answer of the provider', () => {
     const { issuer } = scene.provider;
     expect(isSignedIn(await scene.comeBack(changed(await scene.begin(), { iss: issuer })))).toBe(true);
     for (const iss of ['https://evil.example', `${issuer}/`, ''])
-      expectPage(await scene.comeBack(changed(await scene.begin(), { iss })), 502, 'identity provider');
+      expectPage(await scene.comeBack(changed(await scene.begin(), { iss })), 502, en.errors.provider_failed);
     const strict = await createScene();
     strict.provider.metadata = { authorization_response_iss_parameter_supported: true };
-    expectPage(await strict.comeBack(await strict.begin()), 502, 'identity provider');
+    expectPage(await strict.comeBack(await strict.begin()), 502, en.errors.provider_failed);
     const good = changed(await strict.begin(), { iss: strict.provider.issuer });
     expect(isSignedIn(await strict.comeBack(good))).toBe(true);
     expect(scene.count('sessions')).toBe(1);
@@ -160,15 +161,15 @@ describe('an answer of the provider', () => {
 
   test('without a code, or with one the provider does not know, ends at a page', async () => {
     const scene = await createScene();
-    expectPage(await scene.comeBack(changed(await scene.begin(), { code: null })), 502, 'identity provider');
-    expectPage(await scene.comeBack(changed(await scene.begin(), { code: 'stolen' })), 502, 'identity provider');
+    expectPage(await scene.comeBack(changed(await scene.begin(), { code: null })), 502, en.errors.provider_failed);
+    expectPage(await scene.comeBack(changed(await scene.begin(), { code: 'stolen' })), 502, en.errors.provider_failed);
     expect(scene.instance.logLines.join('')).toContain('token endpoint: answered 400 (invalid_grant)');
   });
 
   test('with the code of another flow is refused by PKCE and nonce', async () => {
     const scene = await createScene();
     const [victim, attacker] = [await scene.begin(), await scene.begin()];
-    expectPage(await scene.comeBack(changed(victim, { code: attacker.get('code')! })), 502, 'identity provider');
+    expectPage(await scene.comeBack(changed(victim, { code: attacker.get('code')! })), 502, en.errors.provider_failed);
     expect(scene.count('sessions')).toBe(0);
   });
 
@@ -212,8 +213,12 @@ describe('the return URL', () => {
     const scene = await createScene();
     const [query, failing] = [await scene.begin(), await scene.begin()];
     await unregister(scene);
-    expectPage(await scene.comeBack(query), 400, 'not registered');
-    expectPage(await scene.comeBack(changed(failing, { error: 'access_denied' })), 400, 'not registered');
+    expectPage(await scene.comeBack(query), 400, en.problems.return_url_unregistered);
+    expectPage(
+      await scene.comeBack(changed(failing, { error: 'access_denied' })),
+      400,
+      en.problems.return_url_unregistered,
+    );
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([0, 0]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { MINUTE, SECOND } from '@/core/clock.ts';
+import { en } from '@/i18n/en.ts';
 import { START } from '../../support/instance.ts';
 import { fragmentOf } from './browser.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -13,7 +14,7 @@ async function expectRefused(scene: Scene, claims: Record<string, unknown>, reas
   const logged = logLines.length;
   const { status, headers, text } = await scene.signIn(claims);
   expect([status, headers.get('location')]).toEqual([502, null]);
-  expect(text).toContain('The identity provider gave no valid answer');
+  expect(text).toContain(en.errors.provider_failed);
   expect(logLines.slice(logged).join('').replaceAll('\\"', '"')).toContain(reason);
   expect([scene.count('sessions'), scene.count('provider_identities')]).toEqual([0, 0]);
 }

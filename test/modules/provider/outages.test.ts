@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { en } from '@/i18n/en.ts';
 import type { Answer } from '../../support/instance.ts';
 import { fragmentOf } from './browser.ts';
 import type { Endpoint } from './hostile-provider.ts';
@@ -7,7 +8,7 @@ import { createScene } from './scene.ts';
 function expectFailurePage({ status, headers, text }: Answer): void {
   expect([status, headers.get('location')]).toEqual([502, null]);
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(text).toContain('The identity provider gave no valid answer; try again, or sign in another way.');
+  expect(text).toContain(en.errors.provider_failed);
   for (const trace of ['    at ', '.ts:', 'ProviderFault', '127.0.0.1']) expect(text).not.toContain(trace);
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
+import { en } from '@/i18n/en.ts';
 import { forgetSome } from '@/store/retention.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
@@ -109,11 +110,11 @@ describe('a start that cannot be', () => {
 
   test('for no application, a closed one, or one that switched providers off is a page that says so', async () => {
     const { instance, application, start } = await createScene();
-    expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, expect.stringContaining('no application')]);
+    expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, en.problems.application_unknown]);
     await given.application(instance, application.id, { signinMethods: ['otp'] });
-    expect(await refusal(start())).toEqual([403, expect.stringContaining('switched off')]);
+    expect(await refusal(start())).toEqual([403, en.errors.forbidden]);
     await given.application(instance, application.id, { archivedAt: 1 });
-    expect(await refusal(start())).toEqual([403, expect.stringContaining('no longer in service')]);
+    expect(await refusal(start())).toEqual([403, en.errors.application_archived]);
     expect(await refusal(start({ returnTo: 'https://evil.example' }))).toEqual([403, expect.any(String)]);
   });
 
@@ -121,7 +122,7 @@ describe('a start that cannot be', () => {
     const instance = await createInstance();
     const { clientId } = await instance.createApplication();
     const answer = createBrowser(instance).visit(`${START_PATH}?clientId=${clientId}`);
-    expect(await refusal(answer)).toEqual([409, expect.stringContaining('No identity provider is set up')]);
+    expect(await refusal(answer)).toEqual([409, en.problems.provider_missing]);
   });
 
   test.each([
@@ -165,7 +166,7 @@ describe('a start that cannot be', () => {
   ])('with the return URL %j is a page, never a redirect', async (returnTo) => {
     const scene = await createSecureScene();
     const answer = scene.start({ returnTo });
-    expect(await refusal(answer)).toEqual([400, expect.stringContaining('not registered')]);
+    expect(await refusal(answer)).toEqual([400, en.problems.return_url_unregistered]);
     expect(scene.count('provider_states')).toBe(0);
   });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
 import { en } from '@/i18n/en.ts';
 import { accentPalette, contrast, parseHex } from '@/pages/client/accent.ts';
+import { post } from '@/pages/client/api.ts';
 import { codeDigits, extractCode } from '@/pages/client/code.ts';
 import { failureText } from '@/pages/client/failure-text.ts';
 import { addressBack } from '@/pages/client/return-url.ts';
@@ -80,9 +82,25 @@ describe('failureText', () => {
   });
 
   test('an unknown code is an internal error with its reference', () => {
-    for (const code of ['internal', 'brand_new', 'constructor']) {
+    for (const code of ['internal', 'brand_new', 'constructor', 'reference', 'rate_limited_minutes']) {
       expect(failureText(en.errors, { ...failure, code })).toEndWith('Reference: req_1');
     }
+  });
+
+  test('no code is said in the words that an error has for programs', () => {
+    for (const code of Object.keys(ERROR_CATALOGUE) as ErrorCode[])
+      expect(failureText(en.errors, { ...failure, code })).not.toContain(ERROR_CATALOGUE[code].message);
+  });
+
+  test('a failed call keeps nothing of what its answer says to programs', async () => {
+    const fields = [{ path: 'name', message: 'Words for programs.' }];
+    const answer = { success: false, error: 'conflict', message: 'Words for programs.', requestId: 'req_1', fields };
+    using server = Bun.serve({ port: 0, fetch: () => Response.json(answer, { status: 409 }) });
+    const outcome = await post(new URL('/api', server.url).href, {});
+    expect(outcome).toEqual({ ok: false, code: 'conflict', requestId: 'req_1', retryAfterSeconds: null });
+    expect(failureText(en.errors, outcome as typeof failure & { code: string })).toBe(
+      `${en.errors.internal} Reference: req_1`,
+    );
   });
 
   test('a wait is told in seconds, then in minutes, and is never a singular', () => {

@@ -1,0 +1,118 @@
+/** What a refusal says where more is known than its code tells: sentences for callers of the API, by key. */
+import type { PlaceholdersOf } from './format.ts';
+
+/** Placeholders are written `{name}`. None of them ever takes a secret or a rejected value. */
+export const HINTS = {
+  body_not_json: 'The body is not valid JSON; check its syntax.',
+  file_too_large: 'The file is too large; send at most {mebibytes} MiB.',
+  file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
+  too_many_uploads: 'Too many uploads at once; try again in a moment.',
+  too_many_streams: 'Too many open streams; try again later.',
+  too_many_streams_in_session: 'This session has too many open streams.',
+
+  server_stopping: 'The server is stopping.',
+  disk_refuses_writes: 'The disk refuses writes; nothing is accepted until it takes them again.',
+  database_in_use: 'Another process holds the database; try again in a moment.',
+  database_not_writable: 'The database cannot be written.',
+  database_not_readable: 'The database cannot be read.',
+  database_schema_differs: 'The database has another schema than this binary.',
+
+  management_needs_key_or_console: 'Only an API key or a console session can manage applications.',
+  session_needed: 'An API key cannot do this; only the person themselves, signed in.',
+  person_needed: 'This key belongs to no person; send a session or a personal key.',
+  personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
+  workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
+  owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
+  cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
+  cookie_change_from_elsewhere: 'A cookie is accepted for changes from this server’s own pages only.',
+  proof_needed: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
+
+  application_unknown: 'There is no application with this clientId; check its settings.',
+  otp_switched_off: 'Sign-in by code is switched off for this application.',
+  passkey_switched_off: 'Sign-in by passkey is switched off for this application.',
+  provider_switched_off: 'Sign-in by an identity provider is switched off for this application.',
+  return_url_unregistered: 'The address to return to is not registered for this application. Its owner can add it.',
+  last_way_in: 'This is your last way in to {application}; add another first, or remove it with force.',
+  setup_link_spent: 'This setup link is not valid any more; run "gatehouse setup-link" on the server for a fresh one.',
+
+  codes_paused: 'Too many wrong codes for this address; codes are paused for up to an hour.',
+  code_just_sent: 'A code was sent a moment ago; look for it, or wait and ask again.',
+  too_many_codes_sent: 'Too many codes were sent lately; wait and ask again.',
+
+  passkeys_need_host_name: 'Passkeys need a host name: set GATEHOUSE_BASE_URL to one instead of an IP address.',
+  passkey_challenge_answered: 'This request was answered already; start again.',
+  passkey_challenge_expired: 'This request has expired; start again.',
+  passkey_registered: 'This passkey is registered already; use it to sign in.',
+  passkey_of_other_applications: 'This passkey is for other applications than this one; sign in another way.',
+  passkey_copied: 'This passkey may have been copied and is not accepted; sign in another way and replace it.',
+  too_many_passkeys: 'There are {max} passkeys already; remove one first.',
+
+  provider_missing: 'No identity provider is set up for this application; sign in another way.',
+  provider_changed: 'The identity provider of this application has changed meanwhile. Go back and start again.',
+  provider_flow_unknown:
+    'This sign-in is not known in this browser, has expired or was finished already. Go back and start again.',
+  provider_not_own: 'This application has no identity provider of its own.',
+  provider_issuer_restricted:
+    'Another issuer than Google or the instance’s own needs a key of the whole workspace, or an admin of it.',
+
+  user_code_unknown: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
+  device_request_open_elsewhere: 'Another of your sessions has this request open; enter the code here first.',
+  device_approved: 'This request was approved already; disconnect the device once it is connected.',
+  device_denied: 'This request was declined already; start again on the device.',
+  device_redeemed: 'The device is connected already; disconnect it instead.',
+  device_disconnected: 'This device is disconnected; connect it again.',
+  too_many_devices: 'There are {max} connected devices already; disconnect one first.',
+
+  username_taken: 'Somebody has this username already; choose another.',
+  email_taken: 'This address belongs to another account by now.',
+  language_listed: 'You have this language already; change its level with PATCH.',
+  too_many_entries: 'You can have at most {max} {entries}; delete one first.',
+  membership_status: 'A membership that is {status} cannot do that.',
+  member_of_workspace: 'You are a member of a workspace; have an owner take you out of it first.',
+  only_owner: 'You are the only owner of the workspace {workspace}; make somebody else an owner first.',
+
+  user_status: 'A user who is {status} cannot do that: {action}.',
+  user_deleted_account: 'The person has deleted their account; it cannot be restored.',
+  member_already: 'They are a member already, as {role}; change the role instead.',
+  owners_by_owners: 'Only an owner can make, change or remove an owner.',
+  last_owner: 'A workspace keeps at least one owner; make another one first.',
+  workspace_without_owner: 'The workspace has no owner to send the code to.',
+
+  key_from_environment: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
+  personal_key_fixed:
+    'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
+
+  application_slug_taken: 'Another application has this slug; choose another.',
+  application_stage: 'Only an application in stage "{stage}", neither archived nor deleted, can do this.',
+  application_not_active: 'Only an active application can be archived.',
+  application_not_archived: 'Only an archived application that is not deleted can be unarchived.',
+  application_not_deleted: 'Only a deleted application can be restored.',
+  application_not_in_grace: 'Only a deleted application in its grace can be hidden.',
+  application_deleted: 'This application is deleted already.',
+  application_hidden: 'This application is hidden already.',
+
+  grant_slug_taken: 'This application has a {noun} with this slug already.',
+  grant_renamed_in_use: 'This {noun} is in use; add ?force=true to change its slug.',
+  grant_deleted_in_use: 'This {noun} is in use; add ?force=true to take it away from everyone and delete it.',
+  too_many_grants: 'An application has at most {max} of these.',
+
+  webhook_disabled: 'This webhook is disabled; set its status to active first.',
+  webhook_in_quarantine: 'This webhook is in quarantine and holds events; release it or delete it instead.',
+  webhook_not_in_quarantine: 'This webhook is not in quarantine.',
+  too_many_webhooks: 'An application has at most {max} webhooks; delete one first.',
+} as const;
+
+export type Hint = keyof typeof HINTS;
+
+type Filled<Key extends Hint> = { readonly [Name in PlaceholdersOf<(typeof HINTS)[Key]>]: string | number };
+
+/** The hints that say the same to everyone. */
+export type PlainHint = { [Key in Hint]: PlaceholdersOf<(typeof HINTS)[Key]> extends never ? Key : never }[Hint];
+
+/** A hint with exactly the values that it needs. */
+export type HintGiven =
+  | { readonly hint: PlainHint; readonly values?: undefined }
+  | { [Key in Exclude<Hint, PlainHint>]: { readonly hint: Key; readonly values: Filled<Key> } }[Exclude<
+      Hint,
+      PlainHint
+    >];

@@ -1,0 +1,117 @@
+/** The modules of the product, each wired to the world and to the services it stands on. A new module is a line in the list. */
+import { CONSOLE_CLIENT_ID } from './core/console.ts';
+import { accountModule } from './modules/account/module.ts';
+import { activityModule } from './modules/activity/module.ts';
+import { apiKeysModule } from './modules/api-keys/module.ts';
+import { applicationsModule } from './modules/applications/module.ts';
+import { betaModule } from './modules/beta/module.ts';
+import { codesModule } from './modules/codes/module.ts';
+import { descriptionModule } from './modules/description/module.ts';
+import { devicesModule } from './modules/devices/module.ts';
+import { grantsModule } from './modules/grants/module.ts';
+import { healthModule } from './modules/health/module.ts';
+import { imagesModule } from './modules/images/module.ts';
+import { importModule } from './modules/import/module.ts';
+import { lifecycleModule } from './modules/lifecycle/module.ts';
+import { liveModule } from './modules/live/module.ts';
+import type { Module, World } from './modules/module.ts';
+import { passkeysModule } from './modules/passkeys/module.ts';
+import { profileModule } from './modules/profile/module.ts';
+import { providerModule } from './modules/provider/module.ts';
+import { sessionsModule } from './modules/sessions/module.ts';
+import { setupModule } from './modules/setup/module.ts';
+import { signInModule } from './modules/sign-in/module.ts';
+import { type TestTools, testToolsModule } from './modules/test-tools/module.ts';
+import { usersModule } from './modules/users/module.ts';
+import { verificationModule } from './modules/verification/module.ts';
+import { webhooksModule } from './modules/webhooks/module.ts';
+import { workspaceModule } from './modules/workspace/module.ts';
+import { pageRoutes } from './pages/routes.ts';
+
+/**
+ * Wires the modules. Nothing is started, and the database is not asked.
+ *
+ * @param testTools null where there are none: in every instance that is not ephemeral.
+ */
+export function wireModules(world: World, testTools: TestTools | null) {
+  // Modules that others stand on, each below those it stands on itself.
+  const codes = codesModule(world);
+  const challenges = codes.service;
+  const sessions = sessionsModule(world);
+  const verification = verificationModule(world);
+  const applications = applicationsModule(world);
+  const apiKeys = apiKeysModule(world);
+  const workspace = workspaceModule(world, { applications: applications.service });
+  const { consoleId, hasOwner } = workspace.service;
+  const signIn = signInModule(world, { challenges, sessions: sessions.service, consoleId });
+  const { keepConsoleSession } = signIn;
+  const provider = providerModule(world, { sessions: sessions.service, keepConsoleSession });
+  const { waysIn, clients } = provider.service;
+  const setup = setupModule(world, { sessions: sessions.service, workspaces: workspace.service });
+  const devices = devicesModule(world);
+  const grants = grantsModule(world);
+  const users = usersModule(world);
+  const live = liveModule(world, { verification: verification.service });
+  const webhooks = webhooksModule(world);
+  const operations = () => modules.flatMap((module) => module.operations ?? []);
+
+  /** In the order of the description. */
+  const modules: readonly Module[] = [
+    signIn,
+    passkeysModule(world, { sessions: sessions.service, waysIn, keepConsoleSession }),
+    provider,
+    verification,
+    sessions,
+    live,
+    accountModule(world, { challenges }),
+    profileModule(world),
+    imagesModule(world),
+    devices,
+    applications,
+    lifecycleModule(world, { challenges }),
+    activityModule(world),
+    apiKeys,
+    betaModule(world),
+    grants,
+    users,
+    importModule(world),
+    webhooks,
+    workspace,
+    setup,
+    codes,
+    descriptionModule(world, { operations }),
+    healthModule(world),
+    {
+      operations: pageRoutes({
+        ...world,
+        isSetupTokenValid: setup.service.isValid,
+        hasOwner,
+        consoleClientId: CONSOLE_CLIENT_ID,
+        providerFor: (application) => clients.effectiveOf(world.db.reader, application),
+        findDeviceGrant: devices.approval.applicationOf,
+      }),
+    },
+    ...(testTools ? [testToolsModule(world, testTools)] : []),
+  ];
+
+  return {
+    modules,
+    operations,
+    /** What is called by name from outside the modules: by the router, by commands and by tests. */
+    services: {
+      apiKeys: apiKeys.service,
+      applications: applications.service,
+      deliveries: webhooks.deliveries,
+      deviceApproval: devices.approval,
+      grants: grants.service,
+      live: live.hub,
+      personalKeys: devices.personalKeys,
+      provider: provider.service,
+      sessions: sessions.service,
+      setup: setup.service,
+      users: users.service,
+      verification: verification.service,
+      workspaces: workspace.service,
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** People's own accounts: what they hold, prove, change, export and delete themselves. */
+import type { CodeChallenges } from '../codes/code-challenge.ts';
+import type { Module, World } from '../module.ts';
+import { confirmationService } from './confirmation.ts';
+import { deletionService } from './deletion.ts';
+import { emailChangeService } from './email.ts';
+import { exportService } from './export.ts';
+import { forgetSessions } from './forget-sessions.ts';
+import { ownMembershipService } from './membership.ts';
+import { overviewService } from './overview.ts';
+import { proofService } from './proof.ts';
+import { accountRoutes } from './routes.ts';
+import { ownSessionService } from './sessions.ts';
+
+export function accountModule(world: World, { challenges }: { challenges: CodeChallenges }): Module {
+  const { db, auditDays } = world;
+  const confirmations = confirmationService({ db, challenges });
+  return {
+    operations: accountRoutes({
+      overview: overviewService(world),
+      proofs: proofService(confirmations),
+      ownSessions: ownSessionService(world),
+      emailChanges: emailChangeService(confirmations),
+      ownMemberships: ownMembershipService(db),
+      exports: exportService(db),
+      deletions: deletionService({ confirmations, auditDays }),
+    }),
+    kinds: [forgetSessions],
+  };
+}

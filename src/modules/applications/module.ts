@@ -1,0 +1,10 @@
+/** Applications: their settings, their stage, and the checks of their legal URLs. */
+import type { Module, World } from '../module.ts';
+import { legalUrlService } from './legal-urls.ts';
+import { applicationRoutes } from './routes.ts';
+import { type Applications, applicationService } from './service.ts';
+
+export function applicationsModule(world: World): Module & { readonly service: Applications } {
+  const service = applicationService(world);
+  return { service, operations: applicationRoutes(service, legalUrlService(world)) };
+}

@@ -1,0 +1,7 @@
+/** Codes by mail: issued and redeemed for the modules that ask for one. */
+import type { Module, World } from '../module.ts';
+import { type CodeChallenges, codeChallengeService } from './code-challenge.ts';
+
+export function codesModule(world: World): Module & { readonly service: CodeChallenges } {
+  return { service: codeChallengeService(world) };
+}

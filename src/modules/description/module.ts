@@ -1,0 +1,12 @@
+/** The descriptions of the API that machines read. */
+import type { Operation } from '../../http/operation.ts';
+import type { Module, World } from '../module.ts';
+import { descriptionRoutes } from './routes.ts';
+
+/** @param operations gives all that are served, these included. */
+export function descriptionModule(
+  { baseUrl, limits }: World,
+  { operations }: { operations: () => readonly Operation[] },
+): Module {
+  return { operations: descriptionRoutes({ operations, baseUrl, limits }) };
+}

@@ -1,0 +1,28 @@
+/** What people can be granted in an application: roles, scopes and memberships. */
+import type { Module, World } from '../module.ts';
+import { grantRoutes } from './routes.ts';
+import { grantService } from './service.ts';
+import { announceRename, withdrawGrant } from './trails.ts';
+
+export type GrantServices = ReturnType<typeof grantServices>;
+
+function grantServices({ db }: World) {
+  return {
+    roles: grantService('roles', db),
+    scopes: grantService('scopes', db),
+    memberships: grantService('memberships', db),
+  };
+}
+
+export function grantsModule(world: World): Module & { readonly service: GrantServices } {
+  const service = grantServices(world);
+  return {
+    service,
+    operations: [
+      ...grantRoutes('roles', service.roles),
+      ...grantRoutes('scopes', service.scopes),
+      ...grantRoutes('memberships', service.memberships),
+    ],
+    kinds: [announceRename, withdrawGrant],
+  };
+}

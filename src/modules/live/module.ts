@@ -1,0 +1,24 @@
+/** Streams that tell a session what has changed about it. */
+import { SECOND } from '../../core/clock.ts';
+import { EVENT_EMITTED } from '../../store/events.ts';
+import { SESSIONS_ENDED } from '../../store/sessions.ts';
+import { type Module, onCommit, type World } from '../module.ts';
+import type { Verification } from '../verification/service.ts';
+import { type Hub, hub } from './hub.ts';
+import { liveRoutes } from './routes.ts';
+
+export function liveModule(
+  { keepOpen }: World,
+  { verification }: { verification: Verification },
+): Module & { readonly hub: Hub } {
+  const open = hub(verification.envelopeOf);
+  return {
+    hub: open,
+    operations: liveRoutes({ hub: open, keepOpen }),
+    jobs: [{ name: 'event streams', everyMs: 15 * SECOND, runOnce: () => open.heartbeat() }],
+    listeners: [
+      onCommit(EVENT_EMITTED, (events) => open.publish(events)),
+      onCommit(SESSIONS_ENDED, (ended) => open.recheck(ended)),
+    ],
+  };
+}

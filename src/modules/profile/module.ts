@@ -1,0 +1,8 @@
+/** What people say of themselves: names, region, addresses, legal entities and languages. */
+import type { Module, World } from '../module.ts';
+import { profileRoutes } from './routes.ts';
+import { profileService } from './service.ts';
+
+export function profileModule({ db }: World): Module {
+  return { operations: profileRoutes(profileService(db)) };
+}

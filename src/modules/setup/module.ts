@@ -1,0 +1,17 @@
+/** One-time links by which an instance gets its first owner, or one gets back in. */
+import { sessionCookie } from '../../http/session-cookie.ts';
+import type { Module, World } from '../module.ts';
+import type { Sessions } from '../sessions/service.ts';
+import type { Workspaces } from '../workspace/service.ts';
+import { setupRoutes } from './routes.ts';
+import { type Setup, setupService } from './service.ts';
+
+export interface SetupStandsOn {
+  readonly workspaces: Workspaces;
+  readonly sessions: Sessions;
+}
+
+export function setupModule(world: World, standsOn: SetupStandsOn): Module & { readonly service: Setup } {
+  const service = setupService({ ...world, ...standsOn });
+  return { service, operations: setupRoutes({ setup: service, cookie: sessionCookie(world.baseUrl()) }) };
+}

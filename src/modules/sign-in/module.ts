@@ -1,0 +1,23 @@
+/** Sign-in by a code, and what the other ways in share with it. */
+import { sessionCookie } from '../../http/session-cookie.ts';
+import type { CodeChallenges } from '../codes/code-challenge.ts';
+import type { Module, World } from '../module.ts';
+import type { Sessions } from '../sessions/service.ts';
+import { consoleSessionKeeper, type KeepConsoleSession } from './console-session.ts';
+import { otpService } from './otp.ts';
+import { signInRoutes } from './routes.ts';
+
+export interface SignInStandsOn {
+  readonly challenges: CodeChallenges;
+  readonly sessions: Sessions;
+  readonly consoleId: () => string;
+}
+
+export function signInModule(
+  world: World,
+  { challenges, sessions, consoleId }: SignInStandsOn,
+): Module & { readonly keepConsoleSession: KeepConsoleSession } {
+  const keepConsoleSession = consoleSessionKeeper(sessionCookie(world.baseUrl()), consoleId);
+  const otp = otpService({ ...world, challenges, sessions });
+  return { keepConsoleSession, operations: signInRoutes({ otp, keepConsoleSession }) };
+}

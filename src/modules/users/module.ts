@@ -1,0 +1,9 @@
+/** The people of an application, as it manages them. */
+import type { Module, World } from '../module.ts';
+import { userRoutes } from './routes.ts';
+import { type Users, userService } from './service.ts';
+
+export function usersModule(world: World): Module & { readonly service: Users } {
+  const service = userService(world);
+  return { service, operations: userRoutes(service) };
+}

@@ -1,0 +1,15 @@
+/** The live verdict on tokens and keys, for this server's own calls and for the backends that ask. */
+import { SECOND } from '../../core/clock.ts';
+import type { Module, World } from '../module.ts';
+import { verificationRoutes } from './routes.ts';
+import { type Verification, verificationService } from './service.ts';
+
+export function verificationModule(world: World): Module & { readonly service: Verification } {
+  const service = verificationService(world);
+  return {
+    service,
+    operations: verificationRoutes(service),
+    jobs: [{ name: 'last seen', everyMs: SECOND, runOnce: () => service.flushLastSeen() }],
+    flush: () => service.flushLastSeen(true),
+  };
+}

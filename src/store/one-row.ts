@@ -1,0 +1,25 @@
+/** Changes of one row, given back as it is then: where there is none to change, something is broken, and nothing is. */
+import { eq } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
+import { only } from '../core/required.ts';
+import type { Unit } from '../db/database.ts';
+import { orm } from '../db/statements.ts';
+
+/** @returns the row as it is stored. */
+export async function insertOne<Table extends SQLiteTable>(
+  unit: Unit,
+  table: Table,
+  row: SQLiteInsertValue<Table>,
+): Promise<Table['$inferSelect']> {
+  return only(await orm(unit).insert(table).values(row).returning());
+}
+
+/** Changes columns of the row with this id, which must be there. @returns the row as it is now. */
+export async function updateOne<Table extends SQLiteTable & { readonly id: SQLiteColumn }>(
+  unit: Unit,
+  table: Table,
+  id: string,
+  columns: SQLiteUpdateSetSource<Table>,
+): Promise<Table['$inferSelect']> {
+  return only(await orm(unit).update(table).set(columns).where(eq(table.id, id)).returning());
+}
