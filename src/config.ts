@@ -90,7 +90,7 @@ function providerOf({ issuer, clientId, clientSecret }: ProviderValues): Provide
   return Object.freeze({ issuer: issuer ?? GOOGLE_ISSUER, clientId, clientSecret });
 }
 
-/** A name of ours that is none: a typo is not ignored. */
+/** Variables with our prefix that are no settings, so that a typo is not ignored. */
 function unknownNames(environment: Environment): string[] {
   const known = new Set(ALL_SETTINGS.map(({ env }) => env));
   return Object.keys(environment)

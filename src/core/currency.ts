@@ -1,6 +1,6 @@
 /** Currencies by their ISO 4217 codes: known from the runtime's own data, not from a list of ours. */
 
-/** No currency, and a code for tests: ISO has them, no price does. */
+/** ISO's codes for "no currency" and for tests; no price is in them. */
 const NO_MONEY = ['XXX', 'XTS'];
 
 let known: ReadonlySet<string> | undefined;

@@ -32,7 +32,11 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** Source of the TypeID format: https://github.com/jetify-com/typeid/tree/main/spec (v0.3). */
+/**
+ * A new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec.
+ *
+ * @param now in epoch milliseconds.
+ */
 export function newId(kind: IdKind, now: number): string {
   return TypeID.fromUUIDBytes(ID_PREFIXES[kind], Bun.randomUUIDv7('buffer', now)).toString();
 }

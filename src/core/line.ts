@@ -14,7 +14,7 @@ const NEEDED =
  */
 const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/v;
 
-/** In UTF-16 units a code point: input that is longer is not worth normalising. Composing makes one of four at most. */
+/** UTF-16 units that a code point can come from: four at most are composed into one, of two units each. */
 const MAX_UNITS = 8;
 
 /**

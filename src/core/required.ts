@@ -1,4 +1,4 @@
-/** For what must be there because of what was read before: a defect ends here, with a name, instead of further on. */
+/** Values that must be there because of what was read before. A missing one is a defect, and the error names it. */
 
 /**
  * Gives the value, which is there unless something is broken.

@@ -4,7 +4,7 @@
  */
 import type { Random } from './random.ts';
 
-/** What a secret begins with, before an underscore: nowhere else is it written. */
+/** What a secret of each kind begins with, before an underscore. */
 export const SECRET_PREFIXES = {
   apiKey: 'eak',
   session: 'est',

@@ -3,13 +3,13 @@
  * asks here how long the turn has lasted, and goes on in the next one when that is too long.
  */
 
-/** A turn that has lasted longer lets others in first, in milliseconds. */
+/** Milliseconds after which work lets timers, sockets and other requests in before it goes on. */
 export const LONG_TURN_MS = 5;
 
 let startedAt = 0;
 let isKnown = false;
 
-/** How long the current turn of the loop has lasted, as far as anybody has asked in it, in milliseconds. */
+/** Milliseconds since somebody first asked in this turn of the loop. */
 export function turnAgeMs(): number {
   const now = performance.now();
   if (!isKnown) {
@@ -27,7 +27,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** To be awaited between the parts of long work. */
+/** To be awaited between the parts of long work; undefined where it need not wait. */
 export function yieldIfLong(): Promise<void> | undefined {
   return turnAgeMs() > LONG_TURN_MS ? nextTurn() : undefined;
 }

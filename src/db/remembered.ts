@@ -20,8 +20,8 @@ export interface Remembered {
   lookAround(): void;
 }
 
-/** Look-ups kept of one statement in each of two generations: some 20 MB where all hold a session. */
-const MAX_KEYS = 8192;
+/** Look-ups kept of one statement in each of two generations: some 20 MB each where all are of sessions. */
+const MAX_KEYS = 16_384;
 
 /** @param writer is asked for the counter, which its own commits leave alone. */
 export function remembered(writer: SqliteDatabase): Remembered {

@@ -5,7 +5,7 @@ import { insertDelivery } from '../store/deliveries.ts';
 import { EVENT_EMITTED, insertEvent } from '../store/events.ts';
 import { findSubscribers, type Subscriber } from '../store/webhooks.ts';
 
-/** Who wants events, asked once a change and application: one change may emit thousands, and subscribes nobody. */
+/** Endpoints that want events, read once for each change and application: a change may emit thousands of events. */
 const subscribers = new WeakMap<Unit, Map<string, readonly Subscriber[]>>();
 
 async function subscribersOf(unit: Unit, applicationId: string): Promise<readonly Subscriber[]> {

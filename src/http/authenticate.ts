@@ -49,11 +49,11 @@ export type Authenticator = (rule: AccessRule, look: Look) => Promise<Principal 
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, cookie, baseUrl } = dependencies;
 
-  /** @throws {AppError} with the contract's refusal; the caller's address answers for failures. */
+  /** @throws {AppError} with the contract's refusal; failures are counted against the caller's address. */
   async function sessionOf(token: string | null, look: Look): Promise<SessionPrincipal> {
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
     if (typeof found === 'string') {
-      // Only failures answer for failures: bad tokens sent through a backend must not lock its good ones out.
+      // Only failures are counted here, so that bad tokens sent through a backend do not lock its good ones out.
       const address = addressBlock(look.context.ip);
       applyLimit(
         look.context.headers,
@@ -101,7 +101,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return principal;
   }
 
-  /** A signed-in person: their own affairs are never a key's. */
+  /** A signed-in person. No key acts for them here. */
   async function personInSession(bearer: string | null, look: Look): Promise<SessionPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     await anyKey(bearer, 'unauthenticated', look);

@@ -9,6 +9,7 @@ export type Catalogue = typeof en;
 /** Each language that has been translated so far, in a file of its own. */
 const catalogues: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = { en };
 
+/** Texts with the language they are really in. */
 export interface FoundCatalogue {
   /** The language that the texts are really in: what `lang` says of a page or mail that shows them. */
   readonly locale: Locale;

@@ -1,6 +1,6 @@
 /**
- * The mail queue: claims queued mails with a lease, sends, records. A crash repeats a mail, never loses one; a request
- * never waits for a mail server, nor a code somebody waits for behind what is sent to many.
+ * The mail queue: claims queued mails with a lease, sends, records. A crash may repeat a mail, but never loses one. No
+ * request waits for a mail server, and no code that somebody waits for stands behind mails to many.
  */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
@@ -53,7 +53,7 @@ interface Result {
 
 /** Runs no statement and sends nothing by itself: its calls do. */
 export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
-  /** Those whose outcome is not recorded yet: no lease that runs out makes one of them due. */
+  /** Mails whose outcome is not recorded yet. None is claimed again, even if its lease runs out. */
   const here = new Set<string>();
   /** Those that are being sent, with their lanes. */
   const places = new Map<string, MailLane>();
@@ -90,7 +90,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     });
   }
 
-  /** Records what has come back, and fills its places: two changes, so that neither fails with the other, one wait. */
+  /** Records what has come back and fills its places, in two changes at once: either may fail without the other. */
   async function turn(): Promise<void> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);

@@ -53,7 +53,7 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
   };
 }
 
-/** Of what the server said its codes alone: the text beside them may name the recipient. */
+/** Keeps the codes alone of what the server said: the text beside them may name the recipient. */
 function refusalOf(cause: unknown): MailError {
   const { responseCode, response, code, name } = cause as {
     responseCode?: number;
@@ -63,7 +63,7 @@ function refusalOf(cause: unknown): MailError {
   };
   if (responseCode === undefined) return new MailError(code ?? name ?? 'unknown error', false, { cause });
   const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
-  // A server that does not know us for now is asked again: it is the settings that are to be mended, not the mail.
+  // Where the server refuses our log-in, the settings are wrong and not the mail: it is sent again.
   const isPermanent = responseCode >= 500 && code !== 'EAUTH';
   return new MailError(['SMTP', responseCode, enhanced].filter(Boolean).join(' '), isPermanent, { cause });
 }

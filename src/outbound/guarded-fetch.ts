@@ -94,7 +94,7 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     return url;
   }
 
-  /** All addresses must be allowed: one that is not is a name set up to be let through once and abused later. */
+  /** All addresses must be allowed: a name with one that is not may have been set up to pass once and be abused later. */
   async function pin(hostname: string): Promise<string> {
     const literal = hostname.replace(/^\[|\]$/g, '');
     let addresses: string[];

@@ -55,6 +55,7 @@ export function renderDeviceCodePage({ locale, wrongCode }: DeviceCodePage): str
   });
 }
 
+/** What the page behind a good code shows. */
 export interface DevicePageContent {
   locale: Locale;
   /** As it is shown: `BCDF-GHJK`. */

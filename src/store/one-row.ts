@@ -1,4 +1,4 @@
-/** Changes of one row, given back as it is then: where there is none to change, something is broken, and nothing is. */
+/** Changes of one row, which give it back as it is then. A row that is not there is a defect, and throws. */
 import { eq } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { only } from '../core/required.ts';

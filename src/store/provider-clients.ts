@@ -22,7 +22,7 @@ export async function findProviderClient(reader: Reader, applicationId: string):
   return client;
 }
 
-/** The issuers that those of these applications use that have a client of their own. */
+/** The issuers of those among these applications that have a client of their own, by application. */
 export async function issuersOfOwnClients(
   reader: Reader,
   applicationIds: readonly string[],

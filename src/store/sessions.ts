@@ -298,8 +298,8 @@ const forgetPlace = rawChange<[string]>(
 );
 
 /**
- * Forgets where sessions of a member were and on what, behind a position. Also one that is revoked between two calls is met:
- * it was met before, or comes later.
+ * Forgets where sessions of a member were and on what, behind a position. One that is revoked between two calls is not
+ * missed: it was passed before, or stands further behind now.
  *
  * @returns their positions, in order; fewer than `limit` where there are no more.
  */

@@ -1,4 +1,4 @@
-/** Webhook endpoints of applications. One that was removed is there for nobody; its row goes with its last delivery. */
+/** Webhook endpoints of applications. A removed one is not found any more; its row goes with its last delivery. */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';

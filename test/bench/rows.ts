@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Runs the same for 0 … count − 1, many to a transaction. */
-export function repeat(sqlite: Database, count: number, work: (index: number) => void): void {
+function repeat(sqlite: Database, count: number, work: (index: number) => void): void {
   for (let start = 0; start < count; start += ROWS_PER_TRANSACTION)
     sqlite.transaction(() => {
       const end = Math.min(count, start + ROWS_PER_TRANSACTION);

@@ -10,7 +10,7 @@ import { mintSecret } from '../../src/core/secret.ts';
 import { BINARY, cleanEnvironment, freePort } from '../support/binary.ts';
 
 /** A full key of the workspace, on every folder. */
-export const workspaceKey = mintSecret('apiKey', systemRandom);
+const workspaceKey = mintSecret('apiKey', systemRandom);
 
 const command = process.env['BENCH_COMMAND']?.split(' ') ?? [BINARY];
 

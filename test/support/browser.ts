@@ -155,7 +155,7 @@ export function closeBrowser(): void {
 let path: Promise<string> | undefined;
 
 /** The browser's executable; found, or unpacked, once a process. */
-export function browserPath(): Promise<string> {
+function browserPath(): Promise<string> {
   return (path ??= (async () => {
     const installed = process.env['GATEHOUSE_TEST_BROWSER'] === 'bundled' ? null : installedBrowser();
     return installed ?? bundledBrowser();

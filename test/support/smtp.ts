@@ -59,7 +59,7 @@ export async function startMailServer(port = 0): Promise<TestMailServer> {
 }
 
 /** As much of MIME (RFC 2045 to 2047) as our own mails use: one multipart/alternative of two parts. */
-export function parseMessage(raw: string): Omit<ReceivedMail, 'envelopeFrom' | 'envelopeTo'> {
+function parseMessage(raw: string): Omit<ReceivedMail, 'envelopeFrom' | 'envelopeTo'> {
   const { headers, body } = splitHead(raw);
   const boundary = /boundary="?([^";]+)"?/.exec(headers['content-type'] ?? '')?.[1];
   if (!boundary) throw new Error('not a multipart message');

@@ -62,7 +62,7 @@ export function addressTakenMail(): MailContent {
   });
 }
 
-/** What was deleted and what is kept, to hold against us. */
+/** What was deleted and what is kept, for the person to have in writing. */
 export function accountDeletedMail({
   deleted,
   kept,

@@ -139,7 +139,7 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
   await forgetDeviceGrants(unit, memberIds);
   await clearGrants(unit, memberIds);
   await updateMembers(unit, memberIds, { status: 'deleted', statusReason: 'account_deleted', username: null });
-  // Those that were left are told too: what they keep of the person has lost its owner.
+  // Applications that the person had left are told too: they may still keep data of them.
   for (const { applicationId, status } of memberships)
     if (status !== 'deleted')
       await emit(unit, { type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });

@@ -73,7 +73,7 @@ async function change(unit: Unit, memberId: string, status: MembershipState['sta
   if (status === 'left') await endPersonalKeys(unit, { memberIds: [memberId] });
 }
 
-/** The console is left by leaving the workspaces it is for. */
+/** Members of a workspace cannot leave the console; they are taken out of the workspace instead. */
 async function refuseLeavingSeat(unit: Unit, applicationId: string, userId: string): Promise<void> {
   if (applicationId === (await findConsole(unit))?.id && (await isWorkspaceMember(unit, userId, null)))
     throw new AppError('invalid_state', { hint: 'member_of_workspace' });

@@ -1,4 +1,4 @@
-/** API keys: minted with a synthetic principal, listed without their secret. Personal keys are made in personal.ts. */
+/** API keys: minted with a synthetic principal, listed without their secret. Personal keys are made in devices/. */
 import type { Actor } from '../../core/actor.ts';
 import type { AuditKind } from '../../core/audit.ts';
 import { type Clock, DAY, isoTime } from '../../core/clock.ts';

@@ -86,14 +86,14 @@ export async function decideAll(
   return epoch;
 }
 
-/** Whoever is pending waits for the opening, which is now: all who wait are told, and nobody who comes later. */
+/** Opens to the public: all who are pending or wait to be told are told, each once. Who comes later is not. */
 export async function openToPublic(unit: Unit, applicationId: string): Promise<void> {
   const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
   const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
   await beginLongWork(unit, launch, { applicationId, data: { epoch } });
 }
 
-/** Whoever has not been told waits for the next opening. */
+/** Stops the mails of an opening. Whoever has not been told waits for the next one. */
 export async function stopLaunch(unit: Unit, applicationId: string): Promise<void> {
   await deleteLongWorksOf(unit, launch.name, applicationId);
 }

@@ -42,6 +42,7 @@ export interface CodeSubject {
   readonly email: string;
 }
 
+/** A code that was just issued. */
 export interface MintedChallenge {
   readonly challengeId: string;
   /** In plain text, for the mail. */
@@ -246,9 +247,9 @@ async function sentFrom(unit: Unit, subject: CodeSubject): Promise<ChallengeStat
 }
 
 /**
- * What counts in the window against another code for an action of one's own, newest first. Where one names the address
- * oneself, that is all that the person's sessions have asked for and all that the address was sent; else what the person
- * was sent from this application, so that one application cannot use up another's.
+ * What counts in the window against a further code for an action of the person's own, newest first. A new address can be
+ * anybody's, so for its change the longer list counts: what the person's sessions have asked for, or what the address was
+ * sent. Else it is what the person was sent from this application, so that one application cannot use up another's.
  */
 async function sentFor(
   unit: Unit,

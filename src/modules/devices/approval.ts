@@ -98,7 +98,7 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         const { grant, application, isHeldElsewhere } = seen;
         if (isHeldElsewhere) throw new AppError('invalid_state', { hint: 'device_request_open_elsewhere' });
         if (grant.status === decision) return { status: decision };
-        // Rights of management that outlive the session are not for one that lies around.
+        // A console key outlives the session, so an unattended session must not be enough to get one.
         if (decision === 'approved' && principal.isConsole) await requireFresh(unit, principal);
         if (grant.status !== 'pending') throw new AppError('invalid_state', { hint: `device_${grant.status}` });
         const { applicationUserId, sessionId, userId } = principal;

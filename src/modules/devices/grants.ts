@@ -5,7 +5,7 @@ import type { DeviceGrant } from '../../store/device-grants.ts';
 import type { Member } from '../../store/members.ts';
 import { memberRefusal, type SignInRefusal } from '../sign-in/complete.ts';
 
-/** A grant as it stands: what was under way when all that was open in its application ended is denied, for good. */
+/** A grant as it stands now: one that was under way when everything in its application was ended is denied, for good. */
 export function asItStands(grant: DeviceGrant, { sessionEpoch }: Application): DeviceGrant {
   const isUnderWay = grant.status === 'pending' || grant.status === 'approved';
   return isUnderWay && grant.applicationEpoch !== sessionEpoch ? { ...grant, status: 'denied' } : grant;

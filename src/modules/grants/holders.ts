@@ -112,7 +112,7 @@ export interface GrantChange {
   readonly current: string[];
 }
 
-/** Emits what tells the change to whoever compares slugs. */
+/** Emits the events of a change, with the slugs as they are after it. */
 export async function announceGrants(unit: Unit, kind: GrantKind, holder: Holder, change: GrantChange): Promise<void> {
   for (const event of eventsOf(kind, holder, change)) await emit(unit, event);
 }

@@ -81,8 +81,8 @@ export function grantService(kind: GrantKind, db: Database) {
     },
 
     /**
-     * A slug in use is what backends compare with, so changing it takes `force`. It is another one at once; that it is,
-     * is told to holder after holder.
+     * Backends compare slugs, so changing one in use takes `force`. The new one counts at once; the holders are told one
+     * after the other.
      *
      * @throws {AppError} not_found, conflict
      */
@@ -119,7 +119,7 @@ export function grantService(kind: GrantKind, db: Database) {
     },
 
     /**
-     * Deletes a grant. From this moment nobody holds it; that it is gone is told to holder after holder.
+     * Deletes a grant. From this moment nobody holds it; the holders are told one after the other.
      *
      * @returns from how many it is taken away.
      * @throws {AppError} not_found; conflict where it is in use and not forced.

@@ -24,14 +24,14 @@ export interface GrantTrail {
   readonly slug: string;
 }
 
-/** Tells of a grant that goes by another slug now, to whoever compares slugs: the old one is gone, the new one there. */
+/** Tells of a new slug as backends compare them: the old one was removed, the new one added. */
 export const announceRename: LongWorkKind<GrantTrail, string> = {
   name: 'announce_rename',
 
   async step(unit, { applicationId, data, cursor }, limit) {
     const { kind, grantId, slug } = data;
     const grant = await findGrant(unit, kind, applicationId, grantId);
-    // Removed meanwhile: that its holders have it no more is another trail's to tell.
+    // Removed meanwhile: the trail of the removal tells its holders.
     if (!grant) return { done: 0, cursor, isFinished: true };
     const holders = await listHolders(unit, kind, grantId, { after: cursor ?? '', limit });
     // Renamed again meanwhile, even back: told as it is now.

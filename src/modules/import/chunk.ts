@@ -48,7 +48,7 @@ interface Known {
   readonly speakers: Set<string>;
 }
 
-/** Adds and fills blanks; never removes or overwrites. The statements that look things up are as many for any number of rows. */
+/** Adds and fills blanks; never removes or overwrites. What is there is read in a constant number of statements. */
 export async function importChunk(
   unit: Unit,
   applicationId: string,

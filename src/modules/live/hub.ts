@@ -108,6 +108,21 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
       case 'user.session_revoked':
       case 'user.session_expired':
         if (event.data.sessionId === listener.sessionId) tellInOrder(listener, () => end(listener, endingOf(event)));
+        return;
+      case 'user.signed_in':
+      case 'user.banned':
+      case 'user.unbanned':
+      case 'user.paused':
+      case 'user.resumed':
+      case 'user.deleted':
+      case 'user.restored':
+      case 'user.inactivated':
+      case 'user.reactivated':
+      case 'user.left':
+        // They change nothing that a stream shows. Whoever is shut out hears of it by the end of the session.
+        return;
+      default:
+        event satisfies never;
     }
   }
 

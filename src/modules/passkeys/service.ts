@@ -88,7 +88,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
       );
       const made = await verifyCreation(rp, challenge, input.credential);
       return db.write(actor, async (unit) => {
-        // That took a moment: who was signed out or deleted meanwhile adds no way in any more.
+        // Verifying took a moment: who was signed out or deleted meanwhile adds no passkey.
         if (!(await isSessionLive(unit, sessionId, unit.now))) throw new AppError('unauthenticated');
         refuseFurther(await passkeysUnderHandle(unit, principal));
         if (await findPasskey(unit, made.credentialId)) throw new AppError('conflict', { hint: 'passkey_registered' });
@@ -138,7 +138,7 @@ async function findOwn(reader: Reader, principal: SessionPrincipal, passkeyId: s
   return passkey;
 }
 
-/** Those that one authenticator keeps one of. */
+/** Those under one user handle, of which an authenticator keeps one. */
 async function passkeysUnderHandle(reader: Reader, { userId, workspaceId }: Owner): Promise<Passkey[]> {
   const held = await listPasskeysOf(reader, userId);
   return held.filter((passkey) => passkey.workspaceId === workspaceId);

@@ -53,8 +53,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
     },
 
     /**
-     * Exchanges an assertion for a session. Its challenge is used up first, so of any number of answers one at most is
-     * judged.
+     * Exchanges an assertion for a session. Its challenge is used up first, so at most one answer to it is judged.
      *
      * @throws {AppError} code_expired, code_consumed, passkey_unknown, passkey_invalid, or why the person may not come in.
      */

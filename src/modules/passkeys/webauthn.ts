@@ -110,8 +110,8 @@ export async function verifyCreation(
 }
 
 /**
- * We ask for no attestation, so a certificate in it is nobody's honest answer; to judge one, revocation lists would be
- * fetched from wherever it says.
+ * No attestation is asked for, so no honest authenticator sends a certificate. To judge one, revocation lists would have to
+ * be fetched from addresses that it names.
  */
 function refuseCertificates({ response }: AttestationCredential): void {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));

@@ -36,7 +36,9 @@ const required = (remedy: string, normalize: FieldRule['normalize']) =>
 
 const lineRemedy = (max: number) => `Give one line of at most ${max} characters, none of them invisible.`;
 
+/** @param max in code points. */
 export const line = (max: number) => optional(lineRemedy(max), (text) => plainLine(text, max));
+/** @param max in code points. */
 export const requiredLine = (max: number) => required(lineRemedy(max), (text) => plainLine(text, max));
 
 const COUNTRY_REMEDY = 'Give the two letters of a country as in ISO 3166-1, such as DE or GB.';

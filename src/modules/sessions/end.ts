@@ -95,7 +95,7 @@ async function endOfMembers(
 /** What a trail goes by. */
 interface Ending {
   readonly reason: string;
-  /** The time of the switch: what was made later, or was over before, is not its affair. */
+  /** The time of the switch: sessions that were made later, or were over before, are left alone. */
   readonly at: number;
   /** Whose sessions; null for those, and the personal keys, of the whole application. */
   readonly memberIds: readonly string[] | null;

@@ -18,6 +18,7 @@ export interface MintedSession {
   readonly expiresAt: number;
 }
 
+/** Whose session it is, and by which method they came in. */
 export interface SessionToMint {
   readonly application: Pick<Application, 'id' | 'sessionTtlSeconds'>;
   readonly applicationUserId: string;

@@ -32,9 +32,9 @@ export async function requireOwnProof(unit: Unit, principal: SessionPrincipal): 
 }
 
 /**
- * Every session is in the hands of the application it was made for, fresh from the sign-in: where the person is known
- * outside its workspace too, only a proof counts, for which they read a mail that says what it is for. The console's
- * session is in nobody's hands but theirs.
+ * An application holds the session of its sign-in, and could use it before the person does anything. So where they are known
+ * outside its workspace, a recent sign-in is not enough: they must have given a code from a mail that says what it allows.
+ * No application holds a session of the console.
  *
  * @param maxAgeMs how old the proof may be.
  * @throws {AppError} reauthentication_required

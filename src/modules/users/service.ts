@@ -148,12 +148,12 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         if (member.status === to) return detail(unit, application, row, true);
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { hint: 'user_status', values: { status: member.status, action } });
-        // Restoring is undoing what an admin did; nobody undoes what the person asked for.
+        // An admin can take back what an admin did, but not a deletion that the person asked for.
         if (action === 'restore' && user.deletedAt !== null)
           throw new AppError('invalid_state', { hint: 'user_deleted_account' });
         await setMemberStatus(unit, member.id, to, reason);
         if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
-        // A pause is over some day; from the others nobody expects their devices back.
+        // After a pause the devices work again; a ban or a deletion ends them for good.
         if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
         await emit(unit, {
           type: event,

@@ -35,7 +35,7 @@ const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
 
 export type Verification = ReturnType<typeof verificationService>;
 
-/** Nothing is kept from one commit to the next: a ban or a sign-out counts from its own on. */
+/** A ban, a sign-out or a lost role counts from its commit on. */
 export function verificationService({ db, clock, cdnUrl }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);

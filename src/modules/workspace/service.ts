@@ -138,7 +138,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
   };
 }
 
-/** The setting outlives changes of address: whose it was before stays the owner, and who is gone stays gone. */
+/** The configured owner's present address, where they have changed it since; null where their account was deleted. */
 async function configuredOwner(unit: Unit, email: string): Promise<string | null> {
   const holderId = await findAliasHolder(unit, email);
   const holder = holderId ? await findUser(unit, holderId) : await findUserByEmail(unit, email);

@@ -39,7 +39,7 @@ export function get<T>(path: string, bearer: string): Promise<Outcome<T>> {
   return send(path, { method: 'GET' }, bearer);
 }
 
-/** Ends the session, also when the page is closed meanwhile. Whether it worked is nobody's concern any more. */
+/** Ends the session, also when the page is closed meanwhile. Does not wait for the answer. */
 export function signOut(bearer: string): void {
   void send('/api/v1/session', { method: 'DELETE', keepalive: true }, bearer);
 }

@@ -10,7 +10,7 @@ export interface Messages {
   note(text: string): void;
   /** Shows what is worth knowing, and is neither good nor bad. */
   hint(text: string): void;
-  /** Tells a screen reader what the eye sees anyway. */
+  /** Tells a screen reader what can be seen on the page. */
   announce(text: string): void;
   clear(): void;
 }

@@ -71,7 +71,7 @@ function wasOffered(): boolean {
   }
 }
 
-/** @returns false where it cannot be remembered: an offer that comes back every time is none. */
+/** @returns false where it cannot be remembered; no offer is made then, as it would come back every time. */
 function rememberOffer(): boolean {
   try {
     localStorage.setItem(KEY, new Date().toISOString());

@@ -24,6 +24,7 @@ const STALE = ['code_expired', 'code_consumed'];
 /** Left for touching the sensor and for the answer's way. */
 const MARGIN_SECONDS = 45;
 
+/** The way in by passkey, as the page steers it. */
 export interface PasskeyPrompt {
   /** Offers passkeys among the suggestions of the e-mail field, as long as the page is open. */
   suggest(): Promise<void>;

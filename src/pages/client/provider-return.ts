@@ -26,7 +26,10 @@ export function rememberDeparture(): void {
   }
 }
 
-/** Whether this browser went to a provider lately, so that who comes back is not whom somebody's link says. Once. */
+/**
+ * Whether this browser went to a provider lately; true once for each departure. A link with somebody else's token does not
+ * sign the reader in without one.
+ */
 export function takeDeparture(): boolean {
   try {
     const departedAt = Number(localStorage.getItem(KEY));

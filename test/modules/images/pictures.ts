@@ -19,7 +19,7 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
 }
 
 /** @param compressed the filtered lines, of colour type 2 or 6. */
-export function pngOf(width: number, height: number, colourType: 2 | 6, compressed: Uint8Array, extra: Buffer[] = []) {
+function pngOf(width: number, height: number, colourType: 2 | 6, compressed: Uint8Array, extra: Buffer[] = []) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width);
   head.writeUInt32BE(height, 4);

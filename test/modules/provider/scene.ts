@@ -8,7 +8,7 @@ import { type Browser, createBrowser, fragmentOf } from './browser.ts';
 import { type HostileProvider, startHostileProvider } from './hostile-provider.ts';
 
 export const RETURN_TO = 'https://shop.example.com/welcome';
-export const CALLBACK = '/api/auth/google/callback';
+const CALLBACK = '/api/auth/google/callback';
 
 export interface Scene {
   readonly instance: Instance;

@@ -66,7 +66,7 @@ export function closing<Closable extends { close(): unknown }>(one: Closable): C
 }
 
 /** A receiver by the instance's clock, closed after the test, which fails when a signature was refused. */
-export async function receiverFor({ clock }: Instance): Promise<Receiver> {
+async function receiverFor({ clock }: Instance): Promise<Receiver> {
   return closing(await startReceiver(() => clock.now()));
 }
 
