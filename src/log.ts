@@ -1,5 +1,7 @@
 /** Structured logs: JSON lines by pino, in this process, with secrets and e-mail addresses taken out. */
+import { write } from 'node:fs';
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { isoTime, systemClock } from './core/clock.ts';
 import { SECRET_PREFIXES } from './core/secret.ts';
 
 const SECRETS = new RegExp(`\\b(${Object.values(SECRET_PREFIXES).join('|')})_[0-9A-Za-z]{8,}`, 'g');
@@ -41,35 +43,75 @@ export function createLog(level: string, destination: DestinationStream): Logger
 /** Where lines go: gathered, and written in blocks off the request's path. */
 export interface LogDestination extends DestinationStream {
   write(line: string): void;
-  /** Writes what has been gathered; to be awaited before the process ends. */
+  /** Writes what has been gathered, for a second at most; to be awaited before the process ends. */
   flush(): Promise<void>;
 }
 
+const writeAside = (fd: number, bytes: Buffer): Promise<number> =>
+  new Promise((resolve, reject) => write(fd, bytes, (error, written) => (error ? reject(error) : resolve(written))));
+
 const BLOCK_CHARACTERS = 32 * 1024;
+/** Gathered while a reader does not read; what comes beyond is dropped. */
+const MOST_CHARACTERS = 1024 * 1024;
 const FLUSH_MS = 500;
+const PATIENCE_MS = 1000;
+/** Until a pipe that is full is asked again, where it does not make its writer wait. */
+const FULL_PIPE_MS = 50;
 
-/** @param fd 1 for standard output, 2 for standard error. A reader that has gone away is no error. */
-export function logDestination(fd: 1 | 2): LogDestination {
-  const sink = Bun.file(fd).writer({ highWaterMark: BLOCK_CHARACTERS });
+/**
+ * A log that never stops the product: it is written in another thread, and what a full disk or a reader that has stopped
+ * does not take is dropped, counted, and said once lines are taken again.
+ *
+ * @param fd standard output, or standard error.
+ */
+export function logDestination(fd: number): LogDestination {
   let gathered = '';
+  let dropped = 0;
+  let writing: Promise<void> | null = null;
 
-  async function flush(): Promise<void> {
-    const block = gathered;
-    gathered = '';
-    try {
-      if (block !== '') sink.write(block);
-      await sink.flush();
-    } catch {
-      // Nobody reads any more; the product goes on without its log.
+  /** @throws where the block, or the rest of it, is not taken. */
+  async function put(block: Buffer): Promise<void> {
+    for (let rest = block; rest.length > 0;) {
+      try {
+        rest = rest.subarray(await writeAside(fd, rest));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+        await Bun.sleep(FULL_PIPE_MS);
+      }
     }
   }
 
-  setInterval(() => void flush(), FLUSH_MS).unref();
+  async function writeDown(): Promise<void> {
+    while (gathered !== '') {
+      const block = gathered;
+      gathered = '';
+      const notice =
+        dropped === 0
+          ? ''
+          : `{"level":"warn","time":"${isoTime(systemClock.now())}","msg":"log lines were lost","lines":${dropped}}\n`;
+      try {
+        await put(Buffer.from(notice + block));
+        dropped = notice === '' ? dropped : 0;
+      } catch {
+        dropped += block.split('\n').length - 1;
+      }
+    }
+  }
+
+  function drain(): Promise<void> {
+    return (writing ??= writeDown().finally(() => (writing = null)));
+  }
+
+  setInterval(() => void drain(), FLUSH_MS).unref();
   return {
     write(line) {
+      if (gathered.length > MOST_CHARACTERS) {
+        dropped += 1;
+        return;
+      }
       gathered += line;
-      if (gathered.length >= BLOCK_CHARACTERS) void flush();
+      if (gathered.length >= BLOCK_CHARACTERS) void drain();
     },
-    flush,
+    flush: () => Promise.race([drain(), Bun.sleep(PATIENCE_MS)]),
   };
 }

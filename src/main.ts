@@ -33,8 +33,9 @@ async function main(argv: readonly string[]): Promise<number | void> {
 
 // A reader that goes away, as in "gatehouse openapi | head", is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`gatehouse: standard output cannot be written (${error.code ?? error.message}).\n`);
+  process.exit(1);
 });
 
 try {

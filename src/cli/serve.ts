@@ -1,7 +1,7 @@
 /** `gatehouse serve`: runs the product, in normal, dev or ephemeral mode. */
 import { type Config, type Flags, loadConfig, type Mode } from '../config.ts';
 import { accessLog } from '../http/access-log.ts';
-import { createLog, logDestination } from '../log.ts';
+import { createLog, type LogDestination, logDestination } from '../log.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
@@ -29,9 +29,13 @@ export const serve: Command = {
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       return;
     }
-    const server = await startServer(config, { ...options, ...(config.mode === 'dev' && { onCapture: printMail }) });
+    const server = await startServer(config, {
+      ...options,
+      ...(config.mode === 'dev' && { onCapture: mailPrinter(destination) }),
+    });
     stopOnSignals(server, flushLog);
-    await announce(server, config);
+    await announce(server, config, destination.write);
+    await destination.flush();
   },
 };
 
@@ -42,7 +46,11 @@ function modeOf(flags: Flags): Mode {
   return flags['ephemeral'] ? 'ephemeral' : flags['dev'] ? 'dev' : 'normal';
 }
 
-async function announce({ url, services, upgradeCopy }: RunningServer, config: Config): Promise<void> {
+async function announce(
+  { url, services, upgradeCopy }: RunningServer,
+  config: Config,
+  tell: (text: string) => void,
+): Promise<void> {
   const lines = [`Gatehouse is running at ${url}`];
   if (upgradeCopy) lines.push(`The database was upgraded; a copy from before is at ${upgradeCopy}`);
   if (!(await services.workspaces.hasOwner()))
@@ -58,11 +66,14 @@ async function announce({ url, services, upgradeCopy }: RunningServer, config: C
         ? 'Mail is not sent: it is kept in the embedded outbox and printed here.'
         : 'No mail server is set (GATEHOUSE_SMTP_URL): mail is kept in the embedded outbox and not sent.',
     );
-  process.stdout.write(`${lines.join('\n')}\n\n`);
+  tell(`${lines.join('\n')}\n\n`);
 }
 
-function printMail({ recipient, subject, text }: Mail): void {
-  process.stdout.write(`── mail to ${recipient}: ${subject}\n${text}\n──\n`);
+function mailPrinter(terminal: LogDestination) {
+  return ({ recipient, subject, text }: Mail) => {
+    terminal.write(`── mail to ${recipient}: ${subject}\n${text}\n──\n`);
+    void terminal.flush();
+  };
 }
 
 /** The first signal stops gracefully, the second at once. */
