@@ -1,59 +1,12 @@
-/** The event stream of a session, over the API: what is told, to whom, and how it ends. */
+/** The event stream of a session, over the API: what is told, and to whom. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { DAY } from '@/core/clock.ts';
-import type { Application } from '@/store/applications.ts';
 import type { GrantKind } from '@/store/grants.ts';
 import * as given from '../../support/given.ts';
-import { createInstance, type Instance } from '../../support/instance.ts';
+import { type Instance } from '../../support/instance.ts';
 import { turns } from '../../support/turns.ts';
-import { follow, listen, type Listening, PATH, streamRequest } from './listen.ts';
-
-interface Person {
-  readonly token: string;
-  readonly userId: string;
-}
-
-interface World {
-  readonly instance: Instance;
-  readonly application: Application;
-  readonly ada: Person;
-  /** A management call below the application. */
-  manage(method: string, path: string, body?: unknown): ReturnType<Instance['call']>;
-}
-
-async function createWorld(): Promise<World> {
-  const instance = await createInstance();
-  const application = await instance.createApplication();
-  const ada = await instance.signIn(application.clientId, 'ada@example.com');
-  return {
-    instance,
-    application,
-    ada,
-    async manage(method, path, body) {
-      const answer = await instance.call(method, `/api/applications/${application.id}${path}`, {
-        token: instance.workspaceKey,
-        body,
-      });
-      if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-      return answer;
-    },
-  };
-}
-
-/** An open stream whose snapshot has been read. */
-async function listening(instance: Instance, { token }: Person): Promise<Listening> {
-  const stream = await listen(instance, token);
-  const [snapshot] = await stream.told();
-  expect(snapshot?.event).toBe('session');
-  return stream;
-}
-
-const envelopeOf = async ({ instance }: World, { token }: Person) => {
-  const { ok, ...envelope } = (await instance.call('POST', '/api/v1/session', { token })).json;
-  expect(ok).toBe(true);
-  return envelope;
-};
+import { follow, listen, PATH, streamRequest } from './listen.ts';
+import { createWorld, envelopeOf, listening } from './world.ts';
 
 describe('an event stream', () => {
   test('begins with a snapshot: the very envelope that verification gives', async () => {
@@ -241,138 +194,6 @@ describe('an open stream is told of the profile', () => {
   });
 });
 
-type Cause = (world: World, sessionId: string) => Promise<unknown>;
-
-const onUser =
-  (action: string): Cause =>
-  ({ manage, ada }) =>
-    manage('POST', `/users/${ada.userId}/${action}`, { reason: 'a reason of the house' });
-
-const lifecycle =
-  (kind: string, skipGrace = false): Cause =>
-  ({ instance, application }) =>
-    given.lifecycle(instance, application.id, { kind, skipGrace });
-
-const ENDINGS: [what: string, reason: string, cause: Cause, refusal: [number, string]][] = [
-  [
-    'the person signs out',
-    'signed_out',
-    ({ instance, ada }) => instance.call('DELETE', '/api/v1/session', { token: ada.token }),
-    [401, 'revoked'],
-  ],
-  [
-    'an admin ends the session',
-    'revoked_by_admin',
-    ({ manage, ada }, sessionId) => manage('DELETE', `/users/${ada.userId}/sessions/${sessionId}`),
-    [401, 'revoked'],
-  ],
-  [
-    'an admin ends all sessions',
-    'revoked_by_admin',
-    ({ manage, ada }) => manage('DELETE', `/users/${ada.userId}/sessions`),
-    [401, 'revoked'],
-  ],
-  ['the person is banned', 'banned', onUser('ban'), [403, 'membership_blocked']],
-  ['the person is paused', 'paused', onUser('pause'), [403, 'membership_blocked']],
-  ['the person is deleted', 'deleted', onUser('delete'), [403, 'membership_blocked']],
-  ['the application is archived', 'application.archived', lifecycle('archive'), [401, 'revoked']],
-  ['the application is deleted', 'application.deleted', lifecycle('delete'), [401, 'revoked']],
-  ['the application is deleted without grace', 'application.hidden', lifecycle('delete', true), [401, 'revoked']],
-  [
-    'the session expires',
-    'expired',
-    async ({ instance }) => {
-      instance.clock.advance(30 * DAY);
-      await instance.services.scheduler.runAll();
-    },
-    [401, 'expired'],
-  ],
-];
-
-describe('a stream ends with `revoked`', () => {
-  test.each(ENDINGS)('when %s', async (_, reason, cause, refusal) => {
-    const world = await createWorld();
-    const { instance, ada, application } = world;
-    const sessionId = (instance.events(application.id)[0]!.data as { sessionId: string }).sessionId;
-    // Two tabs of one session: both are told.
-    const streams = [await listening(instance, ada), await listening(instance, ada)];
-    await cause(world, sessionId);
-    for (const stream of streams) {
-      const messages = await stream.told();
-      expect(messages).toEqual([{ event: 'revoked', data: { reason } }]);
-      expect(stream.isClosed()).toBe(true);
-    }
-    expect(instance.services.live.count()).toBe(0);
-    // Who comes back is refused before any stream.
-    const { status, json } = await instance.call('GET', PATH, { token: ada.token });
-    expect([status, json.ok, json.error]).toEqual([refusal[0], false, refusal[1]]);
-  });
-
-  test('at once when the application is archived, however many sessions come before its own', async () => {
-    const world = await createWorld();
-    const { instance, application, ada } = world;
-    // Earlier than what the switch itself writes down of the trail; nobody goes on with that.
-    await instance.services.longWork.stop();
-    await given.sessions(instance, application, ada.userId, 150);
-    instance.clock.advance(1000);
-    const zoe = await instance.signIn(application.clientId, 'zoe@example.com');
-    const streams = [await listening(instance, ada), await listening(instance, zoe)];
-    await given.lifecycle(instance, application.id, { kind: 'archive' });
-    const left = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE revoked_at IS NULL').get() as {
-      n: number;
-    };
-    expect(left.n).toBeGreaterThan(0);
-    for (const stream of streams)
-      expect([await stream.told(), stream.isClosed()]).toEqual([
-        [{ event: 'revoked', data: { reason: 'application.archived' } }],
-        true,
-      ]);
-  });
-
-  test('when a member is taken out of the workspace, in the console', async () => {
-    const { instance } = await createWorld();
-    const byOwner = (await instance.signIn('console', 'owner@example.com')).token;
-    const mia = await given.consoleMember(instance, 'mia@example.com', 'member');
-    const stream = await listening(instance, mia);
-    await instance.call('DELETE', `/api/workspace/members/${mia.memberId}`, { token: byOwner });
-    expect(await stream.told()).toEqual([{ event: 'revoked', data: { reason: 'removed_from_workspace' } }]);
-    expect(stream.isClosed()).toBe(true);
-  });
-
-  test('its own alone: other sessions of the same person go on', async () => {
-    const { instance, application, ada } = await createWorld();
-    instance.clock.advance(60_000);
-    const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
-    const [here, there] = [await listening(instance, ada), await listening(instance, elsewhere)];
-    await instance.call('DELETE', '/api/v1/session', { token: ada.token });
-    expect(await here.told()).toEqual([{ event: 'revoked', data: { reason: 'signed_out' } }]);
-    expect(await there.told()).toEqual([]);
-    expect([here.isClosed(), there.isClosed(), instance.services.live.count()]).toEqual([true, false, 1]);
-  });
-
-  test('for each of a person’s sessions when the person is banned', async () => {
-    const { instance, application, ada, manage } = await createWorld();
-    instance.clock.advance(60_000);
-    const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
-    const streams = [await listening(instance, ada), await listening(instance, elsewhere)];
-    await manage('POST', `/users/${ada.userId}/ban`, {});
-    for (const stream of streams)
-      expect([await stream.told(), stream.isClosed()]).toEqual([
-        [{ event: 'revoked', data: { reason: 'banned' } }],
-        true,
-      ]);
-  });
-
-  test('not when the service loses sight of it: a change rolled back is told to nobody', async () => {
-    const { instance, ada } = await createWorld();
-    const stream = await listening(instance, ada);
-    given.brokenWrites(instance, 'INSERT ON audit_records');
-    const { status } = await instance.call('DELETE', '/api/v1/session', { token: ada.token });
-    expect(status).toBe(500);
-    expect([await stream.told(), stream.isClosed()]).toEqual([[], false]);
-  });
-});
-
 describe('a stream does not tell', () => {
   test('of other people', async () => {
     const { instance, application, ada, manage } = await createWorld();
@@ -437,66 +258,6 @@ describe('between its authentication and its snapshot', () => {
     await Promise.all([opening, change]);
     // The streams that a change ends are looked through behind it.
     await turns();
-    expect(instance.services.live.count()).toBe(0);
-  });
-});
-
-describe('a stream is refused, before it begins and in the session endpoint’s words,', () => {
-  test('to whoever may not have it', async () => {
-    const { instance, application, ada, manage } = await createWorld();
-    const bea = await instance.signIn(application.clientId, 'bea@example.com');
-    const cleo = await instance.signIn(application.clientId, 'cleo@example.com');
-    await instance.call('DELETE', '/api/v1/session', { token: bea.token });
-    await manage('POST', `/users/${cleo.userId}/pause`, {});
-    const cases: [token: string | undefined, status: number, error: string][] = [
-      [undefined, 401, 'invalid_token'],
-      ['', 401, 'invalid_token'],
-      ['nonsense', 401, 'invalid_token'],
-      [ada.token.slice(0, -1), 401, 'invalid_token'],
-      [instance.workspaceKey, 401, 'invalid_token'],
-      [bea.token, 401, 'revoked'],
-      [cleo.token, 403, 'membership_blocked'],
-    ];
-    for (const [token, status, error] of cases) {
-      const answer = await instance.call('GET', PATH, { token });
-      expect([answer.status, answer.json.ok, answer.json.error]).toEqual([status, false, error]);
-      expect(answer.headers.get('content-type')).toStartWith('application/json');
-    }
-    // Nothing but a bearer: neither a query nor the cookie of our own pages.
-    for (const headers of [{ cookie: `gatehouse=${ada.token}` }, { authorization: `Basic ${ada.token}` }] as Record<
-      string,
-      string
-    >[])
-      expect((await instance.call('GET', PATH, { headers })).status).toBe(401);
-    expect((await instance.call('GET', `${PATH}?token=${ada.token}`)).status).toBe(401);
-    instance.clock.advance(30 * DAY);
-    expect((await instance.call('GET', PATH, { token: ada.token })).json.error).toBe('expired');
-    expect(instance.services.live.count()).toBe(0);
-  });
-
-  test('beyond twenty of one session, until one of them is left', async () => {
-    const { instance, application, ada } = await createWorld();
-    const streams = [];
-    for (let open = 0; open < 20; open += 1) streams.push(await listening(instance, ada));
-    const refused = await instance.call('GET', PATH, { token: ada.token });
-    expect([refused.status, refused.json.ok, refused.json.error]).toEqual([429, false, 'rate_limited']);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    // The limit is the session's, not the person's.
-    instance.clock.advance(60_000);
-    const elsewhere = await instance.signIn(application.clientId, 'ada@example.com');
-    await listening(instance, elsewhere);
-    expect(instance.services.live.count()).toBe(21);
-    await streams[7]!.leave();
-    await listening(instance, ada);
-    expect((await instance.call('GET', PATH, { token: ada.token })).status).toBe(429);
-  });
-
-  test('with another method', async () => {
-    const { instance, ada } = await createWorld();
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      const { status, headers } = await instance.call(method, PATH, { token: ada.token });
-      expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    }
     expect(instance.services.live.count()).toBe(0);
   });
 });
