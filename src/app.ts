@@ -4,6 +4,7 @@ import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
 import { authenticator } from './http/authenticate.ts';
 import { errorMapper } from './http/errors.ts';
+import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
 import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { contextFactory } from './http/request-context.ts';
@@ -21,7 +22,13 @@ export interface App {
 export function createApp(dependencies: Dependencies, { operations, limiter, verification }: WiredServices): App {
   const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
   const cookie = sessionCookie(baseUrl());
-  const createContext = contextFactory(config, { clock, log, peerAddress });
+  const createContext = contextFactory(config, {
+    clock,
+    log,
+    peerAddress,
+    isHttps: baseUrl().startsWith('https:'),
+  });
+  const isForUs = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
   const respondToError = errorMapper({ log, renderPage: renderProblemPage });
   const pipelineDependencies: PipelineDependencies = {
     createContext,
@@ -67,10 +74,18 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
   }
   router.compile();
 
+  async function refuseHost(request: Request): Promise<Response> {
+    const context = createContext(request);
+    const refusal = new AppError('forbidden', { hint: 'host_unknown' });
+    const response = respondToError(refusal, context, wantsPage(request) ? 'page' : 'envelope');
+    accessLog(context, '(none)', response.status);
+    return response;
+  }
+
   return {
     operations,
     fetch(request) {
-      const answer = router.handle(request);
+      const answer = isForUs(request) ? router.handle(request) : refuseHost(request);
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },
   };

@@ -3,12 +3,13 @@ import { type Command, parseFlags, UsageError } from './cli/arguments.ts';
 import { commandHelpText, helpText } from './cli/help.ts';
 import { key } from './cli/key.ts';
 import { openapi } from './cli/openapi.ts';
+import { print } from './cli/print.ts';
 import { serve } from './cli/serve.ts';
 import { setupLink } from './cli/setup-link.ts';
 import { version } from './cli/version.ts';
 import { StartupError } from './core/startup-error.ts';
 
-const COMMANDS: readonly Command[] = [serve, setupLink, key, openapi, version];
+const COMMANDS: readonly Command[] = [serve, setupLink, key, openapi, print, version];
 const HELP_WORDS = ['help', '--help', '-h'];
 
 function commandNamed(name: string): Command {

@@ -44,10 +44,11 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const workspace = workspaceModule(world, { applications: applications.service });
   const { consoleId, hasOwner } = workspace.service;
   const signIn = signInModule(world, { challenges, sessions: sessions.service, consoleId });
-  const { keepConsoleSession } = signIn;
-  const provider = providerModule(world, { sessions: sessions.service, keepConsoleSession });
+  const { setSignInCookies } = signIn;
+  const provider = providerModule(world, { sessions: sessions.service, setSignInCookies });
   const { waysIn, clients } = provider.service;
   const setup = setupModule(world, { sessions: sessions.service, workspaces: workspace.service });
+  const account = accountModule(world, { challenges });
   const devices = devicesModule(world);
   const grants = grantsModule(world);
   const users = usersModule(world);
@@ -58,12 +59,12 @@ export function wireModules(world: World, testTools: TestTools | null) {
   /** In the order of the description. */
   const modules: readonly Module[] = [
     signIn,
-    passkeysModule(world, { sessions: sessions.service, waysIn, keepConsoleSession }),
+    passkeysModule(world, { sessions: sessions.service, waysIn, setSignInCookies }),
     provider,
     verification,
     sessions,
     live,
-    accountModule(world, { challenges }),
+    account,
     profileModule(world),
     imagesModule(world),
     devices,
@@ -85,6 +86,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
       operations: pageRoutes({
         ...world,
         isSetupTokenValid: setup.service.isValid,
+        emailUndo: account.emailUndo,
         hasOwner,
         consoleClientId: CONSOLE_CLIENT_ID,
         providerFor: (application) => clients.effectiveOf(world.db.reader, application),

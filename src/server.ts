@@ -46,7 +46,7 @@ const IDLE_SECONDS = 30;
 /** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
 const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 
-/** @throws {StartupError} when the folder or the port cannot be had. */
+/** @throws {StartupError} when the folder or the port cannot be had, or the settings do not fit what is in it. */
 export async function startServer(
   config: Config,
   { log, accessLog, onCapture = () => {} }: ServerOptions,
@@ -113,7 +113,15 @@ export async function startServer(
     isStopping: () => isStopping,
     testClock,
   };
-  const services = await createServices(dependencies);
+  let services: Services;
+  try {
+    services = await createServices(dependencies);
+  } catch (error) {
+    await listener.stop(true);
+    await data.close();
+    removeFolder();
+    throw error;
+  }
   const app = createApp(dependencies, services);
   handle = app.fetch;
   ready.resolve(app.fetch);

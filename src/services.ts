@@ -8,6 +8,7 @@ import { scheduler } from './jobs/scheduler.ts';
 import { mailQueue } from './mail/queue.ts';
 import { wireModules } from './modules.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
+import { probePool } from './outbound/probes.ts';
 import { MAIL_QUEUED } from './store/mails.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -29,6 +30,7 @@ export function wireServices(dependencies: Dependencies) {
   const mail = mailQueue({ db, clock, transport: dependencies.mail, log });
   const world: World = {
     ...dependencies,
+    probes: probePool(),
     limiter,
     limits: config.limits,
     auditDays: config.auditRetentionDays,

@@ -101,11 +101,15 @@ export const SETTINGS = {
   /** Null is the embedded outbox. */
   smtpUrl: {
     env: 'GATEHOUSE_SMTP_URL',
-    meaning: '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox.',
-    remedy: 'give smtp://user:password@host:587 or smtps://user:password@host:465.',
+    meaning:
+      '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox. `smtp://` to another ' +
+      'host insists on STARTTLS, unless `?tls=optional` follows.',
+    remedy:
+      'give smtp://user:password@host:587 or smtps://user:password@host:465, with ?tls=optional or nothing behind.',
     parse(text: string) {
       const url = URL.parse(text);
-      return url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname ? text : null;
+      const isKnown = ['optional', null].includes(url?.searchParams.get('tls') ?? null);
+      return url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname && isKnown ? text : null;
     },
   },
   mailFrom: {
@@ -121,7 +125,7 @@ export const SETTINGS = {
   trustedProxies: {
     env: 'GATEHOUSE_TRUSTED_PROXIES',
     default: '',
-    meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For is believed.',
+    meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For and country header are believed.',
     ...addressRanges('10.0.0.0/8,::1'),
   },
   /** Ranges that outgoing requests may reach although they are not public. */
@@ -134,7 +138,8 @@ export const SETTINGS = {
   /** In lower case. */
   countryHeader: {
     env: 'GATEHOUSE_COUNTRY_HEADER',
-    meaning: 'Header in which your proxy gives the client’s country.',
+    meaning:
+      'Header in which a trusted proxy gives the client’s country; else it is looked up in the table inside the binary.',
     remedy: 'give the name of a header, such as CF-IPCountry.',
     parse: (text: string) => (/^[A-Za-z0-9-]+$/.test(text) ? text.toLowerCase() : null),
   },
@@ -169,7 +174,8 @@ export const SETTINGS = {
   providerIssuer: {
     env: 'GATEHOUSE_GOOGLE_ISSUER',
     standIn: GOOGLE_ISSUER,
-    meaning: 'Another OpenID Connect issuer to sign people in with; its word on e-mail addresses is taken.',
+    meaning:
+      'Another OpenID Connect issuer to sign people in with; what it says to this client of e-mail addresses is taken.',
     remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
     parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
   },

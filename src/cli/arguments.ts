@@ -17,17 +17,26 @@ export interface Command {
   readonly settings?: readonly FlagSetting[];
   /** Flags without a value, with what each does. */
   readonly switches?: Readonly<Record<string, string>>;
+  /** It takes one of these words as well, which it gets as `word`. */
+  readonly words?: readonly string[];
   /** @returns the exit code, or nothing for a process that goes on. */
   run(flags: Flags): Promise<number | void> | number | void;
 }
 
 /** @throws {UsageError} */
-export function parseFlags({ name, settings = [], switches = {} }: Command, argv: readonly string[]): Flags {
+export function parseFlags(
+  { name, settings = [], switches = {}, words = [] }: Command,
+  argv: readonly string[],
+): Flags {
   const options: ParseArgsOptionsConfig = {};
   for (const { flag } of settings) options[flag.name] = { type: 'string' };
   for (const word of Object.keys(switches)) options[word] = { type: 'boolean' };
   try {
-    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values as Flags;
+    const allowPositionals = words.length > 0;
+    const { values, positionals } = parseArgs({ args: [...argv], options, strict: true, allowPositionals });
+    if (!allowPositionals) return values as Flags;
+    const [word, another] = positionals;
+    return { ...(values as Flags), word: another === undefined ? word : undefined };
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('. ');
     throw new UsageError(`${reason.replace(/\.$/, '')}. See "gatehouse help ${name}".`);

@@ -4,9 +4,11 @@ import type { PlaceholdersOf } from './format.ts';
 /** Placeholders are written `{name}`. None of them ever takes a secret or a rejected value. */
 export const HINTS = {
   body_not_json: 'The body is not valid JSON; check its syntax.',
+  body_too_deep: 'The body is nested too deeply; send it as this operation describes it.',
   file_too_large: 'The file is too large; send at most {mebibytes} MiB.',
   file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
   too_many_uploads: 'Too many uploads at once; try again in a moment.',
+  too_many_probes: 'Too many requests to other servers are under way for this workspace; try again in a moment.',
   too_many_streams: 'Too many open streams; try again later.',
   too_many_streams_in_session: 'This session has too many open streams.',
 
@@ -23,19 +25,26 @@ export const HINTS = {
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
+  host_unknown:
+    'This server answers to its own names alone: set GATEHOUSE_BASE_URL to the address you reach it at, or have your proxy pass on the Host it was asked for.',
   cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
   cookie_change_from_elsewhere: 'A cookie is accepted for changes from this server’s own pages only.',
   proof_needed: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
+  address_proof_needed:
+    'Confirm a code from /api/account/proof first, which goes to your present address; then try again.',
+  given_elsewhere: 'This was given elsewhere: confirm a code from /api/account/proof, then try again.',
 
   application_unknown: 'There is no application with this clientId; check its settings.',
-  otp_switched_off: 'Sign-in by code is switched off for this application.',
-  passkey_switched_off: 'Sign-in by passkey is switched off for this application.',
-  provider_switched_off: 'Sign-in by an identity provider is switched off for this application.',
+  method_switched_off: 'Sign-in by {method} is switched off for this application.',
   return_url_unregistered: 'The address to return to is not registered for this application. Its owner can add it.',
   last_way_in: 'This is your last way in to {application}; add another first, or remove it with force.',
   setup_link_spent: 'This setup link is not valid any more; run "gatehouse setup-link" on the server for a fresh one.',
 
-  codes_paused: 'Too many wrong codes for this address; codes are paused for up to an hour.',
+  codes_paused: 'Too many wrong codes for this e-mail: codes are paused for it. Other ways to sign in go on.',
+  codes_paused_in_browser: 'Too many wrong codes in this browser: codes are paused here. Other ways to sign in go on.',
+  codes_paused_for_client:
+    'Too many wrong codes from this network address: codes are paused for it. Other ways to sign in go on.',
+  codes_paused_for_all: 'Too many wrong codes in all: codes are paused for a moment. Other ways to sign in go on.',
   code_just_sent: 'A code was sent a moment ago; look for it, or wait and ask again.',
   too_many_codes_sent: 'Too many codes were sent lately; wait and ask again.',
 
@@ -52,8 +61,8 @@ export const HINTS = {
   provider_flow_unknown:
     'This sign-in is not known in this browser, has expired or was finished already. Go back and start again.',
   provider_not_own: 'This application has no identity provider of its own.',
-  provider_issuer_restricted:
-    'Another issuer than Google or the instance’s own needs a key of the whole workspace, or an admin of it.',
+  provider_client_restricted:
+    'Another client than one at Google, or the instance’s own, needs a key of the whole workspace, or an admin of it.',
 
   user_code_unknown: 'This code is wrong or has expired; check it on your device, or start again there for a new one.',
   device_request_open_elsewhere: 'Another of your sessions has this request open; enter the code here first.',
@@ -65,6 +74,8 @@ export const HINTS = {
 
   username_taken: 'Somebody has this username already; choose another.',
   email_taken: 'This address belongs to another account by now.',
+  undo_link_spent: 'This link has been used or has expired; nothing was changed.',
+  undo_address_taken: 'The address before belongs to another account by now; nothing was changed.',
   language_listed: 'You have this language already; change its level with PATCH.',
   too_many_entries: 'You can have at most {max} {entries}; delete one first.',
   membership_status: 'A membership that is {status} cannot do that.',
@@ -78,11 +89,16 @@ export const HINTS = {
   last_owner: 'A workspace keeps at least one owner; make another one first.',
   workspace_without_owner: 'The workspace has no owner to send the code to.',
 
+  workspace_mail_spent:
+    'The workspace has used up its {max} mails an hour to those who did not ask; wait for the time in Retry-After.',
+
   key_from_environment: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
+  device_rotates_its_own:
+    'A connected device has only keys that end with it: rotate this one in the console, or with a key of the workspace.',
   personal_key_fixed:
     'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
 
-  application_slug_taken: 'Another application has this slug; choose another.',
+  application_slug_taken: 'This slug is taken; choose another.',
   application_stage: 'Only an application in stage "{stage}", neither archived nor deleted, can do this.',
   application_not_active: 'Only an active application can be archived.',
   application_not_archived: 'Only an archived application that is not deleted can be unarchived.',

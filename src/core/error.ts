@@ -47,6 +47,10 @@ export const ERROR_CATALOGUE = {
     status: 403,
     message: 'The e-mail address is not verified on both sides; sign in with a code first, then connect the provider.',
   },
+  link_required: {
+    status: 403,
+    message: 'This address has an account already; sign in another way first, such as with a code, then connect the provider.',
+  },
   membership_blocked: { status: 403, message: 'This account is blocked in this application.' },
   user_deleted: { status: 403, message: 'This account was deleted; ask the application’s owner to restore it.' },
   email_archived: { status: 403, message: 'This address belonged to an account before; use its current address.' },
@@ -88,6 +92,8 @@ export interface FieldProblem {
 export type AppErrorOptions = {
   readonly fields?: readonly FieldProblem[];
   readonly retryAfterSeconds?: number;
+  /** Of `rate_limited`: how many the limit allows that was broken, where it is not announced already. */
+  readonly limit?: number;
   readonly cause?: unknown;
 } & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });
 
@@ -97,15 +103,17 @@ export class AppError extends Error {
   readonly hint: Hint | ErrorCode | undefined;
   readonly fields: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: number | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    const { hint, values, fields, retryAfterSeconds, cause } = options;
+    const { hint, values, fields, retryAfterSeconds, limit, cause } = options;
     super(format(sentenceOf(hint ?? code), values ?? {}), { cause });
     this.name = 'AppError';
     this.code = code;
     this.hint = hint;
     this.fields = fields;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.limit = limit;
   }
 
   get status(): number {

@@ -1,7 +1,6 @@
 /** The catalogue of event types that applications can subscribe to, with the schema of the data each carries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-
-export type SignInMethod = 'otp' | 'passkey' | 'provider' | 'setup';
+import type { SignInMethod } from './sign-in-methods.ts';
 
 const Slugs = (description: string) => Type.Array(Type.String(), { description });
 const Current = Slugs('The full set now.');
@@ -58,6 +57,23 @@ export type EventType = keyof typeof EVENT_SCHEMAS;
 
 export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as EventType[];
 
+/**
+ * They change nothing that an open stream shows; whoever is shut out hears of it by the end of the session. What is not
+ * named here, modules/live/hub.ts has to send.
+ */
+export const UNSHOWN = [
+  'user.signed_in',
+  'user.banned',
+  'user.unbanned',
+  'user.paused',
+  'user.resumed',
+  'user.deleted',
+  'user.restored',
+  'user.inactivated',
+  'user.reactivated',
+  'user.left',
+] as const satisfies readonly EventType[];
+
 /** What a test-send delivers; nobody subscribes to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
@@ -67,3 +83,11 @@ export type EventData = { [Type in EventType]: Static<(typeof EVENT_SCHEMAS)[Typ
 export type DomainEvent = {
   [Type in EventType]: { readonly type: Type; readonly applicationId: string; readonly data: EventData[Type] };
 }[EventType];
+
+/** An event that open streams show. */
+export type ShownEvent = Exclude<DomainEvent, { readonly type: (typeof UNSHOWN)[number] }>;
+
+/** Whether open streams show it. */
+export function isShown(event: DomainEvent): event is ShownEvent {
+  return !(UNSHOWN as readonly EventType[]).includes(event.type);
+}

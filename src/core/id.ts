@@ -1,5 +1,6 @@
-/** Identifiers in TypeID form: a prefix that names the kind, then a UUIDv7 in base32, so ids sort by creation. */
+/** Identifiers in TypeID form: a prefix that names the kind, then a UUIDv7 in base32, so ids sort by creation; people's tell no time. */
 import { TypeID } from 'typeid-js';
+import { systemRandom } from './random.ts';
 
 /** Every kind of id the product hands out. */
 export const ID_PREFIXES = {
@@ -35,8 +36,20 @@ export type IdKind = keyof typeof ID_PREFIXES;
 /**
  * A new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec.
  *
+ * That of a person sorts anywhere: whoever names an address is given the id of its holder, and must not read from it whether
+ * they were here before.
+ *
  * @param now in epoch milliseconds.
  */
 export function newId(kind: IdKind, now: number): string {
-  return TypeID.fromUUIDBytes(ID_PREFIXES[kind], Bun.randomUUIDv7('buffer', now)).toString();
+  const uuid = kind === 'user' ? randomUuid() : Bun.randomUUIDv7('buffer', now);
+  return TypeID.fromUUIDBytes(ID_PREFIXES[kind], uuid).toString();
+}
+
+/** UUIDv4 (RFC 9562 §5.4). */
+function randomUuid(): Uint8Array {
+  const bytes = systemRandom.bytes(16);
+  bytes.set([((bytes[6] ?? 0) & 0x0f) | 0x40], 6);
+  bytes.set([((bytes[8] ?? 0) & 0x3f) | 0x80], 8);
+  return bytes;
 }

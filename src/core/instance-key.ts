@@ -28,7 +28,7 @@ export interface InstanceKey {
 export type SealPurpose = 'webhook' | 'provider';
 
 /** What a derived value is for; the same text gives another value for each. */
-export type DerivePurpose = 'user code' | 'nonce' | 'code verifier';
+export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
 export function instanceKey(secret: Uint8Array): InstanceKey {

@@ -16,7 +16,8 @@ export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | 
   if (text.length > MAX_LENGTH || /[\s\\\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
     return null;
   const url = URL.parse(text);
-  if (!url || url.username || url.password || text.includes('#')) return null;
+  // An empty user name is in the text alone: the parser drops it.
+  if (!url || /^https?:\/\/[^/?]*@/i.test(text) || text.includes('#')) return null;
   const isLoopback = isLoopbackAllowed && isLoopbackHost(url);
   return url.protocol === 'https:' || isLoopback ? url : null;
 }

@@ -16,6 +16,8 @@ export const SECRET_PREFIXES = {
   providerState: 'eps',
   /** What ties such a sign-in to the browser it began in. */
   browser: 'ebr',
+  /** Of the link that undoes a change of address. */
+  emailUndo: 'egu',
 } as const;
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;

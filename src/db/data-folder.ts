@@ -1,6 +1,16 @@
 /** The data folder: made with private permissions, held by one server at a time, home of the database and instance key. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { INSTANCE_KEY_BYTES } from '../core/instance-key.ts';
@@ -16,10 +26,17 @@ export interface DataFolder {
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 
+const WRITABLE_BY_OTHERS = 0o022;
+const OPEN_TO_OTHERS = 0o077;
+
+/** The key, and the database with its log and its copies. */
+const SECRET_FILE = /^(?:instance\.key|gatehouse\.db.*)$/;
+
 /**
- * Makes the folder where it does not exist and checks that it can be written. New files in it are private (0600).
+ * Makes the folder where it does not exist and checks that it can be written, and by nobody else. New files in it are
+ * private (0600).
  *
- * @throws {StartupError} when it cannot be made or written.
+ * @throws {StartupError} when it cannot be made or written, or when others could change or read what is in it.
  */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
@@ -36,7 +53,33 @@ export function openDataFolder(folder: string): DataFolder {
       { cause },
     );
   }
+  refuseOpenToOthers(path);
   return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
+}
+
+/**
+ * Whoever may write the folder could put another database in place of ours, and whoever may read the database or its key
+ * could read all that is in it. Reading the folder itself tells names only, and volumes of containers are often so.
+ */
+function refuseOpenToOthers(path: string): void {
+  // There permissions are lists, of which the mode says nothing.
+  if (process.platform === 'win32') return;
+  const modeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  if (modeOf(path) & WRITABLE_BY_OTHERS)
+    throw new StartupError(`Other users can write to the data folder ${path}. Run: chmod go-w ${quoted(path)}`);
+  const open = readdirSync(path)
+    .filter((name) => SECRET_FILE.test(name))
+    .map((name) => join(path, name))
+    .filter((file) => modeOf(file) & OPEN_TO_OTHERS);
+  if (open.length > 0)
+    throw new StartupError(
+      `Other users can read or change ${open.join(', ')}. Run: chmod 600 ${open.map(quoted).join(' ')}`,
+    );
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /**

@@ -1,18 +1,20 @@
 /** Brings a database to the schema this binary was built for: embedded migrations, one transaction, a copy taken first. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
 import signInMethods from '../../migrations/0004_sign_in_methods.sql' with { type: 'text' };
 import account from '../../migrations/0005_account.sql' with { type: 'text' };
 import longWork from '../../migrations/0006_long_work.sql' with { type: 'text' };
+import trust from '../../migrations/0007_trust.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 import type { Reader } from './database.ts';
 import { raw } from './statements.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account, longWork];
+const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account, longWork, trust];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -69,12 +71,49 @@ export function migrate(sqlite: SqliteDatabase, path: string): { from: number; c
   refuseNewer(from, path);
   if (from === SCHEMA_VERSION) return { from, copy: null };
   const copy = from > 0 ? `${path}.schema-${from}` : null;
-  if (copy && !existsSync(copy)) sqlite.prepare('VACUUM INTO ?').run(copy);
+  if (copy) copyTo(copy, sqlite, from);
   sqlite.transaction(() => {
     for (const sql of MIGRATIONS.slice(from)) sqlite.run(sql);
     sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   })();
   return { from, copy };
+}
+
+/**
+ * Copies a database as it is. A copy has its name only once it is whole: it is made under another, read through, flushed and
+ * then renamed, so that neither a kill nor a full disk leaves one that could be taken for good.
+ *
+ * @throws {StartupError} when it cannot be made; nothing is changed then.
+ */
+function copyTo(copy: string, sqlite: SqliteDatabase, version: number): void {
+  const unfinished = `${copy}.unfinished`;
+  try {
+    rmSync(unfinished, { force: true, recursive: true });
+    sqlite.prepare('VACUUM INTO ?').run(unfinished);
+    const made = new SqliteDatabase(unfinished, { readonly: true });
+    const [problem] = made.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all();
+    const found = schemaVersion(made);
+    made.close();
+    if (problem?.integrity_check !== 'ok' || found !== version)
+      throw new Error(problem?.integrity_check ?? 'the copy has another schema');
+    chmodSync(unfinished, 0o600);
+    flush(unfinished);
+    renameSync(unfinished, copy);
+    flush(dirname(copy));
+  } catch (cause) {
+    rmSync(unfinished, { force: true, recursive: true });
+    throw new StartupError(
+      `No copy could be made before the upgrade, so nothing was upgraded: ${(cause as Error).message}. ` +
+        `Make room for a second database at ${dirname(resolve(copy))}, then start again.`,
+      { cause },
+    );
+  }
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
 }
 
 /** How many migrations the file has had; 0 for a new one. */

@@ -21,6 +21,9 @@ export function openSqlite(path: string, { isDurable = true } = {}): SqliteDatab
   sqlite.run(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
   // Off by default in SQLite.
   sqlite.run('PRAGMA foreign_keys = ON');
+  // What is wiped or deleted leaves no bytes in the file, nor in the log once that is folded. Not to be measured for a mail that
+  // is sent; 40 µs for each page that a deletion frees.
+  sqlite.run('PRAGMA secure_delete = ON');
   tune(sqlite);
   return sqlite;
 }

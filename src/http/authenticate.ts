@@ -171,6 +171,8 @@ export function actorOf(principal: Principal | null, context: RequestContext): A
     get ip() {
       return context.ip;
     },
-    ipCountry: context.ipCountry,
+    get ipCountry() {
+      return context.ipCountry;
+    },
   };
 }

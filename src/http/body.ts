@@ -2,6 +2,8 @@
 import { AppError, invalidField } from '../core/error.ts';
 
 const MAX_JSON_BYTES = 1024 * 1024;
+/** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
+const MAX_JSON_DEPTH = 32;
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
@@ -13,8 +15,29 @@ export async function readBodyOf(request: Request, isFormAccepted: boolean): Pro
   if (text.trim() === '') return undefined;
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
-  if (isFormAccepted && mediaType === FORM) return parseForm(text);
+  if (isFormAccepted && mediaType === FORM) return parametersOf(new URLSearchParams(text));
   if (mediaType !== 'application/json') throw new AppError('unsupported_media_type');
+  const body = parseJson(text);
+  if (isDeeperThan(MAX_JSON_DEPTH, body)) throw new AppError('invalid_request', { hint: 'body_too_deep' });
+  return body;
+}
+
+/**
+ * Parameters of a form or a query string, by name.
+ *
+ * @throws {AppError} invalid_request for one that is given twice (RFC 6749 §3.1): who reads the first and who reads the last
+ * would act on different ones.
+ */
+export function parametersOf(parameters: URLSearchParams): Record<string, string> {
+  const seen = new Set<string>();
+  for (const name of parameters.keys()) {
+    if (seen.has(name)) throw invalidField(name, 'This parameter is given twice; send it once.');
+    seen.add(name);
+  }
+  return Object.fromEntries(parameters);
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -22,15 +45,11 @@ export async function readBodyOf(request: Request, isFormAccepted: boolean): Pro
   }
 }
 
-/** @throws {AppError} invalid_request for a parameter that is given twice (RFC 6749 §3.1). */
-function parseForm(text: string): Record<string, string> {
-  const parameters = new URLSearchParams(text);
-  const form: Record<string, string> = {};
-  for (const [name, value] of parameters) {
-    if (Object.hasOwn(form, name)) throw invalidField(name, 'This parameter is given twice; send it once.');
-    form[name] = value;
-  }
-  return form;
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return parts.some((part) => isDeeperThan(depth - 1, part));
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {

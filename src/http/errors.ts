@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
 import { pageHeaders } from './page-response.ts';
+import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
@@ -22,7 +23,10 @@ export interface ErrorMapper {
 export function errorMapper({ log, renderPage }: { log: Logger; renderPage: PageRenderer }): ErrorMapper {
   return (thrown, context, style) => {
     const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
-    if (error.retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(error.retryAfterSeconds);
+    const { limit, retryAfterSeconds } = error;
+    if (retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(retryAfterSeconds);
+    if (limit !== undefined && retryAfterSeconds !== undefined)
+      announceLimit(context.headers, { isAllowed: false, limit, remaining: 0, resetSeconds: retryAfterSeconds });
     if (error.status === 401 && style !== 'page') context.headers['WWW-Authenticate'] = 'Bearer';
     if (style !== 'page')
       return Response.json(bodies[style](error, context.requestId), { status: error.status, headers: context.headers });

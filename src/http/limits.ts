@@ -101,10 +101,19 @@ const COUNTED = {
     name: 'user-code',
     windowMs: HOUR,
   },
+  wrongUserCodesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_USER_CODES_PER_ADDRESS',
+    default: 60,
+    max: 10_000,
+    counts: 'wrong user codes of devices per client address',
+    name: 'user-code-address',
+    windowMs: HOUR,
+    isOffInEphemeral: true,
+  },
   setupPerAddressPerMinute: {
     env: 'GATEHOUSE_LIMIT_SETUP_PER_MINUTE',
     default: 30,
-    counts: 'uses of a setup link per client address',
+    counts: 'uses of a setup or undo link per client address',
     name: 'setup',
     windowMs: MINUTE,
   },
@@ -139,6 +148,8 @@ const COUNTED = {
   },
 } as const satisfies Record<string, CountedLimit>;
 
+const PAUSE = 'then codes pause';
+
 /** Held to by the rows of what was sent and tried. */
 const RECORDED = {
   codesPerEmail: {
@@ -165,7 +176,38 @@ const RECORDED = {
     max: 1000,
     counts: 'wrong codes per e-mail and application',
     windowMs: DAY,
-    then: 'then codes pause for an hour',
+    then: PAUSE,
+  },
+  wrongCodesPerBrowser: {
+    env: 'GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER',
+    default: 10,
+    max: 1000,
+    counts: 'wrong codes per e-mail and application in a browser that has signed the person in before',
+    windowMs: DAY,
+    then: `${PAUSE} there`,
+  },
+  wrongCodesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS',
+    default: 50,
+    max: 10_000,
+    counts: 'wrong codes per client address',
+    windowMs: DAY,
+    then: PAUSE,
+    isOffInEphemeral: true,
+  },
+  wrongCodesInAll: {
+    env: 'GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL',
+    default: 1000,
+    max: 100_000,
+    counts: 'wrong codes in all',
+    windowMs: HOUR,
+    isOffInEphemeral: true,
+  },
+  codePauseMinutes: {
+    env: 'GATEHOUSE_LIMIT_CODE_PAUSE_MINUTES',
+    default: 60,
+    max: DAY / MINUTE,
+    counts: 'minutes of the first pause of codes; each further wrong code doubles it, up to a day',
   },
   actionCodesPerEmail: {
     env: 'GATEHOUSE_LIMIT_ACTION_CODES_PER_EMAIL',
@@ -178,6 +220,14 @@ const RECORDED = {
     default: 5,
     counts: 'codes for one kind of change to an account per person',
     windowMs: QUARTER_HOUR,
+  },
+  mailsPerWorkspace: {
+    env: 'GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE',
+    default: 1000,
+    max: 100_000_000,
+    counts: 'mails not asked for by their readers, codes apart, per workspace',
+    windowMs: HOUR,
+    then: 'then mails to many wait for the next hour and others are refused',
   },
   devicePollSeconds: {
     env: 'GATEHOUSE_LIMIT_DEVICE_POLL_SECONDS',
@@ -213,17 +263,30 @@ interface LimitClassRule {
 }
 
 const SESSION = ['sessionPerMinute', 'failuresPerAddressPerMinute'] as const;
+const WRONG_CODES = [
+  'wrongCodesPerEmail',
+  'wrongCodesPerBrowser',
+  'wrongCodesPerAddress',
+  'wrongCodesInAll',
+  'codePauseMinutes',
+] as const;
 
 const CLASSES = {
   none: { lead: 'not limited' },
   key: { lead: 'per API key, by the minute and by the UTC day, as set on the key', others: SESSION },
+  key_mail: {
+    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    others: [...SESSION, 'mailsPerWorkspace'],
+  },
   session: { others: SESSION },
-  code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds'] },
-  code_verify: { others: ['wrongTriesPerCode', 'wrongCodesPerEmail'] },
+  code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds', ...WRONG_CODES] },
+  code_verify: { others: ['wrongTriesPerCode', ...WRONG_CODES] },
   passkey: { address: 'passkeysPerAddress' },
   device_code: { address: 'deviceCodesPerAddress' },
   device_page: { others: ['wrongDeviceCodesPerAddress'] },
-  user_code: { others: ['wrongUserCodesPerSession', 'wrongUserCodesPerPerson', ...SESSION] },
+  user_code: {
+    others: ['wrongUserCodesPerSession', 'wrongUserCodesPerPerson', 'wrongUserCodesPerAddress', ...SESSION],
+  },
   provider: { address: 'providerPerAddress' },
   access_interest: { address: 'interestPerAddress', others: ['interestPerEmail'] },
   setup: { address: 'setupPerAddressPerMinute' },

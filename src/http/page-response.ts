@@ -21,3 +21,13 @@ export function pageHeaders(context: RequestContext): Record<string, string> {
 export function pageResponse(context: RequestContext, html: string): Response {
   return new Response(html, { headers: pageHeaders(context) });
 }
+
+/** The same for a page with a form that is sent to this server without a script. */
+export function formResponse(context: RequestContext, html: string): Response {
+  const headers = pageHeaders(context);
+  headers['Content-Security-Policy'] = PAGE_HEADERS['Content-Security-Policy'].replace(
+    "form-action 'none'",
+    "form-action 'self'",
+  );
+  return new Response(html, { headers });
+}

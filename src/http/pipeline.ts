@@ -8,7 +8,7 @@ import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
 import type { AccessLog } from './access-log.ts';
 import { actorOf, type Authenticator, type Look } from './authenticate.ts';
-import { readBodyOf } from './body.ts';
+import { parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import type { ErrorMapper } from './errors.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings } from './limits.ts';
@@ -113,7 +113,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
     const { request } = context;
     const first = await admit({ context, reader, isCounted: true }, params);
-    const query = validateQuery?.(Object.fromEntries(queryOf(request)));
+    const query = validateQuery?.(parametersOf(queryOf(request)));
     const upload = uploadRule && uploads.open(request, uploadRule, first.principal?.userId ?? context.ip);
     try {
       limitPerson(context, first.principal);
@@ -153,6 +153,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     } catch (error) {
       response = respondToError(error, context, style);
     }
+    for (const cookie of context.cookies) response.headers.append('Set-Cookie', cookie);
     accessLog(context, operation.path, response.status);
     return response;
   };
@@ -164,5 +165,5 @@ function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
 }
 
 function askedWorkspace(request: Request): string | null {
-  return queryOf(request).get('workspaceId');
+  return parametersOf(queryOf(request))['workspaceId'] ?? null;
 }

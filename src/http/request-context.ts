@@ -1,23 +1,32 @@
 /** What is known of a request before anyone has been authenticated: its id, where it came from, the outgoing headers. */
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
+import { countryCode } from '../core/country.ts';
 import { newId } from '../core/id.ts';
+import { canonicalAddress, familyOf } from '../core/ip-address.ts';
+import { type CountryOf, countryOfAddress } from './country-table.ts';
 
 /** One request, from its arrival to its log line. */
 export interface RequestContext {
   readonly requestId: string;
   readonly request: Request;
-  /** The client's address, from a proxy header only when the peer is a trusted proxy. Looked up when first asked for. */
+  /**
+   * The client's address in its one spelling, from a proxy header only when the peer is a trusted proxy. Looked up when first
+   * asked for.
+   */
   readonly ip: string;
   /** The same where somebody has asked for it already: finding it out costs a system call. */
   readonly knownIp: string | null;
+  /** As a trusted proxy says, else as the table does. Looked up when first asked for. */
   readonly ipCountry: string | null;
   readonly startedAt: number;
   /** Set by the pipeline for the log line. */
   principalId: string | null;
   /** Headers of the answer, whichever way it ends. */
   readonly headers: Record<string, string>;
+  /** Values of `Set-Cookie`, likewise: each is a header of its own. */
+  readonly cookies: string[];
 }
 
 /** Which headers of a proxy are believed; null for no header. */
@@ -39,33 +48,54 @@ const MAX_FORWARDED_HOPS = 20;
 const LOOPBACK = '127.0.0.1';
 const GONE = '0.0.0.0';
 
-/** Believes `X-Forwarded-For` from trusted proxies alone, and warns once where another peer sends it. */
-export function contextFactory(
-  settings: ContextSettings,
-  dependencies: { clock: Clock; log: Logger; peerAddress: PeerAddress },
-): ContextFactory {
-  const { clock, log, peerAddress } = dependencies;
+export interface ContextDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly peerAddress: PeerAddress;
+  /** Whether browsers may be told to come by https alone from now on. */
+  readonly isHttps?: boolean;
+  readonly countryOf?: CountryOf;
+}
+
+/** A year, for this very host: what else lies under its name is not ours to say. */
+const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' };
+
+/** Believes what proxies say from trusted ones alone, and warns once where another peer says it. */
+export function contextFactory(settings: ContextSettings, dependencies: ContextDependencies): ContextFactory {
+  const { clock, log, peerAddress, isHttps = false, countryOf = countryOfAddress } = dependencies;
+  const always = {
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...(isHttps && HTTPS_ONLY),
+  };
   let hasWarned = false;
 
-  function clientAddress(request: Request, unknown: string): string {
-    const peer = plainAddress(peerAddress(request) ?? unknown);
+  function warn(peer: string, header: string): void {
+    if (!hasWarned)
+      log.warn(
+        { peer, header },
+        `${header} came from a peer that is not trusted and is ignored; if this is your proxy, list it in GATEHOUSE_TRUSTED_PROXIES`,
+      );
+    hasWarned = true;
+  }
+
+  function peerOf(request: Request, unknown: string): string {
+    return canonicalAddress(peerAddress(request) ?? unknown) ?? unknown;
+  }
+
+  function clientAddress(request: Request, peer: string): string {
     const forwarded = request.headers.get('x-forwarded-for');
     if (forwarded === null) return peer;
     if (!isTrusted(peer)) {
-      if (!hasWarned)
-        log.warn(
-          { peer },
-          'X-Forwarded-For came from a peer that is not trusted and is ignored; if this is your proxy, list it in GATEHOUSE_TRUSTED_PROXIES',
-        );
-      hasWarned = true;
+      warn(peer, 'X-Forwarded-For');
       return peer;
     }
     // From the right: each trusted hop vouches for the one before it; the first untrusted is the client.
     const hops = forwarded.split(',').slice(-MAX_FORWARDED_HOPS).reverse();
     let client = peer;
     for (const hop of hops) {
-      const address = plainAddress(hop.trim());
-      if (!isAddress(address)) break;
+      const address = canonicalAddress(hop.trim());
+      if (address === null) break;
       client = address;
       if (!isTrusted(address)) break;
     }
@@ -73,12 +103,18 @@ export function contextFactory(
   }
 
   function isTrusted(address: string): boolean {
-    return settings.trustedProxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return settings.trustedProxies.check(address, familyOf(address));
   }
 
-  function country(request: Request): string | null {
-    const value = settings.countryHeader && request.headers.get(settings.countryHeader);
-    return value && /^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : null;
+  function country(request: Request, peer: string, ip: string): string | null {
+    const { countryHeader } = settings;
+    const said = countryHeader === null ? null : request.headers.get(countryHeader);
+    if (countryHeader !== null && said !== null) {
+      const known = isTrusted(peer) ? countryCode(said) : null;
+      if (known !== null) return known;
+      if (!isTrusted(peer)) warn(peer, countryHeader);
+    }
+    return countryOf(ip);
   }
 
   return (request, isAddressLate = false) => {
@@ -86,37 +122,38 @@ export function contextFactory(
     const requestId = newId('request', clock.now());
     // A proxy that is not trusted is to be reported, whatever it asks for.
     const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
-    let ip = isLate ? null : clientAddress(request, LOOPBACK);
+    let peer = isLate ? null : peerOf(request, LOOPBACK);
+    let ip = peer === null ? null : clientAddress(request, peer);
+    let ipCountry: string | null | undefined;
     return {
       requestId,
       request,
       get ip() {
-        return (ip ??= clientAddress(request, GONE));
+        return (ip ??= clientAddress(request, (peer ??= peerOf(request, GONE))));
       },
       get knownIp() {
         return ip;
       },
-      ipCountry: country(request),
+      get ipCountry() {
+        if (ipCountry === undefined) {
+          const address = this.ip;
+          ipCountry = country(request, peer ?? GONE, address);
+        }
+        return ipCountry;
+      },
       startedAt,
       principalId: null,
-      headers: { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' },
+      headers: { 'X-Request-Id': requestId, ...always },
+      cookies: [],
     };
   };
 }
 
-/** IPv4 addresses mapped into IPv6 are written as IPv4, so that one client is one address. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
-}
-
-function isAddress(text: string): boolean {
-  return isIP(text) !== 0;
-}
-
-/** What limits count per address: an IPv4 address, or the /64 that an IPv6 customer is usually given. */
+/** What limits count per address: an IPv4 address, or the /64 that an IPv6 customer is usually given, in one spelling. */
 export function addressBlock(ip: string): string {
-  if (!ip.includes(':')) return ip;
-  const [head = '', tail] = ip.split('::');
+  const address = canonicalAddress(ip);
+  if (address === null || familyOf(address) === 'ipv4') return address ?? ip;
+  const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const trailing = tail?.split(':').filter(Boolean) ?? [];
   const filled =

@@ -76,7 +76,7 @@ export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 200, default: 50, remedy: 'Give a whole number from 1 to 200.' }),
   ),
-  cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ isAnyText: true, description: '`nextCursor` of the page before.' })),
 });
 export type PageQuery = Static<typeof PageQuery>;
 

@@ -40,8 +40,14 @@ export function requireSameOrigin(request: Request, baseUrl: string): void {
     if (site === null || site === 'same-origin' || site === 'none') return;
     throw new AppError('forbidden', { hint: 'cookie_from_elsewhere' });
   }
+  if (!isFromOwnPage(request, baseUrl)) throw new AppError('forbidden', { hint: 'cookie_change_from_elsewhere' });
+}
+
+/** Whether a browser makes the request for a page of this server, or to go to one. */
+export function isFromOwnPage(request: Request, baseUrl: string): boolean {
+  if (SAFE_METHODS.includes(request.method)) return true;
+  const site = request.headers.get('sec-fetch-site');
   const origin = request.headers.get('origin');
   const isSameOrigin = origin !== null ? origin === new URL(baseUrl).origin : site === 'same-origin';
-  if (!isSameOrigin || (site !== null && site !== 'same-origin'))
-    throw new AppError('forbidden', { hint: 'cookie_change_from_elsewhere' });
+  return isSameOrigin && (site === null || site === 'same-origin');
 }

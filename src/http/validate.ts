@@ -13,8 +13,10 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
   let check: TypeCheck<Schema> | undefined;
   return (value) => {
     check ??= TypeCompiler.Compile(schema);
-    if (check.Check(value)) return value;
-    throw new AppError('invalid_request', { fields: problems(check.Errors(value)) });
+    if (!check.Check(value)) throw new AppError('invalid_request', { fields: problems(check.Errors(value)) });
+    const fields = unfitTexts(schema, value);
+    if (fields.length > 0) throw new AppError('invalid_request', { fields });
+    return value;
   };
 }
 
@@ -35,6 +37,30 @@ function converted(schema: TSchema, query: Record<string, string>): Record<strin
       return [name, text];
     }),
   );
+}
+
+const UNFIT_TEXT = 'This text has characters that no text can have, such as NUL; remove them.';
+
+/**
+ * Halves of a surrogate pair, which no UTF-8 can hold, and NUL, at which much of what reads a text stops: neither is to be
+ * stored. What a field marked `isAnyText` takes is judged by whom it is for, such as a token, which then is a wrong one.
+ */
+function unfitTexts(schema: TSchema, body: unknown): FieldProblem[] {
+  const properties = (schema['properties'] ?? {}) as Record<string, TSchema>;
+  const found: FieldProblem[] = [];
+  const look = (value: unknown, path: string): void => {
+    if (typeof value === 'string') {
+      const isFit = value.isWellFormed() && !value.includes('\0');
+      if (!isFit && found.length < MAX_PROBLEMS) found.push({ path: path || 'body', message: UNFIT_TEXT });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, part] of Object.entries(value)) {
+        if (path === '' && properties[name]?.['isAnyText'] === true) continue;
+        look(part, path === '' ? name : `${path}.${name}`);
+      }
+    }
+  };
+  look(body, '');
+  return found;
 }
 
 function problems(errors: Iterable<ValueError>): FieldProblem[] {

@@ -116,6 +116,18 @@ export const en = {
     example: 'Try it',
     scriptNeeded: 'Setting up needs JavaScript. Please turn it on and load this page again.',
   },
+  undo: {
+    title: 'Undo the change of your e-mail address?',
+    lead: 'Your account gets back the address that this link was sent to.',
+    effect:
+      'Everybody who is signed in to it is signed out, connected devices are disconnected, and passkeys and sign-in providers that were added since the change are removed.',
+    warning: 'Only go on if you did not change the address yourself.',
+    confirm: 'Undo the change',
+    doneTitle: 'The change was undone',
+    done: 'Sign in again with the address that the link was sent to, and check that nothing else in your account was changed.',
+    linkSpent: 'This link has been used or has expired.',
+    addressTaken: 'The address that this link was sent to belongs to another account by now. Nothing was changed.',
+  },
   email: {
     subject: '{code} is your {app} sign-in code',
     heading: 'Sign in to {app}',
@@ -130,6 +142,7 @@ export const en = {
     code_consumed: 'This code has been used already. Ask for a new one.',
     rate_limited: 'Too many tries. Wait {seconds} seconds, then try again.',
     rate_limited_minutes: 'Too many tries. Wait {minutes} minutes, then try again.',
+    rate_limited_hours: 'Too many tries. Wait {hours} hours, then try again.',
     gate_closed: 'New sign-ups are closed at the moment.',
     waitlist: 'Sign-in is by invitation for now. You will be able to sign in once your request is approved.',
     membership_blocked: 'This account is blocked. The people who run the application can tell you why.',
@@ -139,6 +152,8 @@ export const en = {
     passkey_unknown: 'This passkey is not known here. Sign in another way, and remove it from your device.',
     passkey_invalid: 'Your passkey could not be checked. Try again, or sign in another way.',
     email_unverified: 'Your e-mail address is not confirmed yet. Sign in another way first, then connect this account.',
+    link_required:
+      'There is an account with your e-mail address already. Sign in with a code first, then connect this account in your settings.',
     access_denied: 'The sign-in was cancelled. Try again, or sign in another way.',
     provider_failed: 'The other service did not answer as it should. Try again, or sign in another way.',
     forbidden: 'This way of signing in is switched off here. Choose another one.',

@@ -19,13 +19,17 @@ const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
   // Made at every look at a sign-in page, and good for nothing afterwards.
   ['expiredPasskeyChallenges', DAY],
   ['expiredProviderStates', DAY],
+  ['expiredEmailChanges', 30 * DAY],
   ['expiredDeviceGrants', 30 * DAY],
-  ['codeFailures', DAY],
+  // A pause of up to a day goes by the day before the last wrong code.
+  ['codeFailures', 2 * DAY],
   ['finishedMails', 30 * DAY],
   ['finishedDeliveries', 30 * DAY],
 ];
 
 const EVENTS_KEPT_MS = 30 * DAY;
+/** For an endpoint in quarantine, or one that is switched off; its owners were told when that began. */
+const HELD_KEPT_MS = 90 * DAY;
 
 export interface RetentionDependencies {
   readonly db: Database;
@@ -60,9 +64,10 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
 
   /** Last, because an event stays while one of its deliveries does. */
   async function forgetOldEvents(): Promise<void> {
-    const before = clock.now() - EVENTS_KEPT_MS;
+    const [before, heldBefore] = [clock.now() - EVENTS_KEPT_MS, clock.now() - HELD_KEPT_MS];
     let after: EventPlace | null = null;
-    do after = await slice((unit, limit): Promise<EventPlace | null> => forgetEvents(unit, { before, after, limit }));
+    const forgetMore = (unit: Unit, limit: number) => forgetEvents(unit, { before, heldBefore, after, limit });
+    do after = await slice(forgetMore);
     while (after !== null);
   }
 

@@ -11,6 +11,7 @@ import type { RateLimiter } from '../http/rate-limit.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
+import type { Probes } from '../outbound/probes.ts';
 
 /** All parts are optional; a module that others stand on shows them its service as a property of its own. */
 export interface Module {
@@ -43,6 +44,8 @@ export interface World {
   readonly instanceKey: InstanceKey;
   /** The one way out to addresses that others have given. */
   readonly outbound: GuardedFetch;
+  /** The places for what goes out there while a caller waits for it. */
+  readonly probes: Probes;
   readonly log: Logger;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;

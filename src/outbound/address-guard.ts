@@ -1,66 +1,10 @@
 /** Which addresses this server may talk to on someone else's behalf: public ones, and ranges the operator has opened. */
-import { BlockList, isIP, isIPv6 } from 'node:net';
-
-/**
- * Not globally reachable: IANA's special-purpose registries, and multicast. One list a family: a rule for IPv6 would match
- * IPv4 addresses as their mapped form.
- */
-const NOT_PUBLIC = {
-  ipv4: blockList('ipv4', [
-    ['0.0.0.0', 8],
-    ['10.0.0.0', 8],
-    ['100.64.0.0', 10],
-    ['127.0.0.0', 8],
-    // The platform address of a large cloud, reachable from its machines alone.
-    ['168.63.129.16', 32],
-    ['169.254.0.0', 16],
-    ['172.16.0.0', 12],
-    ['192.0.0.0', 24],
-    ['192.0.2.0', 24],
-    ['192.31.196.0', 24],
-    ['192.52.193.0', 24],
-    ['192.88.99.0', 24],
-    ['192.168.0.0', 16],
-    ['192.175.48.0', 24],
-    ['198.18.0.0', 15],
-    ['198.51.100.0', 24],
-    ['203.0.113.0', 24],
-    ['224.0.0.0', 4],
-    ['240.0.0.0', 4],
-  ]),
-  ipv6: blockList('ipv6', [
-    // Only 2000::/3 is handed out as global unicast; everything else is special in some way.
-    ['::', 3],
-    ['4000::', 2],
-    ['8000::', 1],
-    ['2001::', 23],
-    ['2001:db8::', 32],
-    ['2002::', 16],
-    ['3fff::', 20],
-  ]),
-};
-
-function blockList(family: 'ipv4' | 'ipv6', networks: readonly (readonly [string, number])[]): BlockList {
-  const list = new BlockList();
-  for (const [network, bits] of networks) list.addSubnet(network, bits, family);
-  return list;
-}
+import type { BlockList } from 'node:net';
+import { canonicalAddress, familyOf, isPublicAddress } from '../core/ip-address.ts';
 
 /** @param opened ranges that the operator allows although they are not public. */
 export function isAddressAllowed(address: string, opened: BlockList): boolean {
-  const plain = unmapped(address);
-  if (isIP(plain) === 0) return false;
-  const family = isIPv6(plain) ? 'ipv6' : 'ipv4';
-  return opened.check(plain, family) || !NOT_PUBLIC[family].check(plain, family);
-}
-
-/** An IPv4 address mapped into IPv6 (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2) is judged as IPv4. */
-function unmapped(address: string): string {
-  if (!address.includes(':')) return address;
-  const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1);
-  const mapped = canonical && /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (!mapped) return canonical ?? '';
-  const [, high = '', low = ''] = mapped;
-  const value = (parseInt(high, 16) << 16) | parseInt(low, 16);
-  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
+  // A zone names a link of this machine.
+  const plain = address.includes('%') ? null : canonicalAddress(address);
+  return plain !== null && (opened.check(plain, familyOf(plain)) || isPublicAddress(plain));
 }

@@ -7,7 +7,8 @@ import { catalogueFor } from '../i18n/catalogue.ts';
 import { applicationMark, type ShownApplication } from './application.ts';
 import { gateMark, renderPage } from './layout.ts';
 import type { DeviceCodePageData, DevicePageData } from './page-data.ts';
-import { signInPart, type SignInOffer } from './sign-in-part.ts';
+import { signInPart } from './sign-in-part.ts';
+import type { SignInOffer } from './ways-in.ts';
 
 /** What the page for the code shows. */
 export interface DeviceCodePage {

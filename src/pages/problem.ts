@@ -42,8 +42,14 @@ export function renderProblemPage(error: AppError, context: Pick<RequestContext,
 /** By the hint, where people can do something else about it than about its code. */
 function problemText({ code, hint, status, retryAfterSeconds }: AppError, { errors, ...texts }: Catalogue): string {
   if (code === 'rate_limited') return waitText(errors, retryAfterSeconds ?? 60);
-  const { setup, problem, problems } = texts;
-  const said: Record<string, string> = { ...errors, setup_link_spent: setup.linkSpent, ...problems };
+  const { setup, undo, problem, problems } = texts;
+  const said: Record<string, string> = {
+    ...errors,
+    setup_link_spent: setup.linkSpent,
+    undo_link_spent: undo.linkSpent,
+    undo_address_taken: undo.addressTaken,
+    ...problems,
+  };
   return (hint && said[hint]) ?? said[code] ?? (status < 500 ? problem.other : errors.internal);
 }
 

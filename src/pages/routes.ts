@@ -13,9 +13,10 @@ import { type DevicePageDependencies, devicePageRoute } from './device-route.ts'
 import { localeOf } from './page-locale.ts';
 import { renderSetupPage } from './setup.ts';
 import { renderSignInPage } from './sign-in.ts';
+import { type UndoPageDependencies, undoPageRoutes } from './undo-route.ts';
 import { ownAddress, waysInto, type WaysInDependencies } from './ways-in.ts';
 
-export interface PageDependencies extends WaysInDependencies, DevicePageDependencies {
+export interface PageDependencies extends WaysInDependencies, DevicePageDependencies, UndoPageDependencies {
   readonly db: Database;
   readonly isSetupTokenValid: (token: string) => Promise<boolean>;
   readonly hasOwner: () => Promise<boolean>;
@@ -84,6 +85,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       },
     }),
     devicePageRoute(dependencies),
+    ...undoPageRoutes(dependencies),
     operation({
       ...page,
       id: 'homePage',
@@ -103,7 +105,8 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
         const asset = findAsset(`/assets/${params.name}`);
         if (!asset) throw new AppError('not_found');
         const response = assetResponse(context.request, asset);
-        response.headers.set('X-Request-Id', context.requestId);
+        for (const [name, value] of Object.entries(context.headers))
+          if (!response.headers.has(name)) response.headers.set(name, value);
         return response;
       },
     }),

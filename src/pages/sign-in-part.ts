@@ -1,18 +1,10 @@
-/** Signing in as a part of a page: the ways that an application allows, the code, and a refusal. */
+/** Signing in as a part of a page: the e-mail form, the other ways of an application, the code, and a refusal. */
 
 import { format } from '../core/format.ts';
 import { html, type Html } from '../core/html.ts';
 import type { Catalogue } from '../i18n/catalogue.ts';
 import { emailField } from './email-field.ts';
-
-/** The ways to sign in that a page shows. */
-export interface SignInOffer {
-  isCodeAllowed: boolean;
-  /** The host that passkeys belong to; the script shows their button where the browser is at that host and knows them. */
-  passkeyHost: string | null;
-  /** The identity provider's name and where going there starts. */
-  provider: { name: string; startUrl: string } | null;
-}
+import { otherWays, type SignInOffer } from './ways-in.ts';
 
 /** What the part shows. `lead` may be HTML; all else is text. */
 export interface SignInPart {
@@ -57,26 +49,6 @@ function emailForm(text: Catalogue['signin'], email: string | null | undefined):
   </form>`;
 }
 
-/** Without the e-mail form the passkey is the thing to do; a provider's button keeps its own look. */
-function otherWays(text: Catalogue['signin'], { isCodeAllowed, passkeyHost, provider }: SignInOffer): Html | false {
-  if (passkeyHost === null && !provider) return false;
-  return html`<div class="ways">
-    ${isCodeAllowed && html`<p class="divider" id="divider">${text.or}</p>`}
-    ${
-      passkeyHost !== null &&
-      html`<button class="${isCodeAllowed ? 'way' : 'primary'}" id="passkey" type="button">
-        ${keyMark}<span>${text.passkey}</span>
-      </button>`
-    }
-    ${
-      provider &&
-      html`<a class="way" id="provider" href="${provider.startUrl}"
-        >${providerMark(provider.name)}<span>${format(text.provider, { provider: provider.name })}</span></a
-      >`
-    }
-  </div>`;
-}
-
 function codeForm(text: Catalogue['signin']): Html {
   return html`<form id="code-form" method="post" novalidate hidden>
     <label for="code">${text.codeLabel}</label>
@@ -101,45 +73,3 @@ function codeForm(text: Catalogue['signin']): Html {
     </div>
   </form>`;
 }
-
-/** A person and a key, as passkeys are shown everywhere. */
-const keyMark: Html = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-  <g fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round">
-    <circle cx="9.5" cy="7.5" r="4" />
-    <path d="M2.5 20.5c0-3.6 2.9-6 6.6-6 1.1 0 2.1.2 3 .6" />
-    <circle cx="17.5" cy="12.5" r="2.75" />
-    <path d="M17.5 15.25v6.25l1.75-1.5-1-1.25 1-1.25-1-1" />
-  </g>
-</svg>`;
-
-/** Google's own mark where it is Google; otherwise a door in, as we know no provider's logo but that one. */
-function providerMark(name: string): Html {
-  return name.toLowerCase() === 'google' ? googleMark : doorMark;
-}
-
-const googleMark: Html = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-  <path
-    fill="#4285F4"
-    d="M22.56 12.25c0-.78-.07-1.53-.2-2.25H12v4.26h5.92a5.06 5.06 0 0 1-2.2 3.32v2.77h3.57c2.08-1.92 3.27-4.74 3.27-8.1z"
-  />
-  <path
-    fill="#34A853"
-    d="M12 23c2.97 0 5.46-.98 7.28-2.66l-3.57-2.77c-.98.66-2.23 1.06-3.71 1.06-2.86 0-5.29-1.93-6.16-4.53H2.18v2.84A11 11 0 0 0 12 23z"
-  />
-  <path fill="#FBBC05" d="M5.84 14.09a6.6 6.6 0 0 1 0-4.18V7.07H2.18a11 11 0 0 0 0 9.86l3.66-2.84z" />
-  <path
-    fill="#EA4335"
-    d="M12 5.38c1.62 0 3.06.56 4.21 1.64l3.15-3.15C17.45 2.09 14.97 1 12 1A11 11 0 0 0 2.18 7.07l3.66 2.84C6.71 7.31 9.14 5.38 12 5.38z"
-  />
-</svg>`;
-
-const doorMark: Html = html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-  <path
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.8"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    d="M14 3.5h4.5a2 2 0 0 1 2 2v13a2 2 0 0 1-2 2H14M10 16.5l4.5-4.5L10 7.5M14.5 12h-11"
-  />
-</svg>`;

@@ -7,7 +7,8 @@ import { catalogueFor } from '../i18n/catalogue.ts';
 import { applicationMark, type ShownApplication } from './application.ts';
 import { renderPage } from './layout.ts';
 import type { SignInPageData } from './page-data.ts';
-import { signInPart, type SignInOffer } from './sign-in-part.ts';
+import { signInPart } from './sign-in-part.ts';
+import type { SignInOffer } from './ways-in.ts';
 
 /** What the sign-in page shows. */
 export interface SignInPage {

@@ -41,7 +41,7 @@ export async function findAddress(reader: Reader, userId: string, id: string): P
   return address;
 }
 
-/** A default one must be the only one of its kind: see {@link unsetDefaultAddress}. */
+/** A default one must be the only one of its kind and place: see {@link unsetDefaultAddress}. */
 export async function insertAddress(
   unit: Unit,
   fields: Omit<UserAddress, 'id' | 'createdAt' | 'updatedAt'>,
@@ -55,19 +55,25 @@ export async function insertAddress(
 export async function updateAddress(
   unit: Unit,
   address: UserAddress,
-  changes: Partial<Omit<UserAddress, 'id' | 'userId' | 'createdAt' | 'updatedAt'>>,
+  changes: Partial<Omit<UserAddress, 'id' | 'userId' | 'workspaceId' | 'createdAt' | 'updatedAt'>>,
 ): Promise<UserAddress> {
   const columns = { ...changes, updatedAt: unit.now };
   await orm(unit).update(userAddresses).set(columns).where(eq(userAddresses.id, address.id));
   return { ...address, ...columns };
 }
 
-/** Leaves the person without a default of this kind. */
-export async function unsetDefaultAddress(unit: Unit, userId: string, kind: AddressKind): Promise<void> {
-  await orm(unit)
-    .update(userAddresses)
-    .set({ isDefault: false, updatedAt: unit.now })
-    .where(and(eq(userAddresses.userId, userId), eq(userAddresses.kind, kind), eq(userAddresses.isDefault, true)));
+/** Leaves the person without a default of this kind, among the addresses given in one place. */
+export async function unsetDefaultAddress(
+  unit: Unit,
+  { userId, workspaceId, kind }: Pick<UserAddress, 'userId' | 'workspaceId' | 'kind'>,
+): Promise<void> {
+  const isOfPlace = and(
+    eq(userAddresses.userId, userId),
+    sql`${userAddresses.workspaceId} IS ${workspaceId}`,
+    eq(userAddresses.kind, kind),
+    eq(userAddresses.isDefault, true),
+  );
+  await orm(unit).update(userAddresses).set({ isDefault: false, updatedAt: unit.now }).where(isOfPlace);
 }
 
 /** Nothing may name the address any more. */

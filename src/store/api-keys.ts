@@ -6,7 +6,7 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, rawChange, rawNote } from '../db/statements.ts';
+import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
 import { apiKeys } from './schema/credentials.ts';
@@ -81,6 +81,16 @@ const idByToken = prepared((db) =>
 /** Whatever the state of the key. */
 export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<boolean> {
   return (await idByToken(reader, { tokenHash })).length > 0;
+}
+
+const boundTo = raw<{ deviceKeyId: string | null }, [string]>(
+  "SELECT iif(source = 'device', id, device_key_id) AS deviceKeyId FROM api_keys WHERE id = ?",
+);
+
+/** The personal key that this key is, or ends with; null for one that stands by itself. */
+export async function findDeviceKeyBehind(reader: Reader, keyId: string): Promise<string | null> {
+  const [row] = await boundTo(reader, keyId);
+  return row?.deviceKeyId ?? null;
 }
 
 /** @param key with the hash of its token, never the token. */
@@ -214,7 +224,20 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
     .set({ revokedAt: now, updatedAt: now })
     .where(and(isTheirs, IS_PERSONAL, isNull(apiKeys.revokedAt)))
     .returning({ id: apiKeys.id });
+  await endKeysMadeWith(
+    unit,
+    ended.map(({ id }) => id),
+  );
   return ended.length;
+}
+
+/** They are over by their verdicts already; this writes it down. */
+async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Promise<void> {
+  if (deviceKeyIds.length === 0) return;
+  await orm(unit)
+    .update(apiKeys)
+    .set({ revokedAt: unit.now, updatedAt: unit.now })
+    .where(and(inArray(apiKeys.deviceKeyId, [...deviceKeyIds]), isNull(apiKeys.revokedAt)));
 }
 
 /** Ends the personal keys of these memberships, of a person who is gone, and forgets what they were called. */

@@ -6,7 +6,7 @@ import { orm, prepared, raw, rawChange } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { type Application, applications } from './schema/applications.ts';
 
-export { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from './schema/applications.ts';
+export { BETA_POLICIES, SIGNIN_GATES, STAGES } from './schema/applications.ts';
 export type { Application };
 
 /** An application of a workspace: each but the console. */
@@ -54,18 +54,28 @@ export async function findApplicationByClientId(reader: Reader, clientId: string
   return application;
 }
 
-const applicationBySlug = prepared((db) =>
-  db
-    .select()
-    .from(applications)
-    .where(eq(applications.slug, placeholder('slug')))
-    .prepare(),
+const holderOfSlug = raw<{ id: string }, [string]>(
+  `SELECT id FROM applications WHERE slug = ?1
+   UNION ALL SELECT application_id AS id FROM former_slugs WHERE slug = ?1 LIMIT 1`,
 );
 
-/** Slugs are unique in the instance; a deleted application keeps its own. */
-export async function findApplicationBySlug(reader: Reader, slug: string): Promise<Application | undefined> {
-  const [application] = await applicationBySlug(reader, { slug });
-  return application;
+/**
+ * Slugs are unique in the instance: a deleted application keeps its own, and each those that it went by before.
+ *
+ * @returns the id of the application that has it, or had it last.
+ */
+export async function findSlugHolder(reader: Reader, slug: string): Promise<string | undefined> {
+  const [holder] = await holderOfSlug(reader, slug);
+  return holder?.id;
+}
+
+const insertFormerSlug = rawChange<[string, string, number]>(
+  'INSERT INTO former_slugs (slug, application_id, given_up_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+);
+
+/** Reserves the name that an application is about to give up. */
+export async function keepFormerSlug(unit: Unit, { id, slug }: Pick<Application, 'id' | 'slug'>): Promise<void> {
+  await insertFormerSlug(unit, slug, id, unit.now);
 }
 
 const consoleApplication = prepared((db) =>

@@ -51,7 +51,7 @@ export async function recordAudit(unit: Unit, entry: AuditEntry): Promise<string
     ok: entry.ok ?? true,
     userId: entry.userId ?? null,
     // Activity is searched by the person's address.
-    email: entry.email ?? (entry.userId ? await findEmailOfPerson(unit, entry.userId) : null),
+    email: entry.email ?? (entry.userId ? await findEmailOfPerson(unit, entry.userId, entry.applicationId ?? null) : null),
     actorType: actor.type,
     actorUserId: actor.userId,
     actorApiKeyId: actor.apiKeyId,

@@ -240,6 +240,15 @@ export async function countPending(reader: Reader, applicationId: string): Promi
   return only(await countOfPending(reader, applicationId)).count;
 }
 
+const unreached = raw<{ id: string }, [string, number]>(
+  "SELECT id FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ? LIMIT 1",
+);
+
+/** Whether there are rows that a decision has not reached. */
+export async function isAnyoneUnreached(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
+  return (await unreached(reader, applicationId, epoch - 1)).length > 0;
+}
+
 const countOfUndecided = longRead<{ count: number }, [string, number]>(
   `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ?`,
 );

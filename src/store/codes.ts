@@ -1,9 +1,8 @@
 /**
- * One-time codes by e-mail, the wrong tries at them, and the pauses that follow. A purpose and an application are part of
- * every look-up, so a code for one never serves for another. Each challenge keeps the epoch of its application: what was
- * asked for before the application was closed need not be touched to be over.
+ * One-time codes by e-mail, and the wrong tries at each. A purpose and an application are part of every look-up, so a code
+ * for one never serves for another. Each challenge keeps the epoch of its application: what was asked for before the
+ * application was closed need not be touched to be over.
  */
-import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
@@ -149,6 +148,17 @@ export async function dropChallenge(unit: Unit, id: string): Promise<void> {
   await setDropped(unit, unit.now, id);
 }
 
+const setDroppedOf = rawChange<[number, string, string, string]>(
+  `UPDATE code_challenges SET dropped_at = ?1
+   WHERE email = ?2 AND purpose = ?3 AND application_id = ?4 AND expires_at > ?1 AND consumed_at IS NULL
+     AND dropped_at IS NULL`,
+);
+
+/** None that is still alive serves any more. */
+export async function dropChallengesOf(unit: Unit, { email, purpose, applicationId }: CodeOwner): Promise<void> {
+  await setDroppedOf(unit, unit.now, email, purpose, applicationId);
+}
+
 const setDroppedTo = rawChange<[number, string]>(
   'UPDATE code_challenges SET dropped_at = ? WHERE email = ? AND consumed_at IS NULL AND dropped_at IS NULL',
 );
@@ -163,54 +173,4 @@ const addWrongTry = rawChange<[string]>('UPDATE code_challenges SET wrong_tries 
 /** One more wrong try at this challenge. */
 export async function countWrongTry(unit: Unit, id: string): Promise<void> {
   await addWrongTry(unit, id);
-}
-
-const insertFailure = rawChange<[string, string, string, number]>(
-  'INSERT INTO code_failures (application_id, email, purpose, failed_at) VALUES (?, ?, ?, ?)',
-);
-const failuresSince = raw<{ count: number }, [string, string, string, number]>(
-  'SELECT count(*) AS count FROM code_failures WHERE application_id = ? AND email = ? AND purpose = ? AND failed_at > ?',
-);
-
-/** @returns how many wrong codes there were after a time, with this one. */
-export async function insertCodeFailure(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  since: number,
-): Promise<number> {
-  await insertFailure(unit, applicationId, email, purpose, unit.now);
-  return only(await failuresSince(unit, applicationId, email, purpose, since)).count;
-}
-
-const deleteFailures = rawChange<[string, string, string]>(
-  'DELETE FROM code_failures WHERE application_id = ? AND email = ? AND purpose = ?',
-);
-const setPause = rawChange<[string, string, string, number]>(
-  `INSERT INTO code_pauses (application_id, email, purpose, paused_until) VALUES (?, ?, ?, ?)
-   ON CONFLICT (application_id, email, purpose) DO UPDATE SET paused_until = excluded.paused_until`,
-);
-
-/** Pauses codes until a time. The wrong ones are counted anew after it. */
-export async function pauseCodes(
-  unit: Unit,
-  { applicationId, email, purpose }: CodeOwner,
-  pausedUntil: number,
-): Promise<void> {
-  await setPause(unit, applicationId, email, purpose, pausedUntil);
-  await deleteFailures(unit, applicationId, email, purpose);
-}
-
-const pauseOf = raw<{ pausedUntil: number }, [string, string, string, number]>(
-  `SELECT paused_until AS pausedUntil FROM code_pauses
-   WHERE application_id = ? AND email = ? AND purpose = ? AND paused_until > ?`,
-);
-
-/** Until when codes are paused; null where they are not. */
-export async function findCodePause(
-  reader: Reader,
-  { applicationId, email, purpose }: CodeOwner,
-  now: number,
-): Promise<number | null> {
-  const [pause] = await pauseOf(reader, applicationId, email, purpose, now);
-  return pause?.pausedUntil ?? null;
 }

@@ -103,11 +103,25 @@ const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_unt
   SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= ?2
     AND (d.leased_until IS NULL OR d.leased_until <= ?2)))`;
 
-const dueEndpoint = raw<{ id: string }, [string, number]>(`SELECT w.id FROM webhooks w WHERE w.id = ?1 AND ${IS_DUE}`);
+/** An endpoint for which at least one delivery may be due. */
+export interface DueEndpoint {
+  /** Null for the console's own. */
+  readonly workspaceId: string | null;
+}
 
-/** However many wait: it costs the same. */
-export async function isEndpointDue(reader: Reader, webhookId: string, now: number): Promise<boolean> {
-  return (await dueEndpoint(reader, webhookId, now)).length > 0;
+const dueEndpoint = raw<DueEndpoint, [string, number]>(
+  `SELECT a.workspace_id AS workspaceId FROM webhooks w JOIN applications a ON a.id = w.application_id
+   WHERE w.id = ?1 AND ${IS_DUE}`,
+);
+
+/** However many wait: it costs the same. @returns undefined where none is due, or it is not sent to. */
+export async function findDueEndpoint(
+  reader: Reader,
+  webhookId: string,
+  now: number,
+): Promise<DueEndpoint | undefined> {
+  const [endpoint] = await dueEndpoint(reader, webhookId, now);
+  return endpoint;
 }
 
 /** An endpoint that deliveries wait for. */

@@ -2,7 +2,7 @@
  * Device authorization grants: from the code a device shows to the key it is given. One that was made under another epoch
  * of its application than the present one is over, though its row does not say so: `applicationEpoch` is there to judge by.
  */
-import { eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
 import { type DeviceGrant, deviceGrants } from './schema/devices.ts';
@@ -65,6 +65,28 @@ const notePoll = prepared((db) =>
 /** Notes a poll, and how long the device is to wait from now on. */
 export async function noteDevicePoll(unit: Unit, id: string, intervalSeconds: number): Promise<void> {
   await notePoll(unit, { id, now: unit.now, intervalSeconds });
+}
+
+/**
+ * Refuses what these memberships have approved and no device has come for yet.
+ *
+ * @param sessionIds only what was approved in these sessions; in any where it is left out.
+ */
+export async function denyApprovedGrants(
+  unit: Unit,
+  memberIds: readonly string[],
+  sessionIds?: readonly string[],
+): Promise<void> {
+  await orm(unit)
+    .update(deviceGrants)
+    .set({ status: 'denied', decidedAt: unit.now })
+    .where(
+      and(
+        inArray(deviceGrants.applicationUserId, [...memberIds]),
+        eq(deviceGrants.status, 'approved'),
+        sessionIds && inArray(deviceGrants.claimedSessionId, [...sessionIds]),
+      ),
+    );
 }
 
 /** What is left of the grants that these memberships decided on, for a person who is gone. */

@@ -1,9 +1,9 @@
 /** The stored pictures of people: one row for each variant. When they were put, and in which sizes, stands with the person. */
-import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
 import { type IMAGE_KINDS, userImages } from './schema/account.ts';
-import { applications } from './schema/applications.ts';
+import { applications, formerSlugs } from './schema/applications.ts';
 import { applicationUsers, users } from './schema/users.ts';
 
 export { IMAGE_KINDS } from './schema/account.ts';
@@ -32,15 +32,25 @@ const variantOfMember = prepared((db) =>
         eq(userImages.kind, placeholder('kind')),
         eq(userImages.size, placeholder('size')),
         isNull(users.deletedAt),
-        eq(applications.slug, placeholder('applicationSlug')),
+        or(
+          eq(applications.slug, placeholder('applicationSlug')),
+          inArray(
+            applications.id,
+            db
+              .select({ id: formerSlugs.applicationId })
+              .from(formerSlugs)
+              .where(eq(formerSlugs.slug, placeholder('applicationSlug'))),
+          ),
+        ),
         isNull(applications.deletedAt),
         notInArray(applicationUsers.status, ['left', 'deleted']),
+        isNull(applicationUsers.reservedEmail),
       ),
     )
     .prepare(),
 );
 
-/** Of somebody who is a member of that application, and of nobody else. */
+/** Of somebody who is a member of that application, which may have gone by that slug before, and of nobody else. */
 export async function findVariantOfMember(
   reader: Reader,
   variant: {

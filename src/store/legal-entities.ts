@@ -51,7 +51,7 @@ export async function insertLegalEntity(
 export async function updateLegalEntity(
   unit: Unit,
   entity: LegalEntity,
-  changes: Partial<Omit<LegalEntity, 'id' | 'userId' | 'createdAt' | 'updatedAt'>>,
+  changes: Partial<Omit<LegalEntity, 'id' | 'userId' | 'workspaceId' | 'createdAt' | 'updatedAt'>>,
 ): Promise<LegalEntity> {
   const columns = { ...changes, updatedAt: unit.now };
   await orm(unit).update(legalEntities).set(columns).where(eq(legalEntities.id, entity.id));

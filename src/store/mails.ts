@@ -108,8 +108,8 @@ export type MailOutcome =
   | { readonly status: 'queued'; readonly error: string; readonly nextAttemptAt: number };
 
 const setSent = rawChange<[number, string]>(
-  `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, text = NULL, html = NULL, code = NULL,
-     last_error = NULL WHERE id = ?`,
+  `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, subject = '', text = NULL, html = NULL,
+     code = NULL, last_error = NULL WHERE id = ?`,
 );
 
 const setCaptured = rawChange<[number, string]>(
@@ -117,8 +117,8 @@ const setCaptured = rawChange<[number, string]>(
 );
 
 const setFailed = rawChange<[string, string]>(
-  `UPDATE mails SET status = 'failed', leased_until = NULL, text = NULL, html = NULL, code = NULL, last_error = ?
-   WHERE id = ?`,
+  `UPDATE mails SET status = 'failed', leased_until = NULL, subject = '', text = NULL, html = NULL, code = NULL,
+     last_error = ? WHERE id = ?`,
 );
 
 const setPostponed = rawChange<[number, string, string]>(

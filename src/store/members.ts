@@ -1,11 +1,12 @@
 /** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/violation.ts';
 import type { User } from './people.ts';
+import { asShown } from './reservations.ts';
 import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type MembershipStatus, users } from './schema/users.ts';
 
@@ -15,7 +16,7 @@ const { placeholder } = sql;
 
 export type Member = typeof applicationUsers.$inferSelect;
 
-/** A membership with the person, or the key's principal, behind it. */
+/** A membership with the person, or the key's principal, behind it, as the application may see them ({@link asShown}). */
 export interface MemberWithUser {
   readonly member: Member;
   readonly user: User;
@@ -100,7 +101,24 @@ export async function findMemberWithUser(
   userId: string,
 ): Promise<MemberWithUser | undefined> {
   const [row] = await memberWithUser(reader, { applicationId, userId });
-  return row;
+  return row && asShown(row);
+}
+
+const holderOfEmail = raw<{ userId: string }, [string, string]>(
+  `SELECT m.user_id AS "userId" FROM users u JOIN application_users m ON m.user_id = u.id AND m.application_id = ?1
+   WHERE u.email = ?2 AND m.reserved_email IS NULL
+   UNION ALL
+   SELECT user_id FROM application_users WHERE application_id = ?1 AND reserved_email = ?2 LIMIT 1`,
+);
+
+/** Whom an application knows by an address: a member who has it, or else the one it is reserved for. */
+export async function findUserIdByEmail(
+  reader: Reader,
+  applicationId: string,
+  email: string,
+): Promise<string | undefined> {
+  const [holder] = await holderOfEmail(reader, applicationId, email);
+  return holder?.userId;
 }
 
 /** Where a page of members goes on: behind this one. */
@@ -109,7 +127,7 @@ export interface MemberPosition {
   readonly id: string;
 }
 
-/** People, last seen first; keys' synthetic principals are left out. */
+/** People, last seen first and last those who never came; keys' synthetic principals are left out. */
 export async function listMembers(
   reader: Reader,
   applicationId: string,
@@ -119,25 +137,26 @@ export async function listMembers(
     after === null
       ? undefined
       : sql`(${applicationUsers.lastSeenAt}, ${applicationUsers.id}) < (${after.lastSeenAt}, ${after.id})`;
-  return orm(reader)
+  const rows = await orm(reader)
     .select({ member: applicationUsers, user: users })
     .from(applicationUsers)
     .innerJoin(users, eq(users.id, applicationUsers.userId))
     .where(and(eq(applicationUsers.applicationId, applicationId), eq(users.kind, 'person'), isBehind))
     .orderBy(desc(applicationUsers.lastSeenAt), desc(applicationUsers.id))
     .limit(limit);
+  return rows.map(asShown);
 }
 
 const membershipsOf = prepared((db) =>
   db
     .select()
     .from(applicationUsers)
-    .where(eq(applicationUsers.userId, placeholder('userId')))
+    .where(and(eq(applicationUsers.userId, placeholder('userId')), isNull(applicationUsers.reservedEmail)))
     .orderBy(asc(applicationUsers.id))
     .prepare(),
 );
 
-/** A person's memberships, oldest first, whatever their state. */
+/** A person's memberships, oldest first, whatever their state. What is reserved for them is not theirs yet. */
 export function listMembershipsOf(reader: Reader, userId: string): Promise<Member[]> {
   return membershipsOf(reader, { userId });
 }
@@ -147,12 +166,12 @@ const membershipsWithApplication = prepared((db) =>
     .select({ member: applicationUsers, application: applications })
     .from(applicationUsers)
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(eq(applicationUsers.userId, placeholder('userId')))
+    .where(and(eq(applicationUsers.userId, placeholder('userId')), isNull(applicationUsers.reservedEmail)))
     .orderBy(asc(applicationUsers.id))
     .prepare(),
 );
 
-/** A person's memberships with their applications, oldest first, whatever the state of either. */
+/** A person's memberships with their applications, oldest first, whatever the state of either; no reservations. */
 export function listMembershipsWithApplication(reader: Reader, userId: string): Promise<MembershipWithApplication[]> {
   return membershipsWithApplication(reader, { userId });
 }
@@ -162,9 +181,22 @@ const membershipOutside = raw<{ id: string }, [string, string]>(
    WHERE m.user_id = +? AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
 );
 
-/** Whether the person is, or was, a member of an application of another workspace, or of the console. */
+/**
+ * Whether the person is, or was, a member of an application of another workspace, or of the console. A reservation counts:
+ * what waits there is worth as much to whoever takes the account over.
+ */
 export async function isMemberOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await membershipOutside(reader, userId, workspaceId)).length > 0;
+}
+
+const joinedOutside = raw<{ id: string }, [string, string]>(
+  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
+   WHERE m.user_id = +? AND m.last_seen_at > 0 AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
+);
+
+/** The same of where they have come: anybody can import or invite anybody. */
+export async function hasJoinedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
+  return (await joinedOutside(reader, userId, workspaceId)).length > 0;
 }
 
 /** Those among the usernames that somebody has in the application, with whose they are. */
@@ -190,7 +222,7 @@ const insertRow = prepared((db) =>
       userId: placeholder('userId'),
       status: 'active',
       username: placeholder('username'),
-      lastSeenAt: placeholder('now'),
+      lastSeenAt: placeholder('lastSeenAt'),
       rolesUpdatedAt: placeholder('now'),
       scopesUpdatedAt: placeholder('now'),
       membershipsUpdatedAt: placeholder('now'),
@@ -201,13 +233,15 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
-/** Makes an active membership without grants. */
+export type NewMember = Pick<Member, 'applicationId' | 'userId'> & Partial<Pick<Member, 'username' | 'lastSeenAt'>>;
+
+/** Makes an active membership without grants; of somebody who comes now, unless it says otherwise. */
 export async function insertMemberRow(
   unit: Unit,
-  { applicationId, userId, username = null }: Pick<Member, 'applicationId' | 'userId'> & { username?: string | null },
+  { applicationId, userId, username = null, lastSeenAt = unit.now }: NewMember,
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
-  return only(await insertRow(unit, { id, applicationId, userId, username, now: unit.now }));
+  return only(await insertRow(unit, { id, applicationId, userId, username, lastSeenAt, now: unit.now }));
 }
 
 const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(

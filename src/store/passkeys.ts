@@ -1,5 +1,5 @@
 /** Passkeys of people: WebAuthn credentials, each good for one workspace's applications or for all. */
-import { and, asc, eq, lt, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -57,9 +57,18 @@ export async function renamePasskey(unit: Unit, id: string, name: string): Promi
   await orm(unit).update(passkeys).set({ name }).where(eq(passkeys.id, id));
 }
 
-/** It signs nobody in from now on; their sessions go on. */
+/** It signs nobody in from now on; the sessions that rest on it are the caller's affair. */
 export async function deletePasskey(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.id, id));
+}
+
+/** Those of a person that were made at a time or later. @returns how many there were. */
+export async function deletePasskeysSince(unit: Unit, userId: string, since: number): Promise<number> {
+  const deleted = await orm(unit)
+    .delete(passkeys)
+    .where(and(eq(passkeys.userId, userId), gte(passkeys.createdAt, since)))
+    .returning({ id: passkeys.id });
+  return deleted.length;
 }
 
 /** All of a person who is gone. */

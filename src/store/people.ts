@@ -3,7 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared } from '../db/statements.ts';
+import { orm, prepared, raw } from '../db/statements.ts';
 import { updateOne } from './one-row.ts';
 import { emailAliases, users } from './schema/users.ts';
 
@@ -11,7 +11,7 @@ const { placeholder } = sql;
 
 export type User = typeof users.$inferSelect;
 
-/** The parts of a profile that can be known when a person is made. */
+/** The parts of a profile that others can offer. */
 export type InitialProfile = Pick<User, 'givenName' | 'familyName' | 'fullName' | 'locale' | 'timezone'>;
 
 const userById = prepared((db) =>
@@ -57,17 +57,23 @@ export async function findUsersByEmail(reader: Reader, emails: readonly string[]
   return new Map(rows.map((user) => [user.email, user]));
 }
 
-const emailOfPerson = prepared((db) =>
-  db
-    .select({ email: users.email })
-    .from(users)
-    .where(and(eq(users.id, placeholder('id')), eq(users.kind, 'person')))
-    .prepare(),
+const emailOfPerson = raw<{ email: string }, [string, string | null]>(
+  `SELECT coalesce(m.reserved_email, u.email) AS email
+   FROM users u LEFT JOIN application_users m ON m.user_id = u.id AND m.application_id = +?2
+   WHERE u.id = +?1 AND u.kind = 'person'`,
 );
 
-/** Null for the principal of a key, and for nobody. */
-export async function findEmailOfPerson(reader: Reader, id: string): Promise<string | null> {
-  const [row] = await emailOfPerson(reader, { id });
+/**
+ * Null for the principal of a key, and for nobody.
+ *
+ * @param applicationId where a place is kept for them, the address it is kept for is the one the application may know.
+ */
+export async function findEmailOfPerson(
+  reader: Reader,
+  id: string,
+  applicationId: string | null,
+): Promise<string | null> {
+  const [row] = await emailOfPerson(reader, id, applicationId);
   return row?.email ?? null;
 }
 
@@ -94,16 +100,10 @@ const insertRow = prepared((db) =>
 
 const NO_PROFILE: InitialProfile = { givenName: null, familyName: null, fullName: null, locale: null, timezone: null };
 
-/** @param isEmailProven whether the person has shown that they hold the address. */
-export function insertPerson(
-  unit: Unit,
-  email: string,
-  isEmailProven: boolean,
-  { givenName, familyName, fullName, locale, timezone }: InitialProfile = NO_PROFILE,
-): Promise<User> {
+/** Without a profile. @param isEmailProven whether the person has shown that they hold the address. */
+export function insertPerson(unit: Unit, email: string, isEmailProven: boolean): Promise<User> {
   const emailVerifiedAt = isEmailProven ? unit.now : null;
-  const profile = { givenName, familyName, fullName, locale, timezone };
-  return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...profile });
+  return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...NO_PROFILE });
 }
 
 /** The synthetic principal of an API key; its address can neither receive mail nor collide with a person's. */
@@ -160,6 +160,19 @@ export async function listAliasesOf(reader: Reader, userId: string): Promise<str
 /** Archives an address that is no longer a person's. */
 export async function insertAlias(unit: Unit, email: string, userId: string): Promise<void> {
   await orm(unit).insert(emailAliases).values({ email, userId, archivedAt: unit.now });
+}
+
+/** Whether somebody else has this address, or had it once; one's own of before may be taken up again. */
+export async function isAddressOfAnother(reader: Reader, email: string, userId: string): Promise<boolean> {
+  const holderId = (await findUserByEmail(reader, email))?.id ?? (await findAliasHolder(reader, email));
+  return holderId !== undefined && holderId !== userId;
+}
+
+/** Those among the addresses that were this person's are nobody's any more. */
+export async function deleteAliases(unit: Unit, userId: string, emails: readonly string[]): Promise<void> {
+  await orm(unit)
+    .delete(emailAliases)
+    .where(and(eq(emailAliases.userId, userId), inArray(emailAliases.email, [...emails])));
 }
 
 /** For an address that its former holder takes up again. */

@@ -6,7 +6,7 @@ import type { Reader } from '../db/database.ts';
 import { longRead, orm } from '../db/statements.ts';
 import { legalEntities, userAddresses, userImages } from './schema/account.ts';
 import { betaInterests } from './schema/applications.ts';
-import { apiKeys, codeChallenges, codeFailures, codePauses, sessions } from './schema/credentials.ts';
+import { apiKeys, codeChallenges, codeFailures, sessions } from './schema/credentials.ts';
 import { deviceGrants } from './schema/devices.ts';
 import { passkeyChallenges, passkeys } from './schema/passkeys.ts';
 import { providerIdentities, providerStates } from './schema/providers.ts';
@@ -17,6 +17,7 @@ import {
   applicationUsers,
   applicationUserScopes,
   emailAliases,
+  emailChanges,
   userLanguages,
   users,
 } from './schema/users.ts';
@@ -43,6 +44,7 @@ const TABLES: readonly PersonalTable[] = [
   { table: users, isAbout: (userId) => eq(users.id, userId) },
   ...[
     emailAliases,
+    emailChanges,
     userLanguages,
     userAddresses,
     legalEntities,
@@ -74,7 +76,7 @@ const TABLES: readonly PersonalTable[] = [
     isAbout: (userId) =>
       or(inArray(apiKeys.applicationUserId, ownMemberships(userId)), eq(apiKeys.createdByUserId, userId)),
   },
-  ...[betaInterests, codeFailures, codePauses].map((table) => ({
+  ...[betaInterests, codeFailures].map((table) => ({
     table,
     isAbout: (userId: string) => inArray(table.email, ownEmails(userId)),
   })),

@@ -22,18 +22,18 @@ export async function findProviderClient(reader: Reader, applicationId: string):
   return client;
 }
 
-/** The issuers of those among these applications that have a client of their own, by application. */
-export async function issuersOfOwnClients(
+/** Those of these applications that have one of their own, by application. */
+export async function listProviderClients(
   reader: Reader,
   applicationIds: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Pick<ProviderClient, 'issuer' | 'clientId'>>> {
   if (applicationIds.length === 0) return new Map();
-  const { applicationId, issuer } = providerClients;
+  const { applicationId, issuer, clientId } = providerClients;
   const rows = await orm(reader)
-    .select({ applicationId, issuer })
+    .select({ applicationId, issuer, clientId })
     .from(providerClients)
     .where(inArray(applicationId, [...applicationIds]));
-  return new Map(rows.map((row) => [row.applicationId, row.issuer]));
+  return new Map(rows.map((row) => [row.applicationId, row]));
 }
 
 /** Gives the application this client, in place of the one it had. */

@@ -1,4 +1,4 @@
-/** People's identities at providers: which subject of which issuer stands for whom, and in which workspace. */
+/** People's identities at providers: which subject of which client stands for whom, and in which workspace. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -12,23 +12,25 @@ const { placeholder } = sql;
 /** Who somebody is at a provider; never changes. */
 export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
 
-const COLUMNS = `id, user_id AS userId, workspace_id AS workspaceId, issuer, subject, email,
+const COLUMNS = `id, user_id AS userId, workspace_id AS workspaceId, issuer, client_id AS clientId, subject, email,
   created_at AS createdAt, last_used_at AS lastUsedAt`;
 
-const identityOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
+const identitiesOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
   `SELECT ${COLUMNS} FROM provider_identities
    WHERE issuer = ? AND subject = ? AND (workspace_id IS NULL OR workspace_id = ?)
-   ORDER BY workspace_id IS NULL LIMIT 1`,
+   ORDER BY workspace_id IS NULL, id`,
 );
 
-/** Whom a subject stands for in a workspace (null: in the console): what counts there alone goes before what counts everywhere. */
-export async function findIdentity(
+/**
+ * Whom a subject stands for in a workspace (null: in the console), whichever client proved it: what counts there alone goes
+ * before what counts everywhere.
+ */
+export function listIdentitiesOfSubject(
   reader: Reader,
   { issuer, subject }: ProviderSubject,
   workspaceId: string | null,
-): Promise<ProviderIdentity | undefined> {
-  const [identity] = await identityOfSubject(reader, issuer, subject, workspaceId);
-  return identity;
+): Promise<ProviderIdentity[]> {
+  return identitiesOfSubject(reader, issuer, subject, workspaceId);
 }
 
 const identityOfPerson = prepared((db) =>
@@ -71,6 +73,7 @@ const insertRow = prepared((db) =>
       userId: placeholder('userId'),
       workspaceId: placeholder('workspaceId'),
       issuer: placeholder('issuer'),
+      clientId: placeholder('clientId'),
       subject: placeholder('subject'),
       email: placeholder('email'),
       createdAt: placeholder('createdAt'),
@@ -90,20 +93,33 @@ export async function insertIdentity(
   return row;
 }
 
-const touchRow = rawChange<[number, string | null, string]>(
-  'UPDATE provider_identities SET last_used_at = ?, email = ? WHERE id = ?',
+const touchRow = rawChange<[number, string | null, string | null, string]>(
+  'UPDATE provider_identities SET last_used_at = ?, email = ?, client_id = ? WHERE id = ?',
 );
 
-/** It was used now, and this is the address that the provider gave last. */
-export async function touchIdentity(unit: Unit, id: string, email: string | null): Promise<void> {
-  await touchRow(unit, unit.now, email, id);
+/** It was used now. @param known the address that the provider gave last, and the client that proved it. */
+export async function touchIdentity(
+  unit: Unit,
+  id: string,
+  { email, clientId }: Pick<ProviderIdentity, 'email' | 'clientId'>,
+): Promise<void> {
+  await touchRow(unit, unit.now, email, clientId, id);
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');
 
-/** The subject signs nobody in from now on; their sessions go on. */
+/** The subject signs nobody in from now on; the sessions that rest on it are the caller's affair. */
 export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
   await deleteRow(unit, id);
+}
+
+const deleteRowsSince = rawChange<[string, number]>(
+  'DELETE FROM provider_identities WHERE user_id = ? AND created_at >= ?',
+);
+
+/** Those of a person that were connected at a time or later. @returns how many there were. */
+export function deleteIdentitiesSince(unit: Unit, userId: string, since: number): Promise<number> {
+  return deleteRowsSince(unit, userId, since);
 }
 
 const deleteRowsOf = rawChange<[string]>('DELETE FROM provider_identities WHERE user_id = ?');

@@ -1,4 +1,7 @@
-/** Rate counters: what the limiter counts in memory, written down so that a restart forgives nobody. */
+/**
+ * Rate counters: what the limiter counts in memory, written down so that a restart forgives nobody; and what is counted here
+ * alone, in the change that it belongs to.
+ */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
@@ -31,6 +34,32 @@ const upsert = raw<never, [string, string, number, number, number]>(
 export async function saveRateCounters(unit: Unit, counters: readonly RateCounter[]): Promise<void> {
   for (const { bucket, subject, windowStartedAt, windowEndsAt, count } of counters)
     await upsert(unit, bucket, subject, windowStartedAt, windowEndsAt, count);
+}
+
+/** One subject in one window of one limit. */
+export type CounterKey = Omit<RateCounter, 'count'>;
+
+const countOf = raw<{ count: number }, [string, string, number]>(
+  'SELECT count FROM rate_counters WHERE bucket = ? AND subject = ? AND window_started_at = ?',
+);
+
+/** What was counted in the window. */
+export async function findRateCount(reader: Reader, { bucket, subject, windowStartedAt }: CounterKey): Promise<number> {
+  const [row] = await countOf(reader, bucket, subject, windowStartedAt);
+  return row?.count ?? 0;
+}
+
+const add = rawChange<[string, string, number, number, number]>(
+  `INSERT INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, ?)
+   ON CONFLICT (bucket, subject) DO UPDATE SET
+     count = excluded.count + iif(window_started_at = excluded.window_started_at, count, 0),
+     window_started_at = excluded.window_started_at, window_ends_at = excluded.window_ends_at`,
+);
+
+/** Counts more of a limit that the limiter knows nothing of. */
+export async function addToRateCounter(unit: Unit, key: CounterKey, count: number): Promise<void> {
+  const { bucket, subject, windowStartedAt, windowEndsAt } = key;
+  await add(unit, bucket, subject, windowStartedAt, windowEndsAt, count);
 }
 
 const FORGET = 250;

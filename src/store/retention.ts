@@ -9,6 +9,7 @@ const STATEMENTS = {
   expiredCodes: some('code_challenges', 'expires_at < ?1'),
   expiredPasskeyChallenges: some('passkey_challenges', 'expires_at < ?1'),
   expiredProviderStates: some('provider_states', 'expires_at < ?1', 'state_hash'),
+  expiredEmailChanges: some('email_changes', 'expires_at < ?1'),
   expiredDeviceGrants: some('device_grants', 'expires_at < ?1'),
   codeFailures: some('code_failures', 'failed_at < ?1'),
   /** Those that were sent or given up; a queued one goes with its own expiry. */
@@ -45,21 +46,40 @@ const oldEvents = raw<EventPlace, [number, string, number, number]>(
    ORDER BY created_at, id LIMIT ?4`,
 );
 
+/** What waits for an endpoint in quarantine, or one that is switched off, and for long enough that nobody will come for it. */
+const deleteHeld = rawChange<[string, number, number]>(
+  `DELETE FROM deliveries WHERE event_id = ?1 AND status = 'pending' AND created_at < ?2 AND coalesce(leased_until, 0) < ?3
+   AND EXISTS (SELECT 1 FROM webhooks w WHERE w.id = webhook_id AND w.status <> 'active')`,
+);
+
 const deleteDelivered = rawChange<[string]>(
   'DELETE FROM events WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = ?1)',
 );
 
+/** Which events to look at. */
+export interface OldEvents {
+  /** Those that were made earlier, in epoch milliseconds. */
+  readonly before: number;
+  /** Their deliveries that were made earlier and are held are given up. */
+  readonly heldBefore: number;
+  /** Null begins with the oldest. */
+  readonly after: EventPlace | null;
+  readonly limit: number;
+}
+
 /**
  * Looks at so many old events and deletes those that no delivery needs.
  *
- * @param after null begins with the oldest.
  * @returns where to go on; null where there are no more.
  */
 export async function forgetEvents(
   unit: Unit,
-  { before, after, limit }: { readonly before: number; readonly after: EventPlace | null; readonly limit: number },
+  { before, heldBefore, after, limit }: OldEvents,
 ): Promise<EventPlace | null> {
   const old = await oldEvents(unit, after?.createdAt ?? 0, after?.id ?? '', before, limit);
-  for (const { id } of old) await deleteDelivered(unit, id);
+  for (const { id } of old) {
+    await deleteHeld(unit, id, heldBefore, unit.now);
+    await deleteDelivered(unit, id);
+  }
   return old.length < limit ? null : (old.at(-1) ?? null);
 }

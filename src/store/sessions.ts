@@ -56,24 +56,34 @@ export interface NewSession {
   readonly tokenHash: Uint8Array;
   readonly memberId: string;
   readonly method: string;
+  /** The passkey or the provider's identity that it rests on, where it rests on one. */
+  readonly credentialId: string | null;
   readonly userAgent: string | null;
   readonly expiresAt: number;
 }
 
 const insertRow = rawChange<
-  [string, Uint8Array, string, string | null, string | null, string | null, number, number, string]
+  [string, Uint8Array, string, string | null, string | null, string | null, number, number, string, string | null]
 >(
   `INSERT INTO sessions (id, token_hash, application_user_id, method, ip, ip_country, user_agent, last_seen_at, created_at,
-     expires_at, epoch)
-   SELECT ?1, ?2, m.id, ?3, ?4, ?5, ?6, ?7, ?7, ?8, a.session_epoch + m.session_epoch
+     expires_at, epoch, credential_id)
+   SELECT ?1, ?2, m.id, ?3, ?4, ?5, ?6, ?7, ?7, ?8, a.session_epoch + m.session_epoch, ?10
    FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = +?9`,
 );
 
 /** Made by the unit's actor, from where they are, under the epochs of now. */
 export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
-  const { id, tokenHash, memberId, method, userAgent, expiresAt } = session;
+  const { id, tokenHash, memberId, method, credentialId, userAgent, expiresAt } = session;
   const { ip, ipCountry } = unit.actor;
-  await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, unit.now, expiresAt, memberId);
+  const made = [unit.now, expiresAt, memberId, credentialId] as const;
+  await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, ...made);
+}
+
+const setCredential = rawChange<[string, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
+
+/** For a credential that is stored only after its session was made. */
+export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string): Promise<void> {
+  await setCredential(unit, credentialId, sessionId);
 }
 
 const { tokenHash: _hash, epoch: _epoch, ...shown } = getTableColumns(sessions);
@@ -174,6 +184,25 @@ export async function countOpenSessions(reader: Reader, whose: SessionsOf, now: 
   return only(rows).count;
 }
 
+const restingOn = raw<SessionOwner, [string, string, string, number, number]>(
+  `SELECT ${OWNER} FROM application_users m JOIN applications a ON a.id = m.application_id
+     JOIN sessions s ON s.application_user_id = m.id AND s.revoked_at IS NULL
+   WHERE m.user_id = +?1 AND (s.credential_id = ?2 OR (s.credential_id IS NULL AND s.method = ?3))
+     AND s.expires_at > +?4 AND ${IS_CURRENT} LIMIT ?5`,
+);
+
+/**
+ * A person's open sessions that rest on a credential. Those of its method of which it is not known what they rest on, since
+ * they were made before that was kept, count as well.
+ */
+export function listSessionsRestingOn(
+  reader: Reader,
+  { userId, credentialId, method }: { readonly userId: string; readonly credentialId: string; readonly method: string },
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<SessionOwner[]> {
+  return restingOn(reader, userId, credentialId, method, now, limit);
+}
+
 const setRevoked = rawChange<[number, string, string]>(
   'UPDATE sessions SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL',
 );
@@ -268,6 +297,13 @@ const setProved = rawChange<[number, string]>('UPDATE sessions SET proved_at = ?
 /** Notes that whoever holds the session has proved again who they are. */
 export async function noteSessionProved(unit: Unit, sessionId: string): Promise<void> {
   await setProved(unit, unit.now, sessionId);
+}
+
+const unsetProved = rawChange<[string]>('UPDATE sessions SET proved_at = NULL WHERE id = ?');
+
+/** What was proved counts no more, as after the address it was proved by has changed. */
+export async function forgetSessionProof(unit: Unit, sessionId: string): Promise<void> {
+  await unsetProved(unit, sessionId);
 }
 
 const setSeen = rawNote<[number, string]>('UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1');

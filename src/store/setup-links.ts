@@ -2,14 +2,14 @@
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-const deleteUnused = rawChange('DELETE FROM setup_links WHERE consumed_at IS NULL');
+const deleteAll = rawChange('DELETE FROM setup_links');
 const insertRow = rawChange<[Uint8Array, number, number]>(
   'INSERT INTO setup_links (token_hash, created_at, expires_at) VALUES (?, ?, ?)',
 );
 
-/** Makes a link, in place of every one that has not been used. */
+/** Makes a link, in place of the one before. */
 export async function replaceSetupLinks(unit: Unit, tokenHash: Uint8Array, expiresAt: number): Promise<void> {
-  await deleteUnused(unit);
+  await deleteAll(unit);
   await insertRow(unit, tokenHash, unit.now, expiresAt);
 }
 

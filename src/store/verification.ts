@@ -56,7 +56,7 @@ interface KeyState {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly gracePeriodEndsAt: number | null;
-  /** A personal key that was made under another epoch of its application than the present one. */
+  /** A personal key made under another epoch of its application than the present one, or a key made with one that is over. */
   readonly isOutdated: 0 | 1;
   readonly lastUsedAt: number | null;
   readonly membershipStatus: MembershipStatus;
@@ -123,12 +123,20 @@ export async function findSessionSubjectById(reader: Reader, id: string): Promis
   return row;
 }
 
+/** Made with a personal key that has ended, or rests, or whose person may not make keys of the workspace any more. */
+const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM api_keys d JOIN application_users dm ON dm.id = d.application_user_id
+    JOIN users du ON du.id = dm.user_id JOIN applications da ON da.id = d.application_id
+    JOIN workspace_members w ON w.workspace_id = k.workspace_id AND w.user_id = dm.user_id
+  WHERE d.id = k.device_key_id AND d.revoked_at IS NULL AND d.epoch = da.session_epoch AND dm.status = 'active'
+    AND du.deleted_at IS NULL AND w.role <> 'member' AND w.invited_email IS NULL))`;
+
 const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
   k.grace_period_ends_at AS gracePeriodEndsAt, k.last_used_at AS lastUsedAt`;
 
 /** By the hash of the token. */
 export const findKeySubject = rawByHash<KeySubject>(
-  `SELECT ${KEY_STATE}, k.source = 'device' AND k.epoch <> a.session_epoch AS isOutdated, ${SUBJECT}
+  `SELECT ${KEY_STATE}, k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS isOutdated, ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
    WHERE k.token_hash = +?`,
 );
@@ -142,17 +150,17 @@ export const findKeyCredential = rawByHash<KeyCredential>(
   `SELECT ${KEY_STATE}, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
      k.application_ids AS keyApplicationIds, k.source, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
      m.status AS membershipStatus, u.deleted_at AS userDeletedAt, u.id AS userId,
-     ${ofDevice('k.epoch <> a.session_epoch')} AS isOutdated, ${ofDevice('a.workspace_id IS NULL')} AS isConsole
+     ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS isOutdated, ${ofDevice('a.workspace_id IS NULL')} AS isConsole
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = +?`,
 );
 
 const slugsOfMember = raw<HeldSlugs, [string, string]>(
   `SELECT ${SLUGS} FROM application_users m
-   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'`,
+   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active' AND m.reserved_email IS NULL`,
 );
 
-/** What a person holds in an application, by an active membership. */
+/** What a person holds in an application, by an active membership; a reservation is none yet. */
 export async function findLiveSlugs(
   reader: Reader,
   userId: string,

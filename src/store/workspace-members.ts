@@ -66,7 +66,7 @@ export async function isWorkspaceMember(reader: Reader, userId: string, workspac
   return (await anySeat(reader, userId)).length > 0;
 }
 
-/** A seat and the present address of who holds it. */
+/** A seat and the address of who holds it: the present one, or of who has not come yet the one they were invited at. */
 export interface SeatWithEmail {
   readonly seat: Seat;
   readonly email: string;
@@ -79,7 +79,7 @@ export async function pageOfSeats(
   { afterId, limit }: { readonly afterId: string | null; readonly limit: number },
 ): Promise<SeatWithEmail[]> {
   return orm(reader)
-    .select({ seat: workspaceMembers, email: users.email })
+    .select({ seat: workspaceMembers, email: sql<string>`coalesce(${workspaceMembers.invitedEmail}, ${users.email})` })
     .from(workspaceMembers)
     .innerJoin(users, eq(users.id, workspaceMembers.userId))
     .where(
@@ -93,7 +93,7 @@ export async function pageOfSeats(
 }
 
 const emailsOfOwners = raw<{ email: string }, [string]>(
-  `SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
+  `SELECT coalesce(m.invited_email, u.email) AS email FROM workspace_members m JOIN users u ON u.id = m.user_id
    WHERE m.workspace_id = +? AND m.role = 'owner' ORDER BY m.id`,
 );
 
@@ -120,20 +120,24 @@ export async function hasOtherOwner(reader: Reader, workspaceId: string, userId:
 
 const ownedAlone = raw<{ name: string }, [string]>(
   `SELECT w.name FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
-   WHERE m.user_id = +? AND m.role = 'owner' AND NOT EXISTS (
+   WHERE m.user_id = +? AND m.role = 'owner' AND m.invited_email IS NULL AND NOT EXISTS (
      SELECT 1 FROM workspace_members o WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> m.user_id)
    ORDER BY m.id`,
 );
 
-/** Names of the workspaces that would be without an owner if this person were gone. */
+/** Names of the workspaces that would be without an owner if this person were gone; an invitation does not hold them. */
 export async function workspacesOwnedAlone(reader: Reader, userId: string): Promise<string[]> {
   return (await ownedAlone(reader, userId)).map(({ name }) => name);
 }
 
-/** The person must not have a seat there yet. */
-export function insertSeat(unit: Unit, workspaceId: string, userId: string, role: WorkspaceRole): Promise<Seat> {
+/** The person must not have a seat there yet. @param invitedEmail for somebody the workspace has never seen. */
+export function insertSeat(
+  unit: Unit,
+  workspaceId: string,
+  { userId, invitedEmail = null, role }: Pick<Seat, 'userId' | 'role'> & { readonly invitedEmail?: string | null },
+): Promise<Seat> {
   const id = newId('workspaceMember', unit.now);
-  return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, createdAt: unit.now });
+  return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now });
 }
 
 /** @returns the seat as it is now. */

@@ -110,6 +110,18 @@ const benchmarks: readonly Benchmark[] = [
       })),
   },
   {
+    file: 'neighbour.ts',
+    short: ['300', '20'],
+    full: ['300', '60'],
+    rows: ({ hanging, alone, beside }) => [
+      {
+        name: `an event beside ${hanging} endpoints of another workspace that hang`,
+        value: `median ${ms(beside.medianMs)}, longest ${ms(beside.longestMs)}; alone ${ms(alone.medianMs)}`,
+        wanted: 'as alone',
+      },
+    ],
+  },
+  {
     file: 'management.ts',
     short: ['--scale', '0.05'],
     full: [],

@@ -73,6 +73,9 @@ test('a life of an account', async () => {
   for (const part of ['passkeys', 'providers', 'devices']) expect((await call('GET', `/${part}`)).items).toEqual([]);
   expect(await call('GET', '')).toMatchObject({ userId: ada.userId, username: 'countess' });
 
+  const proof = await call('POST', '/proof');
+  const proved = { challengeId: proof.challengeId, code: await outboxCode(server, 'ada@example.com') };
+  await call('POST', '/proof/confirm', proved);
   const change = await call('POST', '/email', { email: 'countess@example.com' });
   const changed = { challengeId: change.challengeId, code: await outboxCode(server, 'countess@example.com') };
   expect(await call('POST', '/email/confirm', changed)).toEqual({ email: 'countess@example.com' });

@@ -10,7 +10,7 @@ import { BINARY, cleanEnvironment, emptyFolder, request, run, startEphemeral, st
 // Processes start here; a busy machine takes its time.
 setDefaultTimeout(30_000);
 
-const COMMANDS = ['serve', 'setup-link', 'key', 'openapi', 'version'];
+const COMMANDS = ['serve', 'setup-link', 'key', 'openapi', 'print', 'version'];
 
 let cwd: ReturnType<typeof emptyFolder>;
 beforeEach(() => {

@@ -156,7 +156,7 @@ describe('a database this binary cannot serve', () => {
     ['a stub', 'SQLite'],
   ])('because it is %s and not SQLite is refused untouched', async (_, content) => {
     mkdirSync(folder);
-    writeFileSync(join(folder, 'gatehouse.db'), content);
+    writeFileSync(join(folder, 'gatehouse.db'), content, { mode: 0o600 });
     const before = fingerprints();
     expect(await refusal()).toContain('is not a SQLite database');
     expect(fingerprints()).toEqual(before);

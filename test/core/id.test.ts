@@ -13,10 +13,16 @@ describe('newId', () => {
   });
 
   test('holds a UUIDv7 of the time it is given, not of the machine’s', () => {
-    const uuid = TypeID.fromString(newId('user', NOW)).toUUID();
+    const uuid = TypeID.fromString(newId('application', NOW)).toUUID();
     expect(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toBe(NOW);
     expect(uuid[14]).toBe('7');
     expect('89ab').toContain(uuid[19]!);
+  });
+
+  test('of a person tells nothing of when it was made', () => {
+    const uuids = Array.from({ length: 100 }, () => TypeID.fromString(newId('user', NOW)).toUUID());
+    expect(new Set(uuids.map((uuid) => uuid.slice(0, 8))).size).toBeGreaterThan(90);
+    for (const uuid of uuids) expect([uuid[14], '89ab'.includes(uuid[19]!)]).toEqual(['4', true]);
   });
 
   test('sorts by creation, within one millisecond too', () => {

@@ -1,8 +1,18 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import { StartupError } from '@/core/startup-error.ts';
 import { migrate, refuseForeignDatabase, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
 
@@ -64,6 +74,53 @@ describe('migrate', () => {
   });
 });
 
+describe('the copy before an upgrade', () => {
+  /** As the first release left it. */
+  function oldDatabase(): { sqlite: SqliteDatabase; path: string; copy: string } {
+    const path = newPath();
+    const sqlite = new SqliteDatabase(path, { create: true, strict: true });
+    sqlite.run(foundation);
+    sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'Before', 1)");
+    sqlite.run('PRAGMA user_version = 1');
+    return { sqlite, path, copy: `${path}.schema-1` };
+  }
+
+  const namesIn = (path: string) => {
+    const sqlite = new SqliteDatabase(path, { readonly: true });
+    try {
+      return [schemaVersion(sqlite), ...sqlite.query('SELECT name FROM workspaces').values().flat()];
+    } finally {
+      sqlite.close();
+    }
+  };
+
+  test('is the database as it was, for nobody else to read', () => {
+    const { sqlite, path, copy } = oldDatabase();
+    expect(migrate(sqlite, path)).toEqual({ from: 1, copy });
+    expect(schemaVersion(sqlite)).toBe(SCHEMA_VERSION);
+    expect(namesIn(copy)).toEqual([1, 'Before']);
+    expect(statSync(copy).mode & 0o077).toBe(0);
+    expect(existsSync(`${copy}.unfinished`)).toBe(false);
+  });
+
+  test('takes the place of one that a kill left unfinished, and of an earlier upgrade’s', () => {
+    const { sqlite, path, copy } = oldDatabase();
+    writeFileSync(copy, '');
+    writeFileSync(`${copy}.unfinished`, 'half');
+    migrate(sqlite, path);
+    expect(namesIn(copy)).toEqual([1, 'Before']);
+    expect(existsSync(`${copy}.unfinished`)).toBe(false);
+  });
+
+  test('that cannot be made leaves the database as it was, and says what to do', () => {
+    const { sqlite, path, copy } = oldDatabase();
+    mkdirSync(copy);
+    expect(() => migrate(sqlite, path)).toThrow('nothing was upgraded');
+    expect(schemaVersion(sqlite)).toBe(1);
+    expect(existsSync(`${copy}.unfinished`)).toBe(false);
+  });
+});
+
 describe('refuseForeignDatabase', () => {
   test('lets a missing, an empty and a known database pass, and makes none', () => {
     const missing = newPath();
@@ -97,4 +154,47 @@ describe('refuseForeignDatabase', () => {
     expect(() => refuseForeignDatabase(path)).toThrow(/is not a SQLite database; point --data at/);
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
+});
+
+test('identities at providers from before are the instance’s, and nobody’s where an application has had a client', async () => {
+  const path = newPath();
+  const sqlite = new SqliteDatabase(path, { create: true, strict: true });
+  const before = ['0001_foundation', '0002_management', '0003_webhooks', '0004_sign_in_methods', '0005_account'];
+  for (const name of [...before, '0006_long_work'])
+    sqlite.run(await Bun.file(join(import.meta.dir, `../../migrations/${name}.sql`)).text());
+  sqlite.run(`PRAGMA user_version = ${before.length + 1}`);
+  const identity = (id: string, issuer: string, workspaceId: string | null) =>
+    sqlite.run('INSERT INTO provider_identities VALUES (?, ?, ?, ?, ?, NULL, 1, 1)', [
+      id,
+      id,
+      workspaceId,
+      issuer,
+      's',
+    ]);
+  identity('operator', 'https://id.example.com', null);
+  identity('linked', 'https://id.example.com', 'wsp_1');
+  identity('own', 'https://shop.example.com', 'wsp_1');
+  identity('tried', 'https://tried.example.com', null);
+  sqlite.run("INSERT INTO provider_clients VALUES ('app_1', 'https://shop.example.com', 'shop', 'x', NULL, 1, 1)");
+  sqlite.run(
+    `INSERT INTO audit_records (id, kind, ok, actor_type, detail, created_at)
+     VALUES ('aud_1', 'provider.configured', 1, 'system', '{"issuer":"https://tried.example.com","clientId":"c"}', 1),
+       ('aud_2', 'signin.succeeded', 1, 'system', NULL, 1)`,
+  );
+  migrate(sqlite, path);
+  const clientOf = new Map(
+    (sqlite.query('SELECT id, client_id FROM provider_identities').values() as [string, string | null][]).values(),
+  );
+  expect(Object.fromEntries(clientOf)).toEqual({ operator: '', linked: '', own: null, tried: null });
+  // The same subject under two clients of one issuer is two identities; under one, it is one in each place.
+  const insert = (id: string, clientId: string) =>
+    sqlite.run(
+      `INSERT INTO provider_identities (id, user_id, issuer, client_id, subject, created_at, last_used_at)
+       VALUES (?, ?, 'https://id.example.com', ?, 's', 1, 1)`,
+      [id, id, clientId],
+    );
+  insert('first', 'a');
+  insert('second', 'b');
+  expect(() => insert('third', 'b')).toThrow(/UNIQUE/);
+  sqlite.close();
 });

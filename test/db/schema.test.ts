@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { migrate } from '@/db/migrate.ts';
+import { migrate, SCHEMA_VERSION } from '@/db/migrate.ts';
 
 interface Column {
   readonly name: string;
@@ -60,7 +60,8 @@ const declared = await drizzleTables();
 
 describe('the schema', () => {
   test('declares exactly the tables that the migrations make', () => {
-    expect([...declared.keys()].sort()).toEqual(tables.map(({ name }) => name).sort());
+    const advice = 'each table has its migration, and stands in src/store/schema/';
+    expect([...declared.keys()].sort(), advice).toEqual(tables.map(({ name }) => name).sort());
     expect(declared.size).toBeGreaterThan(10);
   });
 
@@ -70,6 +71,12 @@ describe('the schema', () => {
 });
 
 describe('the migrations', () => {
+  test('are all those of the folder, each at the place that its number says', () => {
+    const files = [...new Bun.Glob('*.sql').scanSync(join(import.meta.dir, '../../migrations'))].sort();
+    expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
+    expect(files.length, 'import each in src/db/migrate.ts').toBe(SCHEMA_VERSION);
+  });
+
   test.each(tables.map(({ name }) => name))('make %s STRICT', (table) => {
     expect(tables.find(({ name }) => name === table)?.strict).toBe(1);
   });

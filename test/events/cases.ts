@@ -1,6 +1,7 @@
 /** Operations that change a person, and exactly what each emits. */
 import { type EventType } from '@/core/event.ts';
 import type { MembershipStatus } from '@/store/members.ts';
+import { prove } from '../modules/account/account.ts';
 import * as given from '../support/given.ts';
 import { anyId, type Case, event, type World } from './world.ts';
 import { PROFILE_CASES } from './profile-cases.ts';
@@ -69,8 +70,11 @@ function lifecycle(kind: string, reason: string, skipGrace = false): Case {
     prepare: sendCode(kind, skipGrace),
     act: ({ call, instance }) =>
       call('POST', '/lifecycle/confirm', { challengeId, code: instance.codeFor('owner@example.com') }),
+    // One after the other in the order of their ids, which is nobody's.
     emits: ({ ada, bea }) =>
-      [ada, bea].map(({ userId, sessionId }) => event('user.session_revoked', { userId, sessionId, reason })),
+      [ada, bea]
+        .sort((one, other) => (one.userId < other.userId ? -1 : 1))
+        .map(({ userId, sessionId }) => event('user.session_revoked', { userId, sessionId, reason })),
   };
 }
 
@@ -314,6 +318,7 @@ export const CASES: Case[] = [
     operation: 'unlinkProviderIdentity',
     prepare: async ({ instance, ada }) => {
       wayInId = await given.identity(instance, ada.userId);
+      await prove(instance, ada);
     },
     act: ({ instance, ada }) => instance.call('DELETE', `/api/account/providers/${wayInId}`, { token: ada.token }),
     emits: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['provider'] })],

@@ -93,10 +93,14 @@ describe('the client’s country', () => {
     ['CH', 'CH'],
     ['CHE', null],
     ['C1', null],
+    ['XX', null],
     ['', null],
     ['CH, DE', null],
-  ])('comes from the configured header when it is two letters: %j', (value, expected) => {
-    const { context } = contexts('198.51.100.1', { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' });
+  ])('comes from the configured header of a trusted proxy where it names one: %j', (value, expected) => {
+    const { context } = contexts('198.51.100.1', {
+      GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry',
+      GATEHOUSE_TRUSTED_PROXIES: '198.51.100.1',
+    });
     expect(context({ 'cf-ipcountry': value }).ipCountry).toBe(expected);
   });
 
@@ -129,6 +133,11 @@ describe('what limits count as one address', () => {
     ['2001:db8:1::2:3:4:5', '2001:db8:1:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
+    ['2001:DB8:0:0::1', '2001:db8:0:0::/64'],
+    ['2001:0db8::0.0.0.1', '2001:db8:0:0::/64'],
+    ['2001:db8::1%eth0', '2001:db8:0:0::/64'],
+    ['::FFFF:203.0.113.9', '203.0.113.9'],
+    ['0:0:0:0:0:ffff:cb00:7109', '203.0.113.9'],
   ])('%s belongs to %s', (ip, block) => {
     expect(addressBlock(ip)).toBe(block);
   });

@@ -105,7 +105,7 @@ describe('retention', () => {
         created_at: 1,
         expires_at: ago(days * DAY),
       });
-    for (const hours of [23, 25]) insert('code_failures', { id: hours, failed_at: ago(hours * HOUR) });
+    for (const hours of [47, 49]) insert('code_failures', { id: hours, failed_at: ago(hours * HOUR) });
     for (const status of ['queued', 'sent', 'captured', 'failed'])
       for (const days of [29, 31]) insert('mails', { id: `${status} ${days} d`, status, created_at: ago(days * DAY) });
     for (const days of [364, 366]) insert('audit_records', { id: `${days} d`, created_at: ago(days * DAY) });
@@ -116,7 +116,7 @@ describe('retention', () => {
   test.each([
     ['sessions', ['open', 'expired 29 d', 'revoked 29 d']],
     ['code_challenges', ['expired 29 d']],
-    ['code_failures', [23]],
+    ['code_failures', [47]],
     // What is still to be sent is never forgotten.
     ['mails', ['queued 29 d', 'queued 31 d', 'sent 29 d', 'captured 29 d', 'failed 29 d']],
     ['audit_records', ['364 d']],
@@ -173,6 +173,20 @@ describe('retention of events', () => {
     },
   );
 
+  test.each(['quarantined', 'disabled'])(
+    'gives up what was held for ninety days by an endpoint that is %s, and nothing of another',
+    async (status) => {
+      const world = await setUp();
+      world.instance.sqlite.run(`UPDATE webhooks SET status = '${status}'`);
+      for (const days of [89, 91])
+        addEvent(world, `${days} d`, days * DAY, [{ id: `held ${days} d`, ageMs: days * DAY, status: 'pending' }]);
+      addEvent(world, 'asked for again', 91 * DAY, [{ id: 'held lately', ageMs: DAY, status: 'pending' }]);
+      await world.run();
+      expect(idsOf(world.instance, 'deliveries')).toEqual(['held 89 d', 'held lately']);
+      expect(idsOf(world.instance, 'events')).toEqual(['89 d', 'asked for again']);
+    },
+  );
+
   test('leaves an old event that was delivered again lately', async () => {
     const world = await setUp();
     addEvent(world, 'old', 40 * DAY, [
@@ -195,6 +209,77 @@ describe('retention of events', () => {
     expect(idsOf(world.instance, 'delivery_attempts', 'delivery_id')).toEqual([]);
   });
 });
+
+describe('each table', () => {
+  /** Kept as long as the instance, and why; what goes is taken by somebody, or is as little as what it belongs to. */
+  const KEPT: Readonly<Record<string, string>> = {
+    applications: 'never removed: their slugs and ids are in other people’s hands',
+    application_users: 'who was a member, and when; a deletion takes what they gave',
+    application_user_roles: 'goes with the role, the membership or the deletion',
+    application_user_scopes: 'as roles',
+    application_user_groups: 'as roles',
+    api_keys: 'what is in audit records and logs can be told for good',
+    beta_interests: 'a declined row is kept for audit; an account’s deletion takes it',
+    email_aliases: 'nobody else may sign in with an address that was given up',
+    former_slugs: 'addresses of pictures are made of them',
+    legal_entities: 'the person’s own; goes with them',
+    long_works: 'goes when the work is done',
+    membership_groups: 'goes with its last holder, once removed',
+    passkeys: 'the person’s own; goes with them',
+    provider_clients: 'one an application',
+    provider_identities: 'the person’s own; goes with them',
+    rate_counters: 'the limiter forgets what has ended, src/http/rate-limit.ts',
+    roles: 'as groups',
+    scopes: 'as groups',
+    setup_links: 'one at a time: the next takes its place',
+    url_checks: 'the last of each address of an application',
+    user_addresses: 'the person’s own; goes with them',
+    user_images: 'the person’s own; goes with them',
+    user_languages: 'the person’s own; goes with them',
+    users: 'the address stays, so that nobody registers with it; a deletion takes the rest',
+    webhooks: 'goes with its last delivery, once removed',
+    workspace_members: 'goes when the member does',
+    workspaces: 'never removed',
+  };
+
+  test('is swept by the job, or kept by decision', async () => {
+    const world = await setUp();
+    const { instance } = world;
+    addEvent(world, 'old', 31 * DAY);
+    const { statements, watched } = watch(instance);
+    await retentionJob({ ...instance, db: watched, auditDays: 365 }).runOnce();
+    const swept = [...statements].flatMap((sql) => /^DELETE FROM (\w+)/.exec(sql)?.[1] ?? []);
+    const tables = instance.sqlite
+      .query(
+        `SELECT t.name AS name, (SELECT group_concat(f."table") FROM pragma_foreign_key_list(t.name) f
+           WHERE f.on_delete = 'CASCADE') AS owners
+         FROM pragma_table_list t WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+      )
+      .all() as { name: string; owners: string | null }[];
+    const goesWith = ({ owners }: (typeof tables)[number]) => owners?.split(',').some((owner) => swept.includes(owner));
+    const undecided = tables.filter((table) => !swept.includes(table.name) && !goesWith(table) && !KEPT[table.name]);
+    const advice =
+      'give it a rule in src/store/retention.ts and src/jobs/retention.ts, or a reason to stay in this test';
+    expect(
+      undecided.map(({ name }) => name),
+      advice,
+    ).toEqual([]);
+    const names = tables.map(({ name }) => name);
+    expect(Object.keys(KEPT).filter((name) => !names.includes(name) || swept.includes(name))).toEqual([]);
+  });
+});
+
+/** A database that notes the statements of its changes. */
+function watch({ db }: Instance): { statements: ReadonlySet<string>; watched: Database } {
+  const statements = new Set<string>();
+  const watching = ({ now, actor, tell, [CONNECTION]: connection }: Unit): Unit => ({
+    now,
+    actor,
+    tell,
+    [CONNECTION]: { ...connection, statement: (sql) => (statements.add(sql), connection.statement(sql)) },
+  });
+  return { statements, watched: { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) } };
+}
 
 describe('retention of much', () => {
   test('goes on until all is gone, and lets others get between', async () => {
@@ -220,15 +305,8 @@ describe('retention of much', () => {
     const { instance, applicationId, insert, ago } = await setUp();
     /** One for each place. */
     const valuesOf = (sql: string) => [...new Set(sql.match(/\?\d/g))].map(() => 1);
-    const { sqlite, db, clock } = instance;
-    const statements = new Set<string>();
-    const watch = ({ now, actor, tell, [CONNECTION]: connection }: Unit): Unit => ({
-      now,
-      actor,
-      tell,
-      [CONNECTION]: { ...connection, statement: (sql) => (statements.add(sql), connection.statement(sql)) },
-    });
-    const watched: Database = { ...db, write: (actor, work) => db.write(actor, (unit) => work(watch(unit))) };
+    const { sqlite, clock } = instance;
+    const { statements, watched } = watch(instance);
     addEvent({ instance, applicationId, insert, ago } as World, 'old', 31 * DAY);
     await retentionJob({ db: watched, clock, auditDays: 365 }).runOnce();
     expect(statements.size).toBeGreaterThan(5);

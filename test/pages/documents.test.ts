@@ -8,6 +8,7 @@ import { renderDeviceCodePage, renderDevicePage } from '@/pages/device.ts';
 import { renderProblemPage } from '@/pages/problem.ts';
 import { renderSetupPage } from '@/pages/setup.ts';
 import { renderSignInPage } from '@/pages/sign-in.ts';
+import { renderUndonePage, renderUndoPage } from '@/pages/undo.ts';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 const HOSTILE = `"'></script><script>alert(1)</script><img src=x onerror=alert(1)>`;
@@ -50,6 +51,8 @@ const documents = {
   }),
   setup: renderSetupPage({ locale: 'en', token: HOSTILE, hasOwner: false }),
   recovery: renderSetupPage({ locale: 'de', token: 't', hasOwner: true }),
+  'undo of a change of address': renderUndoPage({ locale: 'en', path: '/undo-email-change', token: HOSTILE }),
+  'change of address undone': renderUndonePage('de'),
   problem: problemOf(new AppError('not_found')),
   'problem with hostile values': problemOf(
     new AppError('invalid_state', { hint: 'only_owner', values: { workspace: HOSTILE } }),

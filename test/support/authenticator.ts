@@ -8,6 +8,9 @@ export interface Claims {
   readonly rpId?: string;
   readonly challenge?: string;
   readonly type?: string;
+  /** Whether the page stood in a frame of another site’s; undefined is said as false, null is left out. */
+  readonly crossOrigin?: unknown;
+  readonly topOrigin?: string;
   readonly isUserVerified?: boolean;
   readonly isUserPresent?: boolean;
   readonly counter?: number;
@@ -122,7 +125,8 @@ function clientDataOf(type: string, challenge: string, claims: Claims): string {
       type: claims.type ?? type,
       challenge: claims.challenge ?? challenge,
       origin: claims.origin ?? ORIGIN,
-      crossOrigin: false,
+      crossOrigin: claims.crossOrigin === null ? undefined : (claims.crossOrigin ?? false),
+      topOrigin: claims.topOrigin,
     }),
   );
 }

@@ -8,6 +8,8 @@ import { newId } from '@/core/id.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import type { Unit } from '@/db/database.ts';
+import type { ImportRow } from '@/modules/import/model.ts';
+import { importService } from '@/modules/import/service.ts';
 import type { MintedSession } from '@/modules/sessions/service.ts';
 import { type ApiKey, insertKey, updateKey } from '@/store/api-keys.ts';
 import { type Application, type ApplicationColumns, findApplication, updateApplication } from '@/store/applications.ts';
@@ -154,6 +156,18 @@ export function person(instance: Instance, userId: string, columns: Partial<Omit
   return write(instance, (unit) => updateUser(unit, userId, columns));
 }
 
+/** A place that an application keeps for somebody, as an import makes it; a member where the workspace knows them. @returns the person's id. */
+export async function reservation(
+  { db }: Pick<Instance, 'db'>,
+  { id }: Pick<Application, 'id'>,
+  email: string,
+  row: Omit<ImportRow, 'email'> = {},
+): Promise<string> {
+  const application = (await findApplication(db.reader, id))!;
+  const { results } = await importService(db).importUsers(SYSTEM_ACTOR, application, [{ email, ...row }]);
+  return results[0]!.userId!;
+}
+
 /** An address that was a person's once. */
 export function alias(instance: Instance, email: string, userId: string): Promise<void> {
   return write(instance, (unit) => insertAlias(unit, email, userId));
@@ -187,7 +201,7 @@ export function passkeys(
 
 /** An identity at a provider as a way in, good in all workspaces. @returns its id. */
 export async function identity(instance: Instance, userId: string): Promise<string> {
-  const subject = { issuer: 'https://id.example.com', subject: '1', email: null };
+  const subject = { issuer: 'https://id.example.com', clientId: 'gatehouse', subject: '1', email: null };
   return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...subject }))).id;
 }
 

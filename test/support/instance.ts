@@ -38,7 +38,10 @@ export interface Instance {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A live application of the workspace. */
   createApplication(input?: Record<string, unknown>): Promise<Application>;
-  createKey(applicationId: string, input?: Record<string, unknown>): Promise<{ id: string; token: string }>;
+  createKey(
+    applicationId: string,
+    input?: Record<string, unknown>,
+  ): Promise<{ id: string; userId: string; token: string }>;
   /** Signs in by code, as a page would. @returns how the code was answered. */
   trySignIn(clientId: string, email: string): Promise<Answer>;
   /** The same where it succeeds. */
@@ -49,7 +52,8 @@ export interface Instance {
   events(applicationId: string): { type: string; data: unknown }[];
   /** Kinds of the audit records, oldest first. */
   auditKinds(applicationId?: string): string[];
-  restart(): Promise<Instance>;
+  /** @param environment settings that have changed since. */
+  restart(environment?: Record<string, string>): Promise<Instance>;
 }
 
 export interface CallOptions {
@@ -182,9 +186,10 @@ async function openInstance(
         .all(applicationId ?? null);
       return (rows as { kind: string }[]).map(({ kind }) => kind);
     },
-    async restart() {
+    async restart(environment = {}) {
       await services.flushAll();
-      return openInstance(options, { db, sqlite }, clock, secret, workspaceKey);
+      const changed = { ...options, environment: { ...options.environment, ...environment } };
+      return openInstance(changed, { db, sqlite }, clock, secret, workspaceKey);
     },
   };
   return instance;

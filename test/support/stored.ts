@@ -7,7 +7,7 @@ const USE_TABLES = ['rate_counters'];
 
 /** Mails leave beside the test; what counts is which there are. */
 const SENDING_COLUMNS = ['status', 'attempts', 'next_attempt_at', 'leased_until', 'last_error', 'sent_at'];
-const CARRIED_COLUMNS = ['text', 'html', 'code'];
+const CARRIED_COLUMNS = ['subject', 'text', 'html', 'code'];
 
 const isTraceOf = (table: string, column: string): boolean =>
   USE_COLUMNS.includes(column) ||

@@ -40,14 +40,51 @@ export function accountCodeMail(mail: AccountCodeMail): MailContent {
 
 const CHANGES = {
   passkey_added: 'A passkey was added to your account.',
-  passkey_removed: 'A passkey was removed from your account.',
+  passkey_removed: 'A passkey was removed from your account; sessions made with it have ended.',
   provider_linked: 'A sign-in provider was connected to your account.',
-  provider_unlinked: 'A sign-in provider was disconnected from your account.',
+  provider_unlinked: 'A sign-in provider was disconnected from your account; sessions made with it have ended.',
   device_connected: 'A device was connected to your account.',
-  email_changed: 'The e-mail address of your account was changed; this one can no longer be used to sign in.',
+  email_change_undone:
+    'The change of your e-mail address was undone; whoever was signed in to your account has been signed out.',
 } as const;
 
 export type AccountChange = keyof typeof CHANGES;
+
+/**
+ * For the holder of the address before. It does not say which one is the new one.
+ *
+ * @param undoUrl where they can undo it, for so many days.
+ */
+export function emailChangedMail(undoUrl: string, days: number): MailContent {
+  return noticeMail({
+    locale: 'en',
+    subject: 'The e-mail address of your account was changed',
+    heading: 'The e-mail address of your account was changed',
+    before: [
+      'This address can no longer be used to sign in.',
+      `If it was not you, undo it within ${days} days: your account gets this address back, and everybody is signed out.`,
+      undoUrl,
+    ],
+    after: [
+      'If it was you, there is nothing to do.',
+      'The link works once, for whoever opens it: pass it on to nobody.',
+    ],
+  });
+}
+
+/** For whoever signs in for the first time by an address that had an account before. */
+export function addressProvedMail(): MailContent {
+  return noticeMail({
+    locale: 'en',
+    subject: 'Your e-mail address was confirmed',
+    heading: 'Your e-mail address was confirmed',
+    before: [
+      'You have signed in with this address for the first time, but it had an account before. The ways to sign in that had been ' +
+        'added to it were removed, and whoever was signed in was signed out.',
+    ],
+    after: ['If it was you who added them, add them again. If not, there is nothing to do.'],
+  });
+}
 
 /** For the holder of an address that somebody else wants for their account. */
 export function addressTakenMail(): MailContent {
@@ -88,7 +125,7 @@ export function accountChangeMail(change: AccountChange, detail: string | null):
     before: [CHANGES[change], ...(detail ? [detail] : [])],
     after: [
       'If it was you, there is nothing to do.',
-      change === 'email_changed'
+      change === 'email_change_undone'
         ? 'If not, tell the people who run the applications that you use at once.'
         : 'If not, sign in, undo it and end all other sessions.',
     ],

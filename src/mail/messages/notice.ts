@@ -26,7 +26,7 @@ export interface MailContent {
 export function noticeMail({ locale, subject, heading, before, code, after = [], signature }: Notice): MailContent {
   const paragraphs = [heading, before.join('\n'), code, after.join('\n'), signature].filter(Boolean);
   return {
-    subject: subject.replace(/\s+/g, ' '),
+    subject: subject.replace(/[\s\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' '),
     text: paragraphs.join('\n\n'),
     html: html`<!doctype html>
       <html lang="${locale}">

@@ -65,7 +65,7 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
         if (audit) await recordAudit(unit, { kind: audit, applicationId, userId });
         return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };
       });
-      if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);
+      if (!outcome.ok) throw tooSoon(outcome, outcome.now);
       return outcome.asked;
     },
 

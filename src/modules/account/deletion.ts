@@ -12,6 +12,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { deleteInterestsOf } from '../../store/beta-interests.ts';
 import { forgetDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
+import { deleteEmailChangesOf } from '../../store/email-changes.ts';
 import { deleteImagesOf } from '../../store/images.ts';
 import { deleteLanguagesOf } from '../../store/languages.ts';
 import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
@@ -19,6 +20,7 @@ import { listMembershipsOf, updateMembers } from '../../store/members.ts';
 import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
+import { deleteReservation, listReservationsOf } from '../../store/reservations.ts';
 import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Confirmations } from './confirmation.ts';
@@ -35,6 +37,7 @@ const WIPED = [
   deleteAddressesOf,
   deleteLanguagesOf,
   deleteImagesOf,
+  deleteEmailChangesOf,
 ] as const;
 
 const BLANK = {
@@ -65,7 +68,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
     deleted: [
       'Your names, addresses, legal entities, languages, region and pictures.',
       'Your passkeys, connected sign-in providers and usernames, your roles, scopes and groups.',
-      'Your places on the lists of applications that are not open yet.',
+      'Your places on the lists of applications that are not open yet, and what others have imported for you.',
       'Where your sessions and connected devices were, and what they are called; all of them end.',
     ],
     kept: [
@@ -118,6 +121,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await refuseOnlyOwner(unit, userId);
         const { email } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
+        // Whoever keeps a place for them has never seen them, and is not told.
+        for (const { id } of await listReservationsOf(unit, userId)) await deleteReservation(unit, id);
         await deleteSeatsOf(unit, userId);
         await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
         for (const wipe of WIPED) await wipe(unit, userId);

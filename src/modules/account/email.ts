@@ -1,32 +1,35 @@
-/** Changes the address a person signs in with: the new mailbox proves itself by a code, the old one is told. */
+/** Changes the address a person signs in with: both mailboxes prove themselves by a code, and the old one can undo it. */
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Reader } from '../../db/database.ts';
-import { accountChangeMail, addressTakenMail } from '../../mail/messages/account.ts';
+import { addressTakenMail, emailChangedMail } from '../../mail/messages/account.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { dropCodesTo } from '../../store/codes.ts';
-import {
-  deleteAlias,
-  findAliasHolder,
-  findUserByEmail,
-  insertAlias,
-  requireUser,
-  updateUser,
-} from '../../store/people.ts';
+import { deleteAlias, insertAlias, isAddressOfAnother, requireUser, updateUser } from '../../store/people.ts';
+import { forgetSessionProof } from '../../store/sessions.ts';
 import { moveInterest } from '../beta/interests.ts';
 import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
 import { announce } from '../users/announce.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS, requireOwnProof, requireProofOutside } from '../sign-in/freshness.ts';
+import { FRESH_MS, requireProof } from '../sign-in/freshness.ts';
+import { type EmailUndo, UNDO_DAYS } from './email-undo.ts';
+import { endAccess } from './end-access.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 
 export type EmailChanges = ReturnType<typeof emailChangeService>;
 
-/** Nothing changes before the new mailbox has been proved. */
-export function emailChangeService(confirmations: Confirmations) {
+export interface EmailChangeDependencies {
+  readonly confirmations: Confirmations;
+  readonly undo: EmailUndo;
+}
+
+/**
+ * Nothing changes before both mailboxes have been proved: a session is in the hands of whoever has the token, and the
+ * address is the key to the account everywhere.
+ */
+export function emailChangeService({ confirmations, undo }: EmailChangeDependencies) {
   return {
     /**
      * Mails a code to the new address. The answer is the same whether or not the address belongs to somebody: then its
@@ -38,7 +41,7 @@ export function emailChangeService(confirmations: Confirmations) {
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return confirmations.ask(actor, principal, async (unit) => {
-        await requireOwnProof(unit, principal);
+        await requireProof(unit, principal, { hint: 'address_proof_needed' });
         const { userId } = principal;
         if ((await requireUser(unit, userId)).email === email)
           throw invalidField('email', 'This is your address already.');
@@ -47,26 +50,28 @@ export function emailChangeService(confirmations: Confirmations) {
           email,
           data: { email },
           audit: 'account.email_change_requested',
-          ...((await isTaken(unit, email, userId)) && { insteadOfCode: addressTakenMail() }),
+          ...((await isAddressOfAnother(unit, email, userId)) && { insteadOfCode: addressTakenMail() }),
         };
       });
     },
 
     /**
      * Makes the new address the person's. The old one becomes an archived alias, which can never found another account,
-     * unless nobody had ever proved to hold it.
+     * unless nobody had ever proved to hold it. Every other session and personal key ends, and the proof is used up.
      *
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed; conflict where somebody else has taken
-     * the address meanwhile; reauthentication_required where they have become known elsewhere meanwhile.
+     * the address meanwhile; reauthentication_required where the proof was used for another change meanwhile.
      */
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ email: string }> {
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
-        const { userId, applicationId } = principal;
+        const { userId, applicationId, sessionId } = principal;
         const { email: previous, emailVerifiedAt } = await requireUser(unit, userId);
         if (previous === email) return { email };
-        await requireProofOutside(unit, principal, FRESH_MS + CODE_LIFETIME_MS);
-        if (await isTaken(unit, email, userId)) throw new AppError('conflict', { hint: 'email_taken' });
+        // As old as it may be where the code was asked for at the last moment, and given so.
+        const maxAgeMs = FRESH_MS + CODE_LIFETIME_MS;
+        await requireProof(unit, principal, { maxAgeMs, hint: 'address_proof_needed' });
+        if (await isAddressOfAnother(unit, email, userId)) throw new AppError('conflict', { hint: 'email_taken' });
         await deleteAlias(unit, email);
         await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
         await dropCodesTo(unit, previous);
@@ -74,17 +79,14 @@ export function emailChangeService(confirmations: Confirmations) {
           await insertAlias(unit, previous, userId);
           await moveInterest(unit, previous, email);
         }
+        await forgetSessionProof(unit, sessionId);
+        await endAccess(unit, { userId, exceptSessionId: sessionId }, 'email_changed');
         await announce(unit, userId, 'user.identity_changed', { changed: ['email'] });
         await recordAudit(unit, { kind: 'account.email_changed', applicationId, userId, email });
-        await mailNotice(unit, previous, accountChangeMail('email_changed', null));
+        const undoUrl = await undo.link(unit, { userId, applicationId, previousEmail: previous });
+        await mailNotice(unit, previous, emailChangedMail(undoUrl, UNDO_DAYS));
         return { email };
       });
     },
   };
-}
-
-/** An address one has used before may be taken up again. */
-async function isTaken(reader: Reader, email: string, userId: string): Promise<boolean> {
-  const holderId = (await findUserByEmail(reader, email))?.id ?? (await findAliasHolder(reader, email));
-  return holderId !== undefined && holderId !== userId;
 }

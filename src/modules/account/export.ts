@@ -18,9 +18,12 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['tokenHash'],
   passkey_challenges: ['challenge'],
   provider_states: ['stateHash', 'browserHash'],
+  email_changes: ['tokenHash'],
   device_grants: ['deviceCodeHash', 'userCodeDigest'],
   // Anyone may ask for a code to an address; their session is theirs.
   code_challenges: ['codeDigest', 'data', 'sessionId'],
+  // Whoever was wrong may have been somebody else.
+  code_failures: ['addressBlock', 'browser'],
   mails: ['subject', 'text', 'html', 'code'],
   beta_interests: ['decidedById'],
   // What is still to be done may name others.

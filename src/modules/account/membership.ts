@@ -49,6 +49,8 @@ export function ownMembershipService(db: Database) {
         const application = await findApplication(unit, applicationId);
         const member = await findMember(unit, applicationId, userId);
         if (!application || !member || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
+        // What is reserved for them is theirs when they come.
+        if (member.reservedEmail !== null) throw new AppError('not_found');
         if (member.status === to) return { applicationId, status: to };
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { hint: 'membership_status', values: { status: member.status } });

@@ -4,6 +4,7 @@ import type { Module, World } from '../module.ts';
 import { confirmationService } from './confirmation.ts';
 import { deletionService } from './deletion.ts';
 import { emailChangeService } from './email.ts';
+import { type EmailUndo, emailUndoService } from './email-undo.ts';
 import { exportService } from './export.ts';
 import { forgetSessions } from './forget-sessions.ts';
 import { ownMembershipService } from './membership.ts';
@@ -12,15 +13,20 @@ import { proofService } from './proof.ts';
 import { accountRoutes } from './routes.ts';
 import { ownSessionService } from './sessions.ts';
 
-export function accountModule(world: World, { challenges }: { challenges: CodeChallenges }): Module {
+export function accountModule(
+  world: World,
+  { challenges }: { challenges: CodeChallenges },
+): Module & { readonly emailUndo: EmailUndo } {
   const { db, auditDays } = world;
   const confirmations = confirmationService({ db, challenges });
+  const emailUndo = emailUndoService(world);
   return {
+    emailUndo,
     operations: accountRoutes({
       overview: overviewService(world),
       proofs: proofService(confirmations),
       ownSessions: ownSessionService(world),
-      emailChanges: emailChangeService(confirmations),
+      emailChanges: emailChangeService({ confirmations, undo: emailUndo }),
       ownMemberships: ownMembershipService(db),
       exports: exportService(db),
       deletions: deletionService({ confirmations, auditDays }),

@@ -75,7 +75,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       path: '/api/account/proof',
       summary: 'Mail a code with which this session proves again who holds it',
       description:
-        'Sensitive changes (ways in, e-mail address, deletion, export) need a sign-in of the last ten minutes or such a proof; where they concern applications of other workspaces too, such a proof.',
+        'Sensitive changes (ways in, e-mail address, deletion, export) need a sign-in of the last ten minutes or such a proof; a change of the address, and what concerns applications of other workspaces too, such a proof.',
       data: CodeAsked,
       handle: ({ actor, principal }) => proofs.ask(actor, principal),
     }),
@@ -128,7 +128,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       path: '/api/account/email',
       summary: 'Mail a code to the address that is to be the new one',
       description:
-        'Needs a fresh session. The answer is the same for an address that somebody else uses; then no code is sent.',
+        'Needs a proof (`POST /api/account/proof`) of the last ten minutes, however fresh the sign-in. The answer is the same for an address that somebody else uses; then no code is sent.',
       body: EmailChangeInput,
       data: CodeAsked,
       errors: ['reauthentication_required'],
@@ -140,7 +140,8 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       method: 'POST',
       path: '/api/account/email/confirm',
       summary: 'Give the code from the new address, which becomes the account’s',
-      description: 'The old address is told. It can sign in no more, and never founds another account.',
+      description:
+        'All other sessions and connected devices end, and the proof is used up. The old address can sign in no more, and never founds another account; it is mailed a link that undoes the change for seven days.',
       body: CodeGiven,
       data: EmailChanged,
       errors: [...CODE_ERRORS, 'conflict', 'reauthentication_required'],

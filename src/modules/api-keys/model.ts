@@ -80,6 +80,9 @@ const record = {
     examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
   }),
   source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
+  deviceKeyId: Nullable(
+    Type.String({ description: 'The personal key that it was made with, and ends with; null for all others.' }),
+  ),
   roles: Type.Array(Slug()),
   scopes: Type.Array(Slug()),
   memberships: Type.Array(Slug()),

@@ -13,6 +13,7 @@ import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import {
   type ApiKey,
+  findDeviceKeyBehind,
   findKey,
   type HeldKey,
   insertKey,
@@ -71,6 +72,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
     const grants = await resolveGrants(unit, homeId, key.grants);
     const { id: applicationUserId, status } = await joinMember(unit, homeId, userId, grants);
     const { name, access, workspaceId, applicationId, applicationIds, expiresAt, source } = key;
+    const deviceKeyId = await deviceKeyOf(unit);
     const row = await insertKey(unit, {
       id,
       ...tokenColumns(token),
@@ -83,6 +85,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       source,
       ...key.rateLimits,
       expiresAt,
+      deviceKeyId,
       createdByUserId: unit.actor.userId,
       createdAt: unit.now,
       updatedAt: unit.now,
@@ -92,7 +95,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       applicationId,
       workspaceId,
       targetId: id,
-      detail: { name, access },
+      detail: { name, access, ...(deviceKeyId !== null && { deviceKeyId }) },
     });
     return { key: row, userId, status };
   }
@@ -176,6 +179,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       const token = mintSecret('apiKey', random);
       return db.write(actor, async (unit) => {
         const held = await find(unit, owner, keyId);
+        await refuseToDevice(unit, held);
         refuseRotation(held);
         // At the next start the environment would bring the old token back.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
@@ -194,6 +198,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       const token = mintSecret('apiKey', random);
       return db.write(actor, async (unit) => {
         const held = await find(unit, owner, keyId);
+        await refuseToDevice(unit, held);
         refuseRotation(held);
         const successor = await insertKey(unit, {
           ...held.key,
@@ -274,6 +279,19 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
   };
 }
 
+/** The personal key that the caller holds, or whose its own key ends with; null where there is none. */
+async function deviceKeyOf(unit: Unit): Promise<string | null> {
+  const { apiKeyId } = unit.actor;
+  return apiKeyId === null ? null : findDeviceKeyBehind(unit, apiKeyId);
+}
+
+/** Whoever rotates a key has its token: a device, what it made, may have only such as end with it. @throws {AppError} forbidden */
+async function refuseToDevice(unit: Unit, { key }: HeldKey): Promise<void> {
+  const deviceKeyId = await deviceKeyOf(unit);
+  if (deviceKeyId !== null && key.deviceKeyId !== deviceKeyId)
+    throw new AppError('forbidden', { hint: 'device_rotates_its_own' });
+}
+
 async function find(unit: Unit, owner: KeyOwner, keyId: string): Promise<HeldKey> {
   const held = await findKey(unit, owner, keyId);
   if (!held) throw new AppError('not_found');
@@ -315,6 +333,7 @@ function present({ key, userId }: HeldKey, { roles, scopes, memberships }: HeldG
     applicationIds: key.applicationIds,
     userId,
     source: key.source,
+    deviceKeyId: key.deviceKeyId,
     roles,
     scopes,
     memberships,

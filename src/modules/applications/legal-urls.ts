@@ -1,8 +1,10 @@
 /** Probes of an application's legal URLs: done through the guarded outbound client, remembered with their result. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { type GuardedFetch, OutboundError } from '../../outbound/guarded-fetch.ts';
+import { NoPlaceError, type Probes } from '../../outbound/probes.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
@@ -17,11 +19,32 @@ import type { UrlChecks } from './model.ts';
 const TIMEOUT_MS = 5 * SECOND;
 const MAX_REDIRECTS = 5;
 const USER_AGENT = 'Gatehouse link check';
+const RETRY_AFTER_SECONDS = 5;
 
 export type LegalUrls = ReturnType<typeof legalUrlService>;
 
-/** A probe takes five seconds at most, redirects included, and goes through the guarded way out. */
-export function legalUrlService({ db, clock, outbound }: { db: Database; clock: Clock; outbound: GuardedFetch }) {
+export interface LegalUrlDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly outbound: GuardedFetch;
+  readonly probes: Probes;
+}
+
+/** A check that is under way. */
+interface UnderWay {
+  /** Whether all that another check would probe is among what this one does. */
+  readonly holds: (urls: readonly (readonly [LegalUrlKind, string])[]) => boolean;
+  readonly work: Promise<void>;
+}
+
+/**
+ * A probe takes five seconds at most, redirects included, and goes through the guarded way out, in a place of the workspace.
+ * There is one check at a time for an application: whoever asks meanwhile is given its result.
+ */
+export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDependencies) {
+  /** By application. */
+  const underWay = new Map<string, UnderWay>();
+
   /** Follows redirects itself, so that every hop passes the guard; one deadline for all of them. */
   async function probe(url: string): Promise<Pick<LegalUrlCheck, 'status' | 'finalCode'>> {
     const deadline = performance.now() + TIMEOUT_MS;
@@ -51,16 +74,40 @@ export function legalUrlService({ db, clock, outbound }: { db: Database; clock: 
     }
   }
 
-  /** Probes in parallel, then keeps what was found in one change. */
+  /** Probes what is to be probed, unless a check that is under way does. @throws {AppError} unavailable */
   async function probeAll(actor: Actor, application: Application, kinds: readonly LegalUrlKind[]): Promise<void> {
     const urls = urlsOf(application);
+    const wanted = kinds.flatMap((kind) => {
+      const url = urls[kind];
+      return url === null ? [] : [[kind, url] as const];
+    });
+    if (wanted.length === 0) return;
+    for (let other = underWay.get(application.id); other; other = underWay.get(application.id)) {
+      if (other.holds(wanted)) return other.work;
+      await other.work.catch(() => {});
+    }
+    const work = probeNow(actor, application, wanted).finally(() => underWay.delete(application.id));
+    const holds: UnderWay['holds'] = (others) =>
+      others.every(([kind, url]) => wanted.some((one) => one[0] === kind && one[1] === url));
+    underWay.set(application.id, { holds, work });
+    return work;
+  }
+
+  /** In parallel; then keeps what was found in one change. */
+  async function probeNow(
+    actor: Actor,
+    application: Application,
+    wanted: readonly (readonly [LegalUrlKind, string])[],
+  ): Promise<void> {
     const found = await Promise.all(
-      kinds.flatMap((kind) => {
-        const url = urls[kind];
-        return url === null ? [] : [probe(url).then((result) => ({ kind, url, ...result, checkedAt: clock.now() }))];
+      wanted.map(async ([kind, url]) => {
+        const result = await probes.run(application.workspaceId, () => probe(url));
+        return { kind, url, ...result, checkedAt: clock.now() };
       }),
-    );
-    if (found.length === 0) return;
+    ).catch((error: unknown) => {
+      if (!(error instanceof NoPlaceError)) throw error;
+      throw new AppError('unavailable', { hint: 'too_many_probes', retryAfterSeconds: RETRY_AFTER_SECONDS });
+    });
     await db.write(actor, async (unit) => {
       for (const check of found) await saveLegalUrlCheck(unit, { applicationId: application.id, ...check });
       await recordAudit(unit, {

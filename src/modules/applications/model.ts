@@ -11,13 +11,15 @@ import {
   SecretPrefix,
   Timestamp,
 } from '../../http/schemas.ts';
-import { BETA_POLICIES, SIGNIN_GATES, SIGNIN_METHODS, STAGES } from '../../store/applications.ts';
+import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
+import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
 import { LEGAL_URL_KINDS } from '../../store/legal-url-checks.ts';
 
 const ApplicationSlug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
   remedy: 'Give 1 to 63 of a-z, 0-9 and hyphens, not starting or ending with a hyphen.',
   examples: ['shop'],
+  description: 'Unique on the server. One that is given up stays reserved for the application.',
 });
 
 const HttpUrl = Type.String({

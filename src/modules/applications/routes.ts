@@ -116,6 +116,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       summary: 'How the legal URLs answer; one not probed yet is probed now',
       access: 'read',
       data: UrlChecks,
+      errors: ['unavailable'],
       handle: ({ actor, application }) => legalUrls.check(actor, application),
     }),
     operation({
@@ -124,10 +125,12 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       method: 'POST',
       path: '/api/applications/:id/recheck-urls',
       summary: 'Probe the legal URLs again, in parallel, 5 seconds each',
+      description: 'One check at a time for an application: whoever asks meanwhile is given its result.',
       access: 'full',
       body: Input({}),
       isBodyOptional: true,
       data: UrlChecks,
+      errors: ['unavailable'],
       handle: ({ actor, application }) => legalUrls.recheck(actor, application),
     }),
   ];

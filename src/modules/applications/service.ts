@@ -14,9 +14,11 @@ import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import {
   type Application,
   findApplication,
-  findApplicationBySlug,
+  findSlugHolder,
   insertApplication,
+  keepFormerSlug,
   listApplications,
+  requireApplication,
   updateApplication,
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -72,8 +74,8 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
   }
 
   async function isSlugTaken(unit: Unit, slug: string, exceptId?: string): Promise<boolean> {
-    const holder = await findApplicationBySlug(unit, slug);
-    return holder !== undefined && holder.id !== exceptId;
+    const holderId = await findSlugHolder(unit, slug);
+    return holderId !== undefined && holderId !== exceptId;
   }
 
   /** A slug nobody chose is made from the name and numbered until it is free. */
@@ -187,6 +189,8 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
       const { defaultRoles, ...input } = patch;
       return db.write(actor, async (unit) => {
         await refuseTakenSlug(unit, input.slug, id);
+        const { slug } = await requireApplication(unit, id);
+        if (input.slug !== undefined && input.slug !== slug) await keepFormerSlug(unit, { id, slug });
         if (defaultRoles) await setDefaultRoles(unit, id, defaultRoles);
         const changed = await updateApplication(unit, id, toColumns(input));
         await recordAudit(unit, {

@@ -1,13 +1,20 @@
 /** Access before an application is open to all: its gate, and who has asked to be let in. */
+import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Module, World } from '../module.ts';
 import { interestLimit } from './interest-limit.ts';
 import { betaRoutes } from './routes.ts';
 import { betaService } from './service.ts';
-import { decidePending, launch } from './trails.ts';
+import { betaTrails } from './trails.ts';
 
-export function betaModule({ db, limiter, limits }: World): Module {
+export function betaModule({ db, clock, limiter, limits }: World): Module {
+  const mails = workspaceMail(limits.mailsPerWorkspace);
+  const trails = betaTrails(mails);
   return {
-    operations: betaRoutes(betaService(db), interestLimit(limiter, limits)),
-    kinds: [decidePending, launch],
+    operations: betaRoutes({
+      beta: betaService({ db, trails }),
+      limitInterest: interestLimit(limiter, limits),
+      mailStanding: ({ workspaceId }) => mails.standing(db.reader, workspaceId, clock.now()),
+    }),
+    kinds: trails.kinds,
   };
 }

@@ -1,7 +1,10 @@
 /** Beta access: the sign-in gate, the allowlist, and what a stranger may ask and see. */
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
 import type { RequestContext } from '../../http/request-context.ts';
+import type { MailStanding } from '../../mail/workspace-mail.ts';
+import type { Application } from '../../store/applications.ts';
 import { ApplicationSchema } from '../applications/model.ts';
 import {
   AccessInterestInput,
@@ -21,22 +24,45 @@ import {
 } from './model.ts';
 import type { Beta } from './service.ts';
 
-/** @param limitInterest counts a request against its e-mail. @throws {AppError} rate_limited */
-export function betaRoutes(beta: Beta, limitInterest: (email: string, context: RequestContext) => void): Operation[] {
+export interface BetaRouteDependencies {
+  readonly beta: Beta;
+  /** Counts a request against its e-mail. @throws {AppError} rate_limited */
+  readonly limitInterest: (email: string, context: RequestContext) => void;
+  /** Where the application's workspace stands with its mails of the hour. */
+  readonly mailStanding: (application: Application) => Promise<MailStanding>;
+}
+
+export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDependencies): Operation[] {
+  /** Passes a result on, once the headers say how many mails are left. */
+  async function announced<Result>(
+    work: Promise<Result>,
+    application: Application,
+    { headers }: RequestContext,
+  ): Promise<Result> {
+    const result = await work;
+    const standing = await mailStanding(application);
+    announceLimit(headers, { ...standing, isAllowed: standing.remaining > 0 });
+    return result;
+  }
+
   const admin = { tag: 'Beta access', access: 'full', scope: 'application', limit: 'key' } as const;
+  const mailing = { ...admin, limit: 'key_mail' } as const;
   const anyone = { tag: 'Beta access', access: 'none', scope: 'instance' } as const;
   const list = '/api/applications/:id/beta-interests';
   return [
     operation({
-      ...admin,
+      ...mailing,
       id: 'setSigninGate',
       method: 'POST',
       path: '/api/applications/:id/signin-gate',
       summary: 'Set the sign-in gate, effective at once for every method',
-      description: 'Opening to `public` tells everybody who waits, once.',
+      description:
+        'Opening to `public` tells everybody who waits, once: as many an hour as the workspace may mail, the rest in the ' +
+        'hours after (`pendingWork` shows how far it is).',
       body: GateInput,
       data: ApplicationSchema,
-      handle: ({ actor, application, body }) => beta.setGate(actor, application, body.gate),
+      handle: ({ actor, application, body, context }) =>
+        announced(beta.setGate(actor, application, body.gate), application, context),
     }),
     operation({
       ...admin,
@@ -61,7 +87,7 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       handle: ({ actor, application, body }) => beta.add(actor, application, body),
     }),
     operation({
-      ...admin,
+      ...mailing,
       id: 'approveBetaInterest',
       method: 'POST',
       path: `${list}/:interestId/approve`,
@@ -69,11 +95,11 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       body: ApproveInput,
       isBodyOptional: true,
       data: BetaInterestSchema,
-      handle: ({ actor, application, params, body }) =>
-        beta.approve(actor, application, params.interestId, body.notify ?? false),
+      handle: ({ actor, application, params, body, context }) =>
+        announced(beta.approve(actor, application, params.interestId, body.notify ?? false), application, context),
     }),
     operation({
-      ...admin,
+      ...mailing,
       id: 'declineBetaInterest',
       method: 'POST',
       path: `${list}/:interestId/decline`,
@@ -81,8 +107,8 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       body: DeclineInput,
       isBodyOptional: true,
       data: BetaInterestSchema,
-      handle: ({ actor, application, params, body }) =>
-        beta.decline(actor, application, params.interestId, body.soft ?? false),
+      handle: ({ actor, application, params, body, context }) =>
+        announced(beta.decline(actor, application, params.interestId, body.soft ?? false), application, context),
     }),
     operation({
       ...admin,
@@ -94,14 +120,18 @@ export function betaRoutes(beta: Beta, limitInterest: (email: string, context: R
       handle: ({ actor, application, params }) => beta.remove(actor, application, params.interestId),
     }),
     operation({
-      ...admin,
+      ...mailing,
       id: 'setBetaPolicy',
       method: 'POST',
       path: '/api/applications/:id/beta-policy',
       summary: 'Set how requests are decided, and decide the pending ones by it',
+      description:
+        'Everybody is decided at once. Where they are told, as many are an hour as the workspace may mail, the rest in the ' +
+        'hours after (`pendingWork` of the application shows how far it is).',
       body: PolicyInput,
       data: PolicyResult,
-      handle: ({ actor, application, body }) => beta.setPolicy(actor, application, body),
+      handle: ({ actor, application, body, context }) =>
+        announced(beta.setPolicy(actor, application, body), application, context),
     }),
     operation({
       ...anyone,

@@ -40,7 +40,7 @@ import type {
   PolicyInput,
   PublicState,
 } from './model.ts';
-import { decideAll, openToPublic, stopLaunch, tell } from './trails.ts';
+import type { BetaTrails } from './trails.ts';
 
 type Gate = Application['signinGate'];
 type Policy = Application['betaRequestPolicy'];
@@ -53,8 +53,15 @@ const STATUS_OF_REQUEST: Record<Policy, BetaStatus> = {
 
 export type Beta = ReturnType<typeof betaService>;
 
+export interface BetaDependencies {
+  readonly db: Database;
+  readonly trails: BetaTrails;
+}
+
 /** A decision over one row or over all takes effect at the very next sign-in. */
-export function betaService(db: Database) {
+export function betaService({ db, trails }: BetaDependencies) {
+  const { tell, decideAll, openToPublic, stopLaunch } = trails;
+
   async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<BetaInterest> {
     const row = await findInterest(unit, applicationId, id);
     if (!row) throw new AppError('not_found');
@@ -132,7 +139,7 @@ export function betaService(db: Database) {
       });
     },
 
-    /** Approving an approved row changes nothing. */
+    /** Approving an approved row changes nothing. @throws {AppError} not_found; rate_limited where the mail is one too many. */
     approve(actor: Actor, application: Application, id: string, isNotified: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
@@ -149,7 +156,11 @@ export function betaService(db: Database) {
       });
     },
 
-    /** Keeps the row for the record; softly, it also waits for the launch mail and the person is told. */
+    /**
+     * Keeps the row for the record; softly, it also waits for the launch mail and the person is told.
+     *
+     * @throws {AppError} not_found; rate_limited where the mail is one too many.
+     */
     decline(actor: Actor, application: Application, id: string, isSoft: boolean): Promise<BetaInterestRecord> {
       const status: BetaStatus = isSoft ? 'notify_when_public' : 'declined';
       return db.write(actor, async (unit) => {

@@ -1,12 +1,14 @@
 /**
  * What follows when all who wait are decided at once: their rows, and the mails to them. The decision itself takes effect
- * with the switch (see the store); the launch mails are sent while the application is open and in service.
+ * with the switch (see the store); the launch mails are sent while the application is open and in service. Mails are queued
+ * as the workspace's hour allows; the rest waits for the next.
  */
 import { isInService } from '../../core/application-state.ts';
 import { DAY } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
 import { beginLongWork, type LongWorkKind, type Slice } from '../../jobs/long-work.ts';
 import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
+import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import {
   advanceInterestEpoch,
@@ -16,86 +18,106 @@ import {
   decideInterests,
   hasUnwrittenDecision,
   type InterestDecision,
+  isAnyoneUnreached,
   isAnyoneWaiting,
   takeWaiting,
 } from '../../store/beta-interests.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
-import { type MailLane, queueMail } from '../../store/mails.ts';
+import type { MailLane } from '../../store/mails.ts';
 
+const LAUNCH = 'launch';
 const MAIL_LIFETIME_MS = 3 * DAY;
 
-/** Tells these addresses the same. */
-export async function tell(
+/** Tells these addresses the same. @throws {AppError} rate_limited where these are more mails than the workspace has left. */
+export type Tell = (
   unit: Unit,
   application: Application,
   kind: BetaMail,
   emails: readonly string[],
   lane: MailLane,
-): Promise<void> {
-  const mail = betaMail(kind, application.name);
-  for (const to of emails)
-    await queueMail(unit, { to, ...mail, code: null, expiresAt: unit.now + MAIL_LIFETIME_MS, lane });
-}
+) => Promise<void>;
 
 interface Decision extends InterestDecision {
   /** What they are told; null for nothing. */
   readonly mail: BetaMail | null;
 }
 
-/** Writes a decision into the rows that were pending when it was made, and tells each of them. */
-export const decidePending: LongWorkKind<Decision, string> = {
-  name: DECIDE_PENDING,
-  async step(unit, { applicationId, data }, limit) {
-    const reached = await decideInterests(unit, applicationId, data, limit);
-    if (data.mail !== null && reached.length > 0) {
-      const application = await requireApplication(unit, applicationId);
-      await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
-    }
-    return sliceOf(reached, limit);
-  },
-  count: (reader, { applicationId, data }) => countUnreached(reader, applicationId, data.epoch),
-};
-
 const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: true };
 
-/** Tells all who had waited before the application opened, each once. */
-export const launch: LongWorkKind<{ readonly epoch: number }, string> = {
-  name: 'launch',
-  async step(unit, { applicationId, data: { epoch } }, limit) {
-    const application = await requireApplication(unit, applicationId);
-    // Who waits is known only when the decisions before have been written.
-    if (await hasUnwrittenDecision(unit, applicationId, epoch)) return WAITING;
-    // Whoever is told must be able to sign in.
-    if (!isInService(application) && (await isAnyoneWaiting(unit, applicationId, epoch))) return WAITING;
-    const reached = await takeWaiting(unit, applicationId, epoch, limit);
-    await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
-    return sliceOf(reached, limit);
-  },
-  count: (reader, { applicationId, data }) => countWaiting(reader, applicationId, data.epoch),
-};
+export type BetaTrails = ReturnType<typeof betaTrails>;
 
-/** Decides at once over all who are pending. @param mail what they are told; null for nothing. @returns its epoch. */
-export async function decideAll(
-  unit: Unit,
-  applicationId: string,
-  decision: Pick<InterestDecision, 'status' | 'decidedById' | 'decidedAt'>,
-  mail: BetaMail | null,
-): Promise<number> {
-  const epoch = await advanceInterestEpoch(unit, applicationId);
-  await beginLongWork(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
-  return epoch;
-}
+export function betaTrails(mails: WorkspaceMail) {
+  const tell: Tell = async (unit, { name, workspaceId }, kind, emails, lane) => {
+    const mail = { ...betaMail(kind, name), code: null, expiresAt: unit.now + MAIL_LIFETIME_MS, lane };
+    await mails.queue(
+      unit,
+      workspaceId,
+      emails.map((to) => ({ to, ...mail })),
+    );
+  };
 
-/** Opens to the public: all who are pending or wait to be told are told, each once. Who comes later is not. */
-export async function openToPublic(unit: Unit, applicationId: string): Promise<void> {
-  const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
-  const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
-  await beginLongWork(unit, launch, { applicationId, data: { epoch } });
-}
+  /** Writes a decision into the rows that were pending when it was made, and tells each of them. */
+  const decidePending: LongWorkKind<Decision, string> = {
+    name: DECIDE_PENDING,
+    async step(unit, { applicationId, data }, limit) {
+      if (data.mail === null) return sliceOf(await decideInterests(unit, applicationId, data, limit), limit);
+      const application = await requireApplication(unit, applicationId);
+      const room = Math.min(limit, await mails.left(unit, application.workspaceId));
+      if (room === 0 && (await isAnyoneUnreached(unit, applicationId, data.epoch))) return WAITING;
+      const reached = await decideInterests(unit, applicationId, data, room);
+      await tell(unit, application, data.mail, emailsOf(reached), 'bulk');
+      return sliceOf(reached, room);
+    },
+    count: (reader, { applicationId, data }) => countUnreached(reader, applicationId, data.epoch),
+  };
 
-/** Stops the mails of an opening. Whoever has not been told waits for the next one. */
-export async function stopLaunch(unit: Unit, applicationId: string): Promise<void> {
-  await deleteLongWorksOf(unit, launch.name, applicationId);
+  /** Tells all who had waited before the application opened, each once. */
+  const launch: LongWorkKind<{ readonly epoch: number }, string> = {
+    name: LAUNCH,
+    async step(unit, { applicationId, data: { epoch } }, limit) {
+      const application = await requireApplication(unit, applicationId);
+      // Who waits is known only when the decisions before have been written.
+      if (await hasUnwrittenDecision(unit, applicationId, epoch)) return WAITING;
+      const room = Math.min(limit, await mails.left(unit, application.workspaceId));
+      // Whoever is told must be able to sign in.
+      const mayTell = isInService(application) && room > 0;
+      if (!mayTell && (await isAnyoneWaiting(unit, applicationId, epoch))) return WAITING;
+      const reached = await takeWaiting(unit, applicationId, epoch, room);
+      await tell(unit, application, 'launched', emailsOf(reached), 'bulk');
+      return sliceOf(reached, room);
+    },
+    count: (reader, { applicationId, data }) => countWaiting(reader, applicationId, data.epoch),
+  };
+
+  /** Decides at once over all who are pending. @param mail what they are told; null for nothing. @returns its epoch. */
+  async function decideAll(
+    unit: Unit,
+    applicationId: string,
+    decision: Pick<InterestDecision, 'status' | 'decidedById' | 'decidedAt'>,
+    mail: BetaMail | null,
+  ): Promise<number> {
+    const epoch = await advanceInterestEpoch(unit, applicationId);
+    await beginLongWork(unit, decidePending, { applicationId, data: { ...decision, epoch, at: unit.now, mail } });
+    return epoch;
+  }
+
+  return {
+    kinds: [decidePending, launch] as const,
+    tell,
+    decideAll,
+
+    /** Opens to the public: all who are pending or wait to be told are told, each once. Who comes later is not. */
+    async openToPublic(unit: Unit, applicationId: string): Promise<void> {
+      const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
+      const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
+      await beginLongWork(unit, launch, { applicationId, data: { epoch } });
+    },
+
+    /** Stops the mails of an opening. Whoever has not been told waits for the next one. */
+    async stopLaunch(unit: Unit, applicationId: string): Promise<void> {
+      await deleteLongWorksOf(unit, LAUNCH, applicationId);
+    },
+  };
 }
 
 function emailsOf(reached: readonly { readonly email: string }[]): string[] {
@@ -104,5 +126,5 @@ function emailsOf(reached: readonly { readonly email: string }[]): string[] {
 
 /** What is reached leaves the rows that a step looks for, so that no cursor is needed. */
 function sliceOf({ length }: readonly unknown[], limit: number): Slice {
-  return { done: length, cursor: null, isFinished: length < limit };
+  return { done: length, cursor: null, isFinished: length === 0 || length < limit };
 }

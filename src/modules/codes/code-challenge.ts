@@ -2,11 +2,11 @@
  * One-time codes by e-mail: issued, judged and used up. A purpose and an application are part of every look-up, so a code
  * for one never serves for another. Works inside the caller's transaction: nothing can slip between check and act.
  */
-import { HOUR, MINUTE, SECOND } from '../../core/clock.ts';
+import { MINUTE, SECOND } from '../../core/clock.ts';
 import { newId } from '../../core/id.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
-import type { Unit } from '../../db/database.ts';
+import type { Reader, Unit } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import {
   type Challenge,
@@ -14,15 +14,15 @@ import {
   consumeChallenge,
   countWrongTry,
   dropChallenge,
+  dropChallengesOf,
   findChallenge,
-  findCodePause,
   insertChallenge,
-  insertCodeFailure,
   listChallengesOf,
   listChallengesOfPerson,
   listChallengesTo,
-  pauseCodes,
 } from '../../store/codes.ts';
+import { type CodePause, guessBudgets, type PausingLimit } from './guess-budgets.ts';
+import type { TooSoon } from './refusals.ts';
 
 /** What a code can be for. */
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
@@ -30,7 +30,6 @@ export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | '
 const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 const MAX_ALIVE = 3;
-const PAUSE_MS = HOUR;
 /** The window of the limits on sending. */
 const SENT_WINDOW_MS = LIMITS.codesPerEmail.windowMs;
 
@@ -58,9 +57,7 @@ export interface IssuedCode extends MintedChallenge {
 }
 
 /** Times in epoch milliseconds. */
-export type IssueOutcome =
-  | ({ readonly ok: true } & IssuedCode)
-  | { readonly ok: false; readonly reason: 'paused' | 'cooling_down' | 'too_many'; readonly retryAt: number };
+export type IssueOutcome = ({ readonly ok: true } & IssuedCode) | ({ readonly ok: false } & TooSoon);
 
 /** Why a code is not taken; an error code of the API. */
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
@@ -68,18 +65,27 @@ export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | '
 /** A refusal that must be committed, since it counts the try. */
 export type RedeemRefusal =
   | { readonly ok: false; readonly error: CodeRefusal }
-  | { readonly ok: false; readonly error: 'rate_limited'; readonly retryAt: number };
+  | ({ readonly ok: false; readonly error: 'rate_limited' } & TooSoon);
 
-/** What became of a sign-in code. */
-export type RedeemOutcome = { readonly ok: true; readonly subject: CodeSubject } | RedeemRefusal;
+/** A code that was judged and is not right. */
+export interface WrongCode {
+  readonly subject: CodeSubject;
+  /** Until when codes are paused from now on, in epoch milliseconds; null where they are not. */
+  readonly pausedUntil: number | null;
+}
+
+/** What became of a sign-in code; `wrong` where one was judged and is not right. */
+export type RedeemOutcome =
+  { readonly ok: true; readonly subject: CodeSubject } | (RedeemRefusal & { readonly wrong?: WrongCode });
+
+/** The browser that the person behind an address is known in, by its own id; null where they are not. */
+export type BrowserOf = (reader: Reader, email: string) => Promise<string | null>;
 
 /** The outcome of a code that confirms an action, with what the action was issued with. */
 export type ActionOutcome = { readonly ok: true; readonly data: unknown } | RedeemRefusal;
 
 /** As {@link IssueOutcome}, for the code of an action. */
-export type ActionIssueOutcome =
-  | ({ readonly ok: true } & MintedChallenge)
-  | { readonly ok: false; readonly reason: 'paused' | 'too_many'; readonly retryAt: number };
+export type ActionIssueOutcome = ({ readonly ok: true } & MintedChallenge) | ({ readonly ok: false } & TooSoon);
 
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
 
@@ -93,22 +99,24 @@ export interface CodeChallengeDependencies {
 export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
   const cooldownMs = limits.codeCooldownSeconds * SECOND;
   const perEmail = limits.codesPerEmail;
+  const budgets = guessBudgets(limits);
 
   return {
     /**
      * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other. How
      * many may be sent to one e-mail is counted over all applications.
      */
-    async issue(unit: Unit, subject: CodeSubject): Promise<IssueOutcome> {
-      const pausedUntil = await findCodePause(unit, subject, unit.now);
-      if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
+    async issue(unit: Unit, subject: CodeSubject, browserOf: BrowserOf): Promise<IssueOutcome> {
+      const pause = await budgets.findPause(unit, subject, await browserOf(unit, subject.email));
+      if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
       const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
       const [last] = own;
       if (last && last.createdAt + cooldownMs > unit.now)
-        return { ok: false, reason: 'cooling_down', retryAt: last.createdAt + cooldownMs };
+        return { ok: false, reason: 'cooling_down', allowed: 1, retryAt: last.createdAt + cooldownMs };
       const inTheWay = recent[perEmail - 1];
-      if (inTheWay) return { ok: false, reason: 'too_many', retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
+      if (inTheWay)
+        return { ok: false, reason: 'too_many', allowed: perEmail, retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
@@ -131,16 +139,18 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       data: Record<string, unknown>,
       sessionId: string | null = null,
     ): Promise<ActionIssueOutcome> {
-      const pausedUntil = await findCodePause(unit, subject, unit.now);
-      if (pausedUntil !== null) return { ok: false, reason: 'paused', retryAt: pausedUntil };
+      const pause = await budgets.findPause(unit, subject, null);
+      if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
       const recent = sessionId === null ? await sentFrom(unit, subject) : await sentFor(unit, subject, sessionId);
-      const oldest = recent[(sessionId === null ? limits.actionCodesPerEmail : limits.accountCodesPerPerson) - 1];
-      if (oldest) return { ok: false, reason: 'too_many', retryAt: oldest.createdAt + SENT_WINDOW_MS };
+      const allowed = sessionId === null ? limits.actionCodesPerEmail : limits.accountCodesPerPerson;
+      const oldest = recent[allowed - 1];
+      if (oldest) return { ok: false, reason: 'too_many', allowed, retryAt: oldest.createdAt + SENT_WINDOW_MS };
       return { ok: true, ...(await insert(unit, subject, { data, sessionId })) };
     },
 
     /**
-     * Judges the code of one action and uses it up. Only the code of this very challenge is right.
+     * Judges the code of one action and uses it up, with all others that the person has for the same. Only the code of this
+     * very challenge is right.
      *
      * @returns what the action was issued with.
      */
@@ -155,35 +165,43 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       if (challenge?.applicationId !== applicationId || challenge.sessionId !== sessionId)
         return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId, email: challenge.email };
-      const refusal = await refusalOfTry(unit, challenge, subject);
+      const refusal = await refusalOfTry(unit, challenge, subject, null);
       if (refusal !== null) return refusal;
       if (!isRight(challenge, code)) {
-        await recordFailure(unit, challenge.id, subject);
+        await recordFailure(unit, challenge.id, subject, null);
         return { ok: false, error: 'code_invalid' };
       }
       await consumeChallenge(unit, challenge.id);
+      await dropChallengesOf(unit, subject);
       return { ok: true, data: challenge.data };
     },
 
     /**
-     * Judges a code and, when it is right, uses it up. Any code still alive for the same subject is right, since people
-     * type the one that arrived; a wrong one counts against the challenge it was sent with.
+     * Judges a code and, when it is right, uses it up, with all others for the same subject. Any code still alive for it is
+     * right, since people type the one that arrived; a wrong one counts against the challenge it was sent with.
      */
-    async redeem(unit: Unit, purpose: CodePurpose, challengeId: string, code: string): Promise<RedeemOutcome> {
+    async redeem(
+      unit: Unit,
+      purpose: CodePurpose,
+      { challengeId, code }: { readonly challengeId: string; readonly code: string },
+      browserOf: BrowserOf,
+    ): Promise<RedeemOutcome> {
       const presented = await findChallenge(unit, purpose, challengeId);
       if (!presented) return { ok: false, error: 'code_invalid' };
       const subject = { purpose, applicationId: presented.applicationId, email: presented.email };
-      const refusal = await refusalOfTry(unit, presented, subject);
+      const browser = await browserOf(unit, subject.email);
+      const refusal = await refusalOfTry(unit, presented, subject, browser);
       if (refusal !== null) return refusal;
       const sent = await listChallengesOf(unit, subject, unit.now - CODE_LIFETIME_MS);
       const right = sent.find(
         (challenge) => refusalOf(challenge, purpose, unit.now) === null && isRight(challenge, code),
       );
       if (!right) {
-        await recordFailure(unit, presented.id, subject);
-        return { ok: false, error: 'code_invalid' };
+        const pause = await recordFailure(unit, presented.id, subject, browser);
+        return { ok: false, error: 'code_invalid', wrong: { subject, pausedUntil: pause?.until ?? null } };
       }
       for (const id of new Set([right.id, presented.id])) await consumeChallenge(unit, id);
+      await dropChallengesOf(unit, subject);
       return { ok: true, subject };
     },
   };
@@ -220,20 +238,29 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     unit: Unit,
     challenge: ChallengeState,
     subject: CodeSubject,
+    browser: string | null,
   ): Promise<RedeemRefusal | null> {
-    const pausedUntil = await findCodePause(unit, subject, unit.now);
-    if (pausedUntil !== null) return { ok: false, error: 'rate_limited', retryAt: pausedUntil };
+    const pause = await budgets.findPause(unit, subject, browser);
+    if (pause !== null) return { ok: false, error: 'rate_limited', ...tooSoonBy(pause) };
     const error = refusalOf(challenge, subject.purpose, unit.now);
     return error && { ok: false, error };
   }
 
-  /** Counts a wrong code against its challenge and against the address, wherever it came from. */
-  async function recordFailure(unit: Unit, challengeId: string, subject: CodeSubject): Promise<void> {
+  /** Counts a wrong code against its challenge and against whoever gave it. @returns the pause that follows. */
+  async function recordFailure(
+    unit: Unit,
+    challengeId: string,
+    subject: CodeSubject,
+    browser: string | null,
+  ): Promise<CodePause | null> {
     await countWrongTry(unit, challengeId);
-    const failures = await insertCodeFailure(unit, subject, unit.now - LIMITS.wrongCodesPerEmail.windowMs);
-    // After the pause the count starts anew.
-    if (failures >= limits.wrongCodesPerEmail) await pauseCodes(unit, subject, unit.now + PAUSE_MS);
+    await budgets.recordFailure(unit, subject, browser);
+    return budgets.findPause(unit, subject, browser);
   }
+}
+
+function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly reason: PausingLimit } {
+  return { reason: limit, allowed, retryAt: until };
 }
 
 /** What was sent to this address for this purpose in the window, of all applications, newest first. */

@@ -348,7 +348,7 @@ function queryParameters(query: TObject, components: Components): object[] {
   }));
 }
 
-/** A schema as JSON Schema (OpenAPI 3.1): our own keyword goes, and what has an `$id` is referred to by it. */
+/** A schema as JSON Schema (OpenAPI 3.1): our own keywords go, and what has an `$id` is referred to by it. */
 function plain(schema: TSchema, components: Components): object {
   return convert(JSON.parse(JSON.stringify(schema)), components) as object;
 }
@@ -356,7 +356,7 @@ function plain(schema: TSchema, components: Components): object {
 function convert(node: unknown, components: Components): unknown {
   if (Array.isArray(node)) return node.map((item) => convert(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const { remedy: _, $id, ...rest } = node as Record<string, unknown>;
+  const { remedy: _, isAnyText: __, $id, ...rest } = node as Record<string, unknown>;
   const converted = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, convert(value, components)]));
   if (typeof $id !== 'string') return converted;
   components[$id] = converted;

@@ -4,7 +4,7 @@
  */
 import { turnIn, UPRIGHT } from './exif.ts';
 import { inspectJpeg } from './jpeg.ts';
-import { damaged, MAX_PIXELS, noPicture, type Picture } from './picture.ts';
+import { damaged, noPicture, type Picture } from './picture.ts';
 import { inspectWebp } from './webp.ts';
 
 const READERS: Partial<Record<Bun.Image.Format, (bytes: Buffer) => Picture>> = {
@@ -40,14 +40,12 @@ const MAX_PNG_CHUNKS = 20_000;
 /** W3C PNG §5: chunks of length, type, data and checksum. The first frame of an animated one is the picture. */
 function inspectPng(bytes: Buffer): Picture {
   let turn = UPRIGHT;
-  let isOpaque = (bytes.readUInt8(25) & 4) === 0;
   for (let at = 8, chunks = 0; ; chunks += 1) {
     const end = at + 12 + bytes.readUInt32BE(at);
     if (end > bytes.length || chunks === MAX_PNG_CHUNKS) throw damaged();
     const type = bytes.toString('latin1', at + 4, at + 8);
-    if (type === 'IEND') return { bytes, turn, isOpaque, isReducible: false, maxPixels: MAX_PIXELS };
+    if (type === 'IEND') return { bytes, turn, isReducible: false, heldBytesPerPixel: 0 };
     if (type === 'eXIf') turn = turnIn(bytes.subarray(at + 8, end - 4));
-    if (type === 'tRNS') isOpaque = false;
     at = end;
   }
 }
@@ -67,7 +65,7 @@ function inspectGif(bytes: Buffer): Picture {
   if (bytes.readUInt8(at) !== GIF_FRAME) throw damaged();
   // One byte of code size stands before the frame's data.
   endOfBlocks(bytes, at + 10 + colourTableBytes(bytes.readUInt8(at + 9)) + 1);
-  return { bytes, turn: UPRIGHT, isOpaque: false, isReducible: false, maxPixels: MAX_PIXELS };
+  return { bytes, turn: UPRIGHT, isReducible: false, heldBytesPerPixel: 0 };
 }
 
 function colourTableBytes(flags: number): number {

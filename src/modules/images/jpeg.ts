@@ -9,19 +9,14 @@ const MAX_ESCAPES = 500_000;
 /** A progressive file has about ten scans. Each is a pass over all of the picture, and can be made of a few bytes. */
 const MAX_SCANS = 64;
 
-/** One of a single scan is reduced while it is decoded, so that only the time counts. */
-const MAX_JPEG_PIXELS = 50_000_000;
-/** Of others all scans are held before it is: enough for 25 megapixels as most are made, with colours halved both ways. */
-const MAX_HELD_BYTES = 75_000_000;
-
 const [SOI, EOI, SOS, APP1] = [0xd8, 0xd9, 0xda, 0xe1];
 const [BASELINE, EXTENDED] = [0xc0, 0xc1];
 const NO_FRAMES = [0xc4, 0xc8, 0xcc];
 
 interface Frame {
   readonly components: number;
-  /** Of what is held where not every block can be shown as it comes: two bytes a sample. */
-  readonly bytesPerPixel: number;
+  /** Of all components; colours are mostly halved both ways, which gives 1.5. */
+  readonly samplesPerPixel: number;
   readonly isSequential: boolean;
 }
 
@@ -50,8 +45,7 @@ export function inspectJpeg(bytes: Buffer): Picture {
     at = endOfScan(bytes, at);
   }
   if (!frame || scans === 0) throw damaged();
-  const maxPixels = isHeld ? MAX_HELD_BYTES / frame.bytesPerPixel : MAX_JPEG_PIXELS;
-  return { bytes, turn, isOpaque: true, isReducible: true, maxPixels };
+  return { bytes, turn, isReducible: true, heldBytesPerPixel: isHeld ? 2 * frame.samplesPerPixel : 0 };
 }
 
 function markerAt(bytes: Buffer, at: number): number {
@@ -65,13 +59,13 @@ function isFrame(marker: number): boolean {
 
 function readFrame(bytes: Buffer, data: number, marker: number): Frame {
   const components = bytes.readUInt8(data + 5);
-  const blocks = Array.from({ length: components }, (_, index) => {
-    const sampling = bytes.readUInt8(data + 7 + index * 3);
-    return (sampling >> 4) * (sampling & 15);
+  const samples = Array.from({ length: components }, (_, index) => {
+    const factors = bytes.readUInt8(data + 7 + index * 3);
+    return (factors >> 4) * (factors & 15);
   });
   return {
     components,
-    bytesPerPixel: (2 * blocks.reduce((sum, count) => sum + count, 0)) / Math.max(1, ...blocks),
+    samplesPerPixel: samples.reduce((sum, count) => sum + count, 0) / Math.max(1, ...samples),
     isSequential: marker === BASELINE || marker === EXTENDED,
   };
 }

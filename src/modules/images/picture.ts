@@ -6,19 +6,23 @@ export interface Picture {
   /** What to decode: the file, or its first frame as a file of its own. */
   readonly bytes: Buffer;
   readonly turn: Turn;
-  /** Whether no pixel of it can be seen through, as far as its header tells. */
-  readonly isOpaque: boolean;
   /** Whether its decoder can give it reduced, without ever holding the whole. */
   readonly isReducible: boolean;
-  /** The most that is taken of its kind, for the sake of what its decoder holds. */
-  readonly maxPixels: number;
+  /** What its decoder holds of the whole nevertheless: all scans of a progressive JPEG. */
+  readonly heldBytesPerPixel: number;
 }
 
-/**
- * Of what is decoded as a whole. Chosen by test/bench/images.ts so that no picture adds more than 150 MB, nor do many one
- * after another.
- */
-export const MAX_PIXELS = 16_000_000;
+/** Of what is decoded as a whole. As the bounds below, by test/bench/images.ts: no picture adds more than 150 MB. */
+const MAX_PIXELS = 16_000_000;
+/** Of what its decoder reduces; where that holds nothing besides, only the time counts. */
+const MAX_REDUCIBLE_PIXELS = 50_000_000;
+/** Enough for 32 megapixels of a progressive JPEG as most are made, and for 16 of one with colours as fine as the light. */
+const MAX_HELD_BYTES = 96_000_000;
+
+/** The most that is taken of its kind. */
+export function maxPixelsOf({ isReducible, heldBytesPerPixel }: Picture): number {
+  return isReducible ? Math.min(MAX_REDUCIBLE_PIXELS, MAX_HELD_BYTES / heldBytesPerPixel) : MAX_PIXELS;
+}
 
 const refusedFile = (message: string): AppError => invalidField('file', message);
 

@@ -2,7 +2,7 @@
 import { free } from '../../core/buffer.ts';
 import { cutMiddle } from './cut.ts';
 import { inspect } from './inspect.ts';
-import { damaged, noPicture, tooLarge } from './picture.ts';
+import { damaged, maxPixelsOf, noPicture, tooLarge } from './picture.ts';
 import type { Shape } from './variants.ts';
 import { withoutProfile } from './webp.ts';
 
@@ -25,7 +25,7 @@ export interface Variant {
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
   const picture = inspect(file, (await metadataOf(file)).format);
   const size = await metadataOf(picture.bytes);
-  if (size.width * size.height > picture.maxPixels) throw tooLarge(size, picture.maxPixels);
+  if (size.width * size.height > maxPixelsOf(picture)) throw tooLarge(size, maxPixelsOf(picture));
   const { turn } = picture;
   const isTurned = turn.rotate % 180 !== 0;
   const widest = Math.max(...shape.sizes);

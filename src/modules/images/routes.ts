@@ -50,7 +50,7 @@ function uploading(images: Images, kind: ImageKind, name: 'Avatar' | 'Banner', s
       method: 'PUT',
       path,
       summary: `Upload one’s ${kind}`,
-      description: `JPEG, PNG, WebP or GIF of at most 10 MiB, cut to ${shape} around its centre, without its metadata; ${SHAPES[kind].sizes.join(', ')} pixels wide, but never enlarged.`,
+      description: `JPEG, PNG, WebP or GIF of at most 10 MiB and 16 megapixels (a JPEG: 24), cut to ${shape} around its centre, without its metadata; ${SHAPES[kind].sizes.join(', ')} pixels wide, but never enlarged.`,
       upload: UPLOAD,
       data: Image,
       handle: ({ actor, principal, file }) => images.put(actor, principal, kind, file),

@@ -1,6 +1,6 @@
 /** Reads a WebP's chunks (RFC 9649 §2), and takes out what `Bun.Image` cannot do without: an animation, a profile. */
 import { turnIn, UPRIGHT } from './exif.ts';
-import { damaged, MAX_PIXELS, type Picture } from './picture.ts';
+import { damaged, type Picture } from './picture.ts';
 
 const [PROFILE_FLAG, ALPHA_FLAG] = [0x20, 0x10];
 /** Of a file: RIFF, size, WEBP, and the chunk VP8X. */
@@ -9,9 +9,6 @@ const HEAD_BYTES = 30;
 const FRAME_HEAD_BYTES = 16;
 /** A picture has fewer than ten before its first frame; more are there to keep us busy. */
 const MAX_CHUNKS = 100;
-
-/** Without loss, the decoder holds every pixel twice. */
-const MAX_LOSSLESS_PIXELS = 10_000_000;
 
 interface Chunk {
   readonly type: string;
@@ -28,15 +25,7 @@ export function inspectWebp(bytes: Buffer): Picture {
   const exif = chunks.find(({ type }) => type === 'EXIF');
   const turn = exif ? turnIn(exif.data) : UPRIGHT;
   const frame = chunks.find(({ type }) => type === 'ANMF');
-  const parts = frame ? chunksOf(frame.data.subarray(FRAME_HEAD_BYTES)) : chunks;
-  const isLossless = parts.some(({ type }) => type === 'VP8L');
-  return {
-    bytes: frame ? fileOf(frame.data, parts) : bytes,
-    turn,
-    isOpaque: !frame && isOpaque(bytes),
-    isReducible: false,
-    maxPixels: isLossless ? MAX_LOSSLESS_PIXELS : MAX_PIXELS,
-  };
+  return { bytes: frame ? fileOf(frame.data) : bytes, turn, isReducible: false, heldBytesPerPixel: 0 };
 }
 
 /** What comes after the first frame is not read. */
@@ -53,14 +42,8 @@ function chunksOf(bytes: Buffer): Chunk[] {
   return chunks;
 }
 
-/** VP8X and VP8L have the bit in the same place of a byte; "VP8 " has none. */
-function isOpaque(bytes: Buffer): boolean {
-  const kind = bytes.toString('latin1', 12, 16);
-  return kind === 'VP8 ' || (bytes.readUInt8(kind === 'VP8L' ? 24 : 20) & ALPHA_FLAG) === 0;
-}
-
 /** A frame as a file. */
-function fileOf(frame: Buffer, chunks: readonly Chunk[]): Buffer {
+function fileOf(frame: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write('RIFF');
   head.write('WEBPVP8X', 8);
@@ -68,7 +51,7 @@ function fileOf(frame: Buffer, chunks: readonly Chunk[]): Buffer {
   head.writeUInt8(ALPHA_FLAG, 20);
   // Width and height, less one, of three bytes each.
   frame.copy(head, 24, 6, 12);
-  const parts = chunks.filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
+  const parts = chunksOf(frame.subarray(FRAME_HEAD_BYTES)).filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
   return sized(Buffer.concat([head, ...parts.map(({ whole }) => whole)]));
 }
 

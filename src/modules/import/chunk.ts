@@ -1,6 +1,9 @@
 /** Part of an import, carried out in one change: what its rows need is read at once, then they are done one by one. */
+import { displayName } from '../../core/display-name.ts';
+import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
+import type { Application } from '../../store/applications.ts';
 import {
   ALL_KINDS,
   defaultGrants,
@@ -11,12 +14,14 @@ import {
   heldGrantsOf,
   type HeldGrants,
 } from '../../store/grants.ts';
-import { insertLanguages, listLanguagesOf } from '../../store/languages.ts';
+import { insertLanguages, listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
 import { findMembersOf, findUsernameHolders, type Member, updateMember } from '../../store/members.ts';
-import { findAliasHolders, findUsersByEmail, insertPerson, updateUser, type User } from '../../store/people.ts';
+import { updateUser, type User } from '../../store/people.ts';
 import { addGrants } from '../grants/holders.ts';
-import { announceProfile } from '../users/announce.ts';
-import { joinMember } from '../users/members.ts';
+import { accountOf, type Addressee, findAddressees, type Stranger } from '../users/addressees.ts';
+import { announceProfile, profileUpdate } from '../users/announce.ts';
+import { differenceOf, filled, profileOf } from '../users/blanks.ts';
+import { enrolMember, reserveMember } from '../users/members.ts';
 import type { ImportResult, ImportOutcome } from './model.ts';
 import type { CleanProfile, CleanRow } from './rows.ts';
 
@@ -35,28 +40,25 @@ interface Known {
   /** Ids of the slugs that exist, by kind. */
   readonly grantIds: Record<GrantKind, ReadonlyMap<string, string>>;
   /** By address. */
-  readonly users: Map<string, User>;
-  /** By address. */
-  readonly aliases: ReadonlyMap<string, string>;
+  readonly addressees: Map<string, Addressee>;
   /** By user. */
   readonly members: Map<string, Member>;
   /** Whose a username is. */
   readonly usernames: Map<string, string>;
   /** By membership. */
   readonly held: Map<string, HeldGrants>;
-  /** Who has given a language. */
-  readonly speakers: Set<string>;
+  /** By user, of those whom the workspace knows. */
+  readonly languages: Map<string, readonly SpokenLanguage[]>;
 }
 
+/** Where people are imported to. */
+type Target = Pick<Application, 'id'> & { readonly workspaceId: string };
+
 /** Adds and fills blanks; never removes or overwrites. What is there is read in a constant number of statements. */
-export async function importChunk(
-  unit: Unit,
-  applicationId: string,
-  rows: readonly CleanRow[],
-): Promise<ImportedChunk> {
-  const known = await readKnown(unit, applicationId, rows);
+export async function importChunk(unit: Unit, target: Target, rows: readonly CleanRow[]): Promise<ImportedChunk> {
+  const known = await readKnown(unit, target, rows);
   const results: RowResult[] = [];
-  for (const row of rows) results.push(await importRow(unit, applicationId, known, row));
+  for (const row of rows) results.push(await importRow(unit, target.id, known, row));
   const unknownOf = (kind: GrantKind) => slugsIn(rows, kind).filter((slug) => !known.grantIds[kind].has(slug));
   return {
     results,
@@ -64,11 +66,15 @@ export async function importChunk(
   };
 }
 
-async function readKnown(unit: Unit, applicationId: string, rows: readonly CleanRow[]): Promise<Known> {
+async function readKnown(
+  unit: Unit,
+  { id: applicationId, workspaceId }: Target,
+  rows: readonly CleanRow[],
+): Promise<Known> {
   const sound = rows.flatMap(({ email, profile }) => ('error' in profile ? [] : [{ email, profile }]));
   const emails = [...new Set(sound.map(({ email }) => email))];
-  const users = await findUsersByEmail(unit, emails);
-  const userIds = [...users.values()].map(({ id }) => id);
+  const addressees = await findAddressees(unit, workspaceId, emails);
+  const userIds = [...addressees.values()].flatMap((one) => accountIdOf(one) ?? []);
   const members = await findMembersOf(unit, applicationId, userIds);
   const memberIds = [...members.values()].map(({ id }) => id);
   const names = sound.flatMap(({ profile: { username } }) => (username === null ? [] : [username]));
@@ -76,13 +82,17 @@ async function readKnown(unit: Unit, applicationId: string, rows: readonly Clean
   return {
     defaults: await defaultGrants(unit, applicationId),
     grantIds: { roles: await idsOf('roles'), scopes: await idsOf('scopes'), memberships: await idsOf('memberships') },
-    users,
-    aliases: await findAliasHolders(unit, emails),
+    addressees,
     members,
     usernames: await findUsernameHolders(unit, applicationId, names),
     held: await heldGrantsOf(unit, memberIds),
-    speakers: new Set((await listLanguagesOf(unit, userIds)).keys()),
+    languages: new Map(await listLanguagesOf(unit, userIds)),
   };
+}
+
+function accountIdOf(addressee: Addressee): string | null {
+  if (addressee.kind === 'given_up') return null;
+  return addressee.kind === 'known' ? addressee.user.id : addressee.userId;
 }
 
 function slugsIn(rows: readonly CleanRow[], kind: GrantKind): string[] {
@@ -97,64 +107,108 @@ async function importRow(
 ): Promise<RowResult> {
   const skip = (error: string, userId: string | null = null) => ({ email, outcome: 'skipped', userId, error }) as const;
   if ('error' in profile) return skip(profile.error);
-  const user = known.users.get(email);
-  if (!user && known.aliases.has(email)) return skip('email_archived');
-  const member = user && known.members.get(user.id);
-  if (user && (user.deletedAt !== null || member?.status === 'deleted')) return skip('user_deleted', user.id);
+  const addressee = required(known.addressees.get(email), 'addressee of a row');
+  if (addressee.kind === 'given_up') return skip('email_archived');
+  const accountId = accountIdOf(addressee);
+  const member = accountId === null ? undefined : known.members.get(accountId);
+  if (addressee.kind === 'known' && (addressee.user.deletedAt !== null || member?.status === 'deleted'))
+    return skip('user_deleted', addressee.user.id);
   // A user who has a name keeps it, so only a blank one can collide.
   const wantedName = member?.username == null ? profile.username : null;
   const nameHolder = wantedName === null ? undefined : known.usernames.get(wantedName);
-  if (nameHolder !== undefined && nameHolder !== user?.id)
-    return skip(`username_taken:${wantedName}`, user?.id ?? null);
+  // The id of somebody who is not here yet is nobody's business before they have a place.
+  if (nameHolder !== undefined && nameHolder !== accountId)
+    return skip(`username_taken:${wantedName}`, isExpected(addressee) ? accountId : null);
 
-  const person = user ?? (await insertPerson(unit, email, false, profile));
-  known.users.set(email, person);
-  if (user) await fillProfile(unit, known, user, profile);
-  else await fillLanguages(unit, known, person, profile);
-  if (wantedName !== null) known.usernames.set(wantedName, person.id);
+  const userId =
+    addressee.kind === 'known'
+      ? await fillPerson(unit, known, addressee.user, profile)
+      : await reserve(
+          unit,
+          known,
+          { applicationId, email, addressee, member },
+          { ...profile, username: wantedName },
+          slugs,
+        );
+  if (wantedName !== null) known.usernames.set(wantedName, userId);
   if (member) {
-    if (wantedName !== null) await claimUsername(unit, known, member, wantedName);
-    await addNamedGrants(unit, known, member, slugs);
-  } else {
-    const grants = joiningGrants(known, slugs);
-    known.members.set(person.id, await joinMember(unit, applicationId, person.id, grants, wantedName));
+    if (wantedName !== null) await claimUsername(unit, known, userId, wantedName);
+    await addNamedGrants(unit, known, userId, slugs);
+  } else if (addressee.kind === 'known') {
+    const enrolled = { applicationId, userId, username: wantedName };
+    known.members.set(userId, await enrolMember(unit, enrolled, joiningGrants(known, slugs)));
   }
-  const outcome: ImportOutcome = !user ? 'created' : member ? 'already_member' : 'linked';
-  return { email, outcome, userId: person.id };
+  const outcome: ImportOutcome = member ? 'already_member' : isExpected(addressee) ? 'linked' : 'created';
+  return { email, outcome, userId };
 }
 
-/** Fills what is blank in the profile of somebody who was there before, leaves the rest, and tells what it filled. */
-async function fillProfile(unit: Unit, known: Known, user: User, profile: CleanProfile): Promise<void> {
-  const fields = ['givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const;
-  const blanks = fields.filter((field) => user[field] === null && profile[field] !== null);
-  if (blanks.length > 0) {
-    const columns = Object.fromEntries(blanks.map((field) => [field, profile[field]]));
-    known.users.set(user.email, await updateUser(unit, user.id, columns));
-  }
-  const hasNewLanguages = await fillLanguages(unit, known, user, profile);
-  const categories = [
-    ...(blanks.length > 0 ? ['identity' as const] : []),
-    ...(hasNewLanguages ? ['languages' as const] : []),
-  ];
-  await announceProfile(unit, user.id, categories, blanks);
+/** Whether the workspace has named them before, or knows them. */
+function isExpected(addressee: Addressee): boolean {
+  return addressee.kind === 'known' || (addressee.kind === 'stranger' && addressee.isReserved);
 }
 
-/** Only where the person has given none at all. @returns whether it did. */
-async function fillLanguages(
+/** Fills what is blank in the profile of a person whom the workspace knows, leaves the rest, and tells what it filled. */
+async function fillPerson(unit: Unit, known: Known, user: User, offered: CleanProfile): Promise<string> {
+  const before = profileOf(user, known.languages.get(user.id) ?? []);
+  const { languages, ...identity } = filled(before, profileOf(offered, offered.languages));
+  const { categories, changed } = differenceOf(before, { languages, ...identity });
+  if (categories.includes('identity')) {
+    const columns = Object.fromEntries(changed.map((field) => [field, identity[field]]));
+    known.addressees.set(user.email, { kind: 'known', user: await updateUser(unit, user.id, columns) });
+  }
+  if (categories.includes('languages')) {
+    await insertLanguages(unit, user.id, languages);
+    known.languages.set(user.id, languages);
+  }
+  await announceProfile(unit, user.id, categories, changed);
+  return user.id;
+}
+
+/** Whose place is kept, and where. */
+interface Place {
+  readonly applicationId: string;
+  readonly email: string;
+  readonly addressee: Stranger;
+  /** The place that is kept for them already. */
+  readonly member: Member | undefined;
+}
+
+/** Keeps a place for somebody the workspace has never seen, or fills what is blank in the one it keeps; theirs stays untouched. */
+async function reserve(
   unit: Unit,
-  { speakers }: Known,
-  user: User,
-  { languages }: CleanProfile,
-): Promise<boolean> {
-  if (languages.length === 0 || speakers.has(user.id)) return false;
-  await insertLanguages(unit, user.id, languages);
-  speakers.add(user.id);
-  return true;
+  known: Known,
+  { applicationId, email, addressee, member }: Place,
+  { username, ...offered }: CleanProfile,
+  slugs: CleanRow['slugs'],
+): Promise<string> {
+  const userId = await accountOf(unit, addressee);
+  const before = member?.reservedProfile ?? BLANK;
+  const reservedProfile = filled(before, profileOf(offered, offered.languages));
+  if (!member) {
+    const reservation = { applicationId, userId, username, reservedEmail: email, reservedProfile };
+    known.addressees.set(email, { ...addressee, userId, isReserved: true });
+    known.members.set(userId, await reserveMember(unit, reservation, joiningGrants(known, slugs)));
+    return userId;
+  }
+  const difference = differenceOf(before, reservedProfile);
+  if (difference.categories.length === 0) return userId;
+  await updateMember(unit, member.id, { reservedProfile });
+  known.members.set(userId, { ...member, reservedProfile });
+  const name = displayName({ ...reservedProfile, name: null });
+  await emit(unit, {
+    type: 'user.profile_updated',
+    applicationId,
+    data: { userId, ...profileUpdate(name, difference) },
+  });
+  return userId;
 }
+
+const BLANK = profileOf({ givenName: null, familyName: null, fullName: null, locale: null, timezone: null }, []);
 
 /** Gives a member who has none a username. */
-async function claimUsername(unit: Unit, { members }: Known, member: Member, username: string): Promise<void> {
-  const { id, applicationId, userId } = member;
+async function claimUsername(unit: Unit, { members }: Known, userId: string, username: string): Promise<void> {
+  const member = required(members.get(userId), `membership of ${userId}`);
+  const { id, applicationId } = member;
   await updateMember(unit, id, { username });
   members.set(userId, { ...member, username });
   await emit(unit, {
@@ -164,8 +218,9 @@ async function claimUsername(unit: Unit, { members }: Known, member: Member, use
   });
 }
 
-async function addNamedGrants(unit: Unit, known: Known, member: Member, slugs: CleanRow['slugs']): Promise<void> {
+async function addNamedGrants(unit: Unit, known: Known, userId: string, slugs: CleanRow['slugs']): Promise<void> {
   if (ALL_KINDS.every((kind) => slugs[kind].length === 0)) return;
+  const member = required(known.members.get(userId), `membership of ${userId}`);
   // Who has joined in this chunk was not there when it was read.
   const held = known.held.get(member.id) ?? (await heldGrants(unit, member.id));
   for (const kind of ALL_KINDS)

@@ -45,7 +45,12 @@ export const ImportRow = Input(
 export type ImportRow = Static<typeof ImportRow>;
 
 export const ImportInput = Input({
-  users: Type.Array(ImportRow, { maxItems: MAX_ROWS, remedy: `Give at most ${MAX_ROWS} rows.` }),
+  users: Type.Array(ImportRow, {
+    maxItems: MAX_ROWS,
+    // A row that is wrong fails alone.
+    isAnyText: true,
+    remedy: `Give at most ${MAX_ROWS} rows.`,
+  }),
 });
 
 const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
@@ -83,6 +88,7 @@ export type ImportResult = Static<typeof ImportResult>;
 export const UsernameCheckInput = Input({
   usernames: Type.Array(Type.String({ maxLength: 1000 }), {
     maxItems: MAX_ROWS,
+    isAnyText: true,
     remedy: `Give at most ${MAX_ROWS} names.`,
   }),
 });

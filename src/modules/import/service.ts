@@ -4,6 +4,7 @@
  * sent again.
  */
 import type { Actor } from '../../core/actor.ts';
+import { required } from '../../core/required.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import type { Database } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
@@ -27,7 +28,9 @@ export function importService(db: Database) {
      * record, which counts what is done so far.
      */
     async importUsers(actor: Actor, application: Application, rows: readonly ImportRow[]): Promise<ImportResult> {
-      const { id: applicationId, workspaceId } = application;
+      const { id: applicationId } = application;
+      // Nobody is imported into the console.
+      const workspaceId = required(application.workspaceId, 'workspace of an application');
       let done: ImportResult = { summary: summaryOf([]), results: [], unknownSlugs: NO_SLUGS };
       let auditId: string | null = null;
       do {
@@ -35,7 +38,7 @@ export function importService(db: Database) {
         const recordId: string | null = auditId;
         const chunk = rows.slice(before.results.length, before.results.length + CHUNK).map(cleanRow);
         [done, auditId] = await db.write(actor, async (unit) => {
-          const after = added(before, await importChunk(unit, applicationId, chunk));
+          const after = added(before, await importChunk(unit, { id: applicationId, workspaceId }, chunk));
           const { summary: detail } = after;
           if (recordId !== null) await amendAudit(unit, recordId, detail);
           return [

@@ -70,7 +70,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         if (first === undefined) throw new AppError('invalid_state', { hint: 'workspace_without_owner' });
         const subject = { purpose: 'lifecycle', applicationId: application.id, email: first } as const;
         const issued = await challenges.issueFor(unit, subject, { ...request });
-        if (!issued.ok) return { ...issued, waitMs: issued.retryAt - unit.now };
+        if (!issued.ok) return { ...issued, now: unit.now };
         const { challengeId, code, expiresAt } = issued;
         const mail = lifecycleCodeMail({
           kind: request.kind,
@@ -88,7 +88,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         });
         return { ok: true as const, sent: { challengeId, expiresAt: isoTime(expiresAt) } };
       });
-      if (!outcome.ok) throw tooSoon(outcome.reason, outcome.waitMs);
+      if (!outcome.ok) throw tooSoon(outcome, outcome.now);
       return outcome.sent;
     },
 

@@ -4,7 +4,7 @@
  */
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
-import type { DomainEvent } from '../../core/event.ts';
+import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { SessionsEnded } from '../../store/sessions.ts';
@@ -84,7 +84,7 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
     open.close(listener);
   }
 
-  function tell(listener: Listener, event: DomainEvent): void {
+  function tell(listener: Listener, event: ShownEvent): void {
     const send = (name: string, data: object) => tellInOrder(listener, () => open.send(listener, message(name, data)));
     switch (event.type) {
       case 'user.role_added':
@@ -109,19 +109,8 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
       case 'user.session_expired':
         if (event.data.sessionId === listener.sessionId) tellInOrder(listener, () => end(listener, endingOf(event)));
         return;
-      case 'user.signed_in':
-      case 'user.banned':
-      case 'user.unbanned':
-      case 'user.paused':
-      case 'user.resumed':
-      case 'user.deleted':
-      case 'user.restored':
-      case 'user.inactivated':
-      case 'user.reactivated':
-      case 'user.left':
-        // They change nothing that a stream shows. Whoever is shut out hears of it by the end of the session.
-        return;
       default:
+        // Said here, or named among those that no stream shows, in core/event.ts.
         event satisfies never;
     }
   }
@@ -147,7 +136,7 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
 
     publish(events) {
       if (open.count() === 0) return;
-      for (const event of events)
+      for (const event of events.filter(isShown))
         for (const listener of open.of(event.applicationId, event.data.userId)) tell(listener, event);
     },
 

@@ -2,7 +2,7 @@
 import { requireRelyingParty } from '../../core/relying-party.ts';
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
-import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import type { WaysIn } from '../sign-in/ways-in.ts';
 import { passkeyRoutes } from './routes.ts';
 import { passkeyService } from './service.ts';
@@ -11,19 +11,19 @@ import { passkeySignIn } from './sign-in.ts';
 export interface PasskeysStandOn {
   readonly sessions: Sessions;
   readonly waysIn: WaysIn;
-  readonly keepConsoleSession: KeepConsoleSession;
+  readonly setSignInCookies: SetSignInCookies;
 }
 
 export function passkeysModule(
   { db, random, baseUrl }: World,
-  { sessions, waysIn, keepConsoleSession }: PasskeysStandOn,
+  { sessions, waysIn, setSignInCookies }: PasskeysStandOn,
 ): Module {
   const relyingParty = () => requireRelyingParty(baseUrl());
   return {
     operations: passkeyRoutes({
       passkeys: passkeyService({ db, random, waysIn, relyingParty }),
       passkeySignIn: passkeySignIn({ db, random, sessions, relyingParty }),
-      keepConsoleSession,
+      setSignInCookies,
     }),
   };
 }

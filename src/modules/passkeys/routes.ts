@@ -1,9 +1,8 @@
 /** Passkeys: signing in with one, and keeping one's own. */
 import { type Operation, operation } from '../../http/operation.ts';
-import { ForceQuery } from '../sign-in/model.ts';
-import { SignedIn } from '../sign-in/model.ts';
+import { RemovalQuery, SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';
-import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import {
   AttestationOptions,
   NewPasskeyInput,
@@ -21,13 +20,13 @@ import type { PasskeySignIn } from './sign-in.ts';
 export interface PasskeyRouteDependencies {
   readonly passkeys: Passkeys;
   readonly passkeySignIn: PasskeySignIn;
-  readonly keepConsoleSession: KeepConsoleSession;
+  readonly setSignInCookies: SetSignInCookies;
 }
 
 const own = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
 const signIn = { tag: 'Sign-in', access: 'none', scope: 'instance', limit: 'passkey' } as const;
 
-export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: PasskeyRouteDependencies): Operation[] {
+export function passkeyRoutes({ passkeys, passkeySignIn, setSignInCookies }: PasskeyRouteDependencies): Operation[] {
   return [
     operation({
       ...signIn,
@@ -61,7 +60,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       ],
       async handle({ actor, body, context }) {
         const signedIn = await passkeySignIn.verify(actor, body, context.request.headers.get('user-agent'));
-        keepConsoleSession(context, signedIn);
+        setSignInCookies(context, signedIn);
         return signedIn;
       },
     }),
@@ -114,12 +113,12 @@ export function passkeyRoutes({ passkeys, passkeySignIn, keepConsoleSession }: P
       method: 'DELETE',
       path: '/api/account/passkeys/:passkeyId',
       summary: 'Remove a passkey',
-      description: 'Needs a fresh session. The last way in to an application is removed only with `force=true`.',
-      query: ForceQuery,
+      description:
+        'Needs a fresh session. The last way in to an application is removed only with `force=true`. The sessions made with it end, this one too where it is one of them; with `endAllSessions=true` all others as well.',
+      query: RemovalQuery,
       data: PasskeyRemoved,
       errors: ['not_found', 'reauthentication_required', 'invalid_state'],
-      handle: ({ actor, principal, params, query }) =>
-        passkeys.remove(actor, principal, params.passkeyId, query.force ?? false),
+      handle: ({ actor, principal, params, query }) => passkeys.remove(actor, principal, params.passkeyId, query),
     }),
   ];
 }

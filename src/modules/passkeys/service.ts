@@ -19,13 +19,15 @@ import {
   renamePasskey,
 } from '../../store/passkeys.ts';
 import { isSessionLive } from '../../store/sessions.ts';
+import { endWithCredential } from '../sign-in/credential-end.ts';
 import { requireFresh } from '../sign-in/freshness.ts';
+import type { RemovalQuery } from '../sign-in/model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
 import { authenticatorName } from './authenticators.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
-import type { AttestationOptions, NewPasskeyInput, PasskeyRecord } from './model.ts';
+import type { AttestationOptions, NewPasskeyInput, PasskeyRecord, PasskeyRemoved } from './model.ts';
 import { creationOptions, verifyCreation } from './webauthn.ts';
 
 const MAX_PASSKEYS = 50;
@@ -114,19 +116,28 @@ export function passkeyService(dependencies: PasskeyDependencies) {
     },
 
     /**
-     * @param isForced also when no other way in to some application is left.
+     * The sessions made with it end with it.
+     *
      * @throws {AppError} not_found; reauthentication_required; invalid_state for the last way in.
      */
-    remove(actor: Actor, principal: SessionPrincipal, passkeyId: string, isForced: boolean): Promise<{ id: string }> {
+    remove(
+      actor: Actor,
+      principal: SessionPrincipal,
+      passkeyId: string,
+      { force = false, endAllSessions = false }: RemovalQuery,
+    ): Promise<PasskeyRemoved> {
       return db.write(actor, async (unit) => {
         const passkey = await findOwn(unit, principal, passkeyId);
         await requireFresh(unit, principal);
         const { userId, applicationId } = principal;
-        if (!isForced) await waysIn.requireAnother(unit, userId, { passkeyId });
+        if (!force) await waysIn.requireAnother(unit, userId, { passkeyId });
         await deletePasskey(unit, passkey.id);
+        const credential = { credentialId: passkey.id, method: 'passkey' } as const;
+        const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
         await tell(unit, principal, passkey, 'passkey_removed');
-        await recordAudit(unit, { kind: 'passkey.removed', applicationId, userId, targetId: passkey.id });
-        return { id: passkey.id };
+        const detail = { sessionsEnded };
+        await recordAudit(unit, { kind: 'passkey.removed', applicationId, userId, targetId: passkey.id, detail });
+        return { id: passkey.id, sessionsEnded };
       });
     },
   };

@@ -84,6 +84,7 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         return completeSignIn(unit, sessions, current, {
           person: { userId: passkey.userId },
           method: 'passkey',
+          credentialId: passkey.id,
           userAgent,
         });
       });

@@ -8,7 +8,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
+import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { AppError } from '../../core/error.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Passkey } from '../../store/passkeys.ts';
@@ -86,6 +86,7 @@ export async function verifyCreation(
   credential: AttestationCredential,
 ): Promise<VerifiedCredential> {
   return orInvalid(async () => {
+    refuseFrames(credential);
     refuseCertificates(credential);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { ...credential, clientExtensionResults: {}, response: { ...credential.response, transports: [] } },
@@ -120,6 +121,15 @@ function refuseCertificates({ response }: AttestationCredential): void {
   if (format !== 'none' && !isSelfSigned) throw new Error(`attestation ${format} was not asked for`);
 }
 
+/**
+ * No page of ours stands in a frame of another site's, so nobody was asked there by us (WebAuthn level 3 §7.1, §7.2). The
+ * library lets such an answer through where the browser does not name the page around it.
+ */
+function refuseFrames({ response }: { readonly response: { readonly clientDataJSON: string } }): void {
+  const { crossOrigin = false, topOrigin } = decodeClientDataJSON(response.clientDataJSON);
+  if (crossOrigin !== false || topOrigin !== undefined) throw new Error('made in a frame of another site');
+}
+
 /** What an authenticator says of itself in a right answer. */
 export interface VerifiedAssertion {
   readonly counter: number;
@@ -134,6 +144,7 @@ export async function verifyAssertion(
   passkey: Passkey,
 ): Promise<VerifiedAssertion> {
   return orInvalid(async () => {
+    refuseFrames(credential);
     const { userHandle, ...response } = credential.response;
     if (userHandle !== toBase64Url(userHandleOf(passkey))) throw new Error('the user handle is another’s');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({

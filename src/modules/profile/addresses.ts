@@ -1,9 +1,9 @@
-/** A person's billing and shipping addresses. Of each kind that there is, exactly one is the default. */
+/** A person's billing and shipping addresses. Of each kind that was given in a place, exactly one is the default. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Database, Unit } from '../../db/database.ts';
+import type { Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
 import {
   deleteAddress,
@@ -25,23 +25,26 @@ import {
   type AddressQuery,
   MAX_ENTRIES,
 } from './model.ts';
+import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
 
-/** The first of its kind is the default, whatever was asked for. */
-export function addressService(db: Database) {
+/** The first of its kind in a place is the default, whatever was asked for. Those given elsewhere are out of sight: see place.ts. */
+export function addressService({ db, clock }: ProfileDependencies) {
   return {
-    /** All of them, or those of a kind; there are few enough for one page. */
-    async list({ userId }: SessionPrincipal, { kind }: AddressQuery): Promise<Page<Address>> {
-      const rows = (await listAddresses(db.reader, userId)).filter((row) => kind === undefined || row.kind === kind);
-      return { items: rows.map(present), nextCursor: null };
+    /** All in sight, or those of a kind; there are few enough for one page. */
+    async list(principal: SessionPrincipal, { kind }: AddressQuery): Promise<Page<Address>> {
+      const rows = await listAddresses(db.reader, principal.userId);
+      const inSight = await inSightOf(db.reader, principal, rows, clock.now());
+      const items = inSight.filter((row) => kind === undefined || row.kind === kind).map(present);
+      return { items, nextCursor: null };
     },
 
     /** @throws {AppError} invalid_request, invalid_state */
     async add(actor: Actor, principal: SessionPrincipal, input: AddressInput): Promise<Address> {
       const cleaned = completeFields(ADDRESS_RULES, input);
       const { kind } = input;
-      const { userId } = principal;
+      const { userId, workspaceId } = principal;
       return db.write(actor, async (unit) => {
-        const rows = await listAddresses(unit, userId);
+        const rows = (await listAddresses(unit, userId)).filter((row) => row.workspaceId === workspaceId);
         if (rows.length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
             hint: 'too_many_entries',
@@ -49,8 +52,8 @@ export function addressService(db: Database) {
           });
         const isFirst = !rows.some((row) => row.kind === kind);
         const isDefault = isFirst || input.isDefault === true;
-        if (isDefault) await unsetDefaultAddress(unit, userId, kind);
-        const row = await insertAddress(unit, { userId, kind, ...cleaned, isDefault });
+        if (isDefault) await unsetDefaultAddress(unit, { userId, workspaceId, kind });
+        const row = await insertAddress(unit, { userId, workspaceId, kind, ...cleaned, isDefault });
         const fields = ['kind', ...namesOfSet(cleaned), 'isDefault'];
         await recordChange(unit, principal, { categories: ['addresses'], change: 'added', fields, targetId: row.id });
         return present(row);
@@ -60,7 +63,7 @@ export function addressService(db: Database) {
     /**
      * Changes what is named and leaves the rest.
      *
-     * @throws {AppError} invalid_request, not_found
+     * @throws {AppError} invalid_request, not_found, reauthentication_required
      */
     async update(
       actor: Actor,
@@ -77,7 +80,7 @@ export function addressService(db: Database) {
         const changes = differences(row, { ...cleaned, isDefault });
         const fields = Object.keys(changes);
         if (fields.length === 0) return present(row);
-        if (changes.isDefault) await unsetDefaultAddress(unit, row.userId, row.kind);
+        if (changes.isDefault) await unsetDefaultAddress(unit, row);
         const changed = await updateAddress(unit, row, changes);
         await recordChange(unit, principal, { categories: ['addresses'], change: 'changed', fields, targetId: id });
         return present(changed);
@@ -87,14 +90,15 @@ export function addressService(db: Database) {
     /**
      * The oldest of its kind takes the place of a default; legal entities that named the address have none from then on.
      *
-     * @throws {AppError} not_found
+     * @throws {AppError} not_found, reauthentication_required
      */
     remove(actor: Actor, principal: SessionPrincipal, id: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
-        const { kind, isDefault, userId } = await find(unit, principal, id);
+        const { kind, isDefault, userId, workspaceId } = await find(unit, principal, id);
         const wasNamed = await detachAddress(unit, userId, id);
         await deleteAddress(unit, id);
-        const successor = (await listAddresses(unit, userId)).find((row) => row.kind === kind);
+        const rows = await listAddresses(unit, userId);
+        const successor = rows.find((row) => row.kind === kind && row.workspaceId === workspaceId);
         if (isDefault && successor) await updateAddress(unit, successor, { isDefault: true });
         await recordChange(unit, principal, {
           categories: wasNamed ? ['addresses', 'legal_entities'] : ['addresses'],
@@ -108,13 +112,14 @@ export function addressService(db: Database) {
   };
 }
 
-/** @throws {AppError} not_found for an address of somebody else, as for none at all. */
-async function find(unit: Unit, { userId }: SessionPrincipal, id: string): Promise<UserAddress> {
-  const address = await findAddress(unit, userId, id);
+/** @throws {AppError} not_found for an address of somebody else, as for none at all; reauthentication_required */
+async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<UserAddress> {
+  const address = await findAddress(unit, principal.userId, id);
   if (!address) throw new AppError('not_found');
+  await requireInSight(unit, principal, address);
   return address;
 }
 
-function present({ userId: _, createdAt, updatedAt, ...address }: UserAddress): Address {
+function present({ userId: _, workspaceId: __, createdAt, updatedAt, ...address }: UserAddress): Address {
   return { ...address, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }

@@ -27,6 +27,10 @@ import type { Profiles } from './service.ts';
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
 
 const ONE_PAGE = `There are at most ${MAX_ENTRIES}, so one page holds them all.`;
+const IN_SIGHT =
+  'Those given in the session’s workspace; from the console, and for ten minutes after a proof (`POST /api/account/proof`), all. In a workspace';
+const IN_PLACE = `${IN_SIGHT} there are at most ${MAX_ENTRIES}, so one page holds them.`;
+const ELSEWHERE = 'One that was given in another workspace needs a proof of the last ten minutes.';
 const PATCHED = 'A field that is left out stays as it is; null or blank clears an optional one.';
 
 export function collectionRoutes({
@@ -43,7 +47,7 @@ export function collectionRoutes({
       id: 'listAddresses',
       method: 'GET',
       summary: 'My addresses, oldest first',
-      description: ONE_PAGE,
+      description: IN_PLACE,
       query: AddressQuery,
       data: AddressPage,
       handle: ({ principal, query }) => addresses.list(principal, query),
@@ -53,7 +57,7 @@ export function collectionRoutes({
       id: 'createAddress',
       method: 'POST',
       summary: 'Add an address',
-      description: `At most ${MAX_ENTRIES} in all. The first of a kind is its default.`,
+      description: `At most ${MAX_ENTRIES} in a workspace. The first of a kind there is its default.`,
       body: AddressInput,
       data: Address,
       errors: ['invalid_state'],
@@ -64,10 +68,10 @@ export function collectionRoutes({
       id: 'updateAddress',
       method: 'PATCH',
       summary: 'Change an address',
-      description: `${PATCHED} The default of a kind stays so until another address is made the default.`,
+      description: `${PATCHED} The default of a kind stays so until another address is made the default. ${ELSEWHERE}`,
       body: AddressPatch,
       data: Address,
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handle: ({ actor, principal, body }) => addresses.update(actor, principal, body),
     }),
     operation({
@@ -75,13 +79,12 @@ export function collectionRoutes({
       id: 'deleteAddress',
       method: 'DELETE',
       summary: 'Delete an address',
-      description:
-        'The id stands in the body or in the query. The oldest of the kind takes the place of a default; legal entities that named the address have none from then on.',
+      description: `The id stands in the body or in the query. The oldest of the kind takes the place of a default; legal entities that named the address have none from then on. ${ELSEWHERE}`,
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
       data: EntryRemoved,
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handle: ({ actor, principal, query, body }) => addresses.remove(actor, principal, named('id', query, body)),
     }),
     operation({
@@ -89,7 +92,7 @@ export function collectionRoutes({
       id: 'listLegalEntities',
       method: 'GET',
       summary: 'My legal entities, oldest first',
-      description: ONE_PAGE,
+      description: IN_PLACE,
       data: EntityPage,
       handle: ({ principal }) => entities.list(principal),
     }),
@@ -98,7 +101,7 @@ export function collectionRoutes({
       id: 'createLegalEntity',
       method: 'POST',
       summary: 'Add a legal entity',
-      description: `At most ${MAX_ENTRIES}.`,
+      description: `At most ${MAX_ENTRIES} in a workspace.`,
       body: EntityInput,
       data: Entity,
       errors: ['invalid_state'],
@@ -109,10 +112,10 @@ export function collectionRoutes({
       id: 'updateLegalEntity',
       method: 'PATCH',
       summary: 'Change a legal entity',
-      description: PATCHED,
+      description: `${PATCHED} ${ELSEWHERE}`,
       body: EntityPatch,
       data: Entity,
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handle: ({ actor, principal, body }) => entities.update(actor, principal, body),
     }),
     operation({
@@ -120,12 +123,12 @@ export function collectionRoutes({
       id: 'deleteLegalEntity',
       method: 'DELETE',
       summary: 'Delete a legal entity',
-      description: 'The id stands in the body or in the query.',
+      description: `The id stands in the body or in the query. ${ELSEWHERE}`,
       query: IdQuery,
       body: IdInput,
       isBodyOptional: true,
       data: EntryRemoved,
-      errors: ['not_found'],
+      errors: ['not_found', 'reauthentication_required'],
       handle: ({ actor, principal, query, body }) => entities.remove(actor, principal, named('id', query, body)),
     }),
     operation({

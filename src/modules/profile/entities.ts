@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import type { Database, Unit } from '../../db/database.ts';
+import type { Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
 import { findAddress } from '../../store/addresses.ts';
 import {
@@ -17,28 +17,31 @@ import {
 import { recordChange } from './change.ts';
 import { cleanFields, completeFields, differences, namesOfSet } from './fields.ts';
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
+import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
 
-/** An entity can name an address of the same person, and no other. */
-export function entityService(db: Database) {
+/** An entity can name an address of the same person, and no other. Those given elsewhere are out of sight: see place.ts. */
+export function entityService({ db, clock }: ProfileDependencies) {
   return {
     /** There are few enough for one page. */
-    async list({ userId }: SessionPrincipal): Promise<Page<Entity>> {
-      const rows = await listLegalEntities(db.reader, userId);
-      return { items: rows.map(present), nextCursor: null };
+    async list(principal: SessionPrincipal): Promise<Page<Entity>> {
+      const rows = await listLegalEntities(db.reader, principal.userId);
+      const inSight = await inSightOf(db.reader, principal, rows, clock.now());
+      return { items: inSight.map(present), nextCursor: null };
     },
 
     /** @throws {AppError} invalid_request, invalid_state */
     async add(actor: Actor, principal: SessionPrincipal, input: EntityInput): Promise<Entity> {
-      const { userId } = principal;
+      const { userId, workspaceId } = principal;
       const cleaned = { ...completeFields(ENTITY_RULES, input), addressId: input.addressId ?? null };
       return db.write(actor, async (unit) => {
-        if ((await listLegalEntities(unit, userId)).length >= MAX_ENTRIES)
+        const rows = (await listLegalEntities(unit, userId)).filter((row) => row.workspaceId === workspaceId);
+        if (rows.length >= MAX_ENTRIES)
           throw new AppError('invalid_state', {
             hint: 'too_many_entries',
             values: { max: MAX_ENTRIES, entries: 'legal entities' },
           });
-        await requireOwnAddress(unit, userId, cleaned.addressId);
-        const row = await insertLegalEntity(unit, { userId, ...cleaned });
+        await requireOwnAddress(unit, principal, cleaned.addressId);
+        const row = await insertLegalEntity(unit, { userId, workspaceId, ...cleaned });
         const fields = namesOfSet(cleaned);
         await recordChange(unit, principal, {
           categories: ['legal_entities'],
@@ -53,13 +56,13 @@ export function entityService(db: Database) {
     /**
      * Changes what is named and leaves the rest.
      *
-     * @throws {AppError} invalid_request, not_found
+     * @throws {AppError} invalid_request, not_found, reauthentication_required
      */
     async update(actor: Actor, principal: SessionPrincipal, { id, addressId, ...patch }: EntityPatch): Promise<Entity> {
       const cleaned = { ...cleanFields(ENTITY_RULES, patch), addressId };
       return db.write(actor, async (unit) => {
         const row = await find(unit, principal, id);
-        await requireOwnAddress(unit, principal.userId, addressId);
+        await requireOwnAddress(unit, principal, addressId);
         const changes = differences(row, cleaned);
         const fields = Object.keys(changes);
         if (fields.length === 0) return present(row);
@@ -74,7 +77,7 @@ export function entityService(db: Database) {
       });
     },
 
-    /** @throws {AppError} not_found */
+    /** @throws {AppError} not_found, reauthentication_required */
     remove(actor: Actor, principal: SessionPrincipal, id: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
         await find(unit, principal, id);
@@ -91,20 +94,27 @@ export function entityService(db: Database) {
   };
 }
 
-/** @throws {AppError} not_found for an entity of somebody else, as for none at all. */
-async function find(unit: Unit, { userId }: SessionPrincipal, id: string): Promise<LegalEntity> {
-  const entity = await findLegalEntity(unit, userId, id);
+/** @throws {AppError} not_found for an entity of somebody else, as for none at all; reauthentication_required */
+async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<LegalEntity> {
+  const entity = await findLegalEntity(unit, principal.userId, id);
   if (!entity) throw new AppError('not_found');
+  await requireInSight(unit, principal, entity);
   return entity;
 }
 
 /** @throws {AppError} invalid_request, alike for an address of somebody else and for none at all. */
-async function requireOwnAddress(unit: Unit, userId: string, addressId: string | null | undefined): Promise<void> {
+async function requireOwnAddress(
+  unit: Unit,
+  principal: SessionPrincipal,
+  addressId: string | null | undefined,
+): Promise<void> {
   if (addressId === null || addressId === undefined) return;
-  if (!(await findAddress(unit, userId, addressId)))
+  const address = await findAddress(unit, principal.userId, addressId);
+  const inSight = await inSightOf(unit, principal, address ? [address] : [], unit.now);
+  if (inSight.length === 0)
     throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');
 }
 
-function present({ userId: _, createdAt, updatedAt, ...entity }: LegalEntity): Entity {
+function present({ userId: _, workspaceId: __, createdAt, updatedAt, ...entity }: LegalEntity): Entity {
   return { ...entity, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }

@@ -3,6 +3,6 @@ import type { Module, World } from '../module.ts';
 import { profileRoutes } from './routes.ts';
 import { profileService } from './service.ts';
 
-export function profileModule({ db }: World): Module {
-  return { operations: profileRoutes(profileService(db)) };
+export function profileModule(world: World): Module {
+  return { operations: profileRoutes(profileService(world)) };
 }

@@ -11,11 +11,13 @@ import { recordAudit } from '../../store/audit.ts';
 import {
   deleteProviderClient,
   findProviderClient,
-  issuersOfOwnClients,
+  listProviderClients,
   putProviderClient,
 } from '../../store/provider-clients.ts';
-import { GOOGLE_ISSUER, isIssuer, issuerName, isOperators, type IssuerTrust, trustIn } from './issuer.ts';
+import type { ProviderIdentity } from '../../store/provider-identities.ts';
+import { GOOGLE_ISSUER, isIssuer, issuerName } from './issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
+import { type ClientName, isProvenBy, type Reach, reachOf } from './reach.ts';
 
 /** The client that is used for an application now. */
 export interface EffectiveProvider {
@@ -62,26 +64,14 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     return { source: 'instance', issuer, clientId, name: issuerName(issuer, null), secret };
   }
 
-  const instanceIssuer = instanceProvider?.issuer ?? null;
-
-  const trustOf = (reader: Reader, issuer: string): Promise<IssuerTrust> => trustIn(reader, issuer, instanceIssuer);
+  const reach = (client: ClientName): Reach => reachOf(client, instanceProvider);
 
   async function describe(application: Application): Promise<ProviderRecord> {
     const { reader } = db;
-    const {
-      source = null,
-      issuer = null,
-      clientId = null,
-      name = null,
-    } = (await effectiveOf(reader, application)) ?? {};
-    return {
-      source,
-      issuer,
-      clientId,
-      name,
-      isTrusted: issuer !== null && (await trustOf(reader, issuer)) !== 'nowhere',
-      redirectUri: redirectUri(),
-    };
+    const provider = await effectiveOf(reader, application);
+    const { source = null, issuer = null, clientId = null, name = null } = provider ?? {};
+    const speaksFor = provider && (reach(provider) === 'everywhere' ? 'everyone' : 'workspace');
+    return { source, issuer, clientId, name, speaksFor, redirectUri: redirectUri() };
   }
 
   /** @throws {AppError} invalid_request naming the issuer. */
@@ -96,18 +86,27 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     /** Null where neither the application nor the instance has one. */
     effectiveOf,
 
-    /** Which issuer signs people in to each of these applications; null where there is none. */
-    async issuersOf(reader: Reader, applicationIds: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-      const own = await issuersOfOwnClients(reader, applicationIds);
-      return new Map(applicationIds.map((id) => [id, own.get(id) ?? instanceIssuer]));
+    /** Whom a client's word is taken for. */
+    reachOf: reach,
+
+    /** Which identities sign people in to these applications, by the clients that they use now. */
+    async doorsOf(
+      reader: Reader,
+      applicationIds: readonly string[],
+    ): Promise<(identity: ProviderIdentity, application: Application) => boolean> {
+      const own = await listProviderClients(reader, applicationIds);
+      return (identity, { id, workspaceId }) => {
+        const client = own.get(id) ?? instanceProvider;
+        if (client === null) return false;
+        const { issuer, clientId } = client;
+        return isProvenBy(identity, { issuer, clientId, reach: reach(client) }, workspaceId);
+      };
     },
-    trustOf,
     describe,
 
     /**
-     * @throws {AppError} invalid_request for an issuer that cannot be asked, or may not vouch for addresses here; forbidden
-     * where the caller has no say in the workspace as a whole and the issuer is not the operator's: who chooses it can come
-     * in as anyone.
+     * @throws {AppError} invalid_request for an issuer that cannot be asked; forbidden where the caller has no say in the
+     * workspace as a whole and the client speaks for it: who runs it can come in as anyone of the workspace.
      */
     async configure(
       actor: Actor,
@@ -117,17 +116,11 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     ): Promise<ProviderRecord> {
       const { issuer = GOOGLE_ISSUER, clientId, clientSecret, name = null } = input;
       checkIssuer(issuer);
-      if (!isOperators(issuer, instanceIssuer) && workspaceAccess(principal, application.workspaceId) !== 'full')
-        throw new AppError('forbidden', { hint: 'provider_issuer_restricted' });
+      if (reach({ issuer, clientId }) === 'workspace' && workspaceAccess(principal, application.workspaceId) !== 'full')
+        throw new AppError('forbidden', { hint: 'provider_client_restricted' });
       const sealedSecret = await instanceKey.seal('provider', clientSecret);
       const client = { issuer, clientId, sealedSecret, name: name?.trim() ?? null };
       await db.write(actor, async (unit) => {
-        if ((await trustOf(unit, issuer)) === 'nowhere')
-          throw invalidField(
-            'issuer',
-            'Several workspaces share the people of this instance, so only Google or the instance’s own issuer can sign ' +
-              'them in here; ask its operator to set GATEHOUSE_GOOGLE_ISSUER with a client of its own.',
-          );
         const { id: applicationId, workspaceId } = application;
         await putProviderClient(unit, applicationId, client);
         await recordAudit(unit, {

@@ -1,24 +1,31 @@
 /** How a flow through a provider ends once the provider has said who it is: with a session, or with an identity linked. */
 import { AppError } from '../../core/error.ts';
+import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
-import { findUserByEmail, requireUser, updateUser } from '../../store/people.ts';
-import { findIdentity, insertIdentity, touchIdentity } from '../../store/provider-identities.ts';
-import { findOpenSession, isSessionLive } from '../../store/sessions.ts';
+import { requireUser, updateUser } from '../../store/people.ts';
+import {
+  insertIdentity,
+  listIdentitiesOfSubject,
+  type ProviderIdentity,
+  touchIdentity,
+} from '../../store/provider-identities.ts';
+import { findOpenSession, isSessionLive, noteSessionCredential } from '../../store/sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
+import { completeSignIn, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
 import { tellOwner } from './identities.ts';
-import type { IssuerTrust } from './issuer.ts';
 import type { ProviderProfile } from './profile.ts';
+import { type HeardClient, isProvenBy, isUnattributed } from './reach.ts';
+import { isHeardAbout, vouchedFor, type VouchingRefusal } from './vouching.ts';
 
-/** Who came back from the provider, and to which application. */
+/** Who came back from the provider, by which client, and to which application. */
 export interface Finishing {
   readonly application: Application;
   readonly profile: ProviderProfile;
-  readonly trust: IssuerTrust;
+  readonly client: HeardClient;
 }
 
-type Outcome = SignInOutcome | { readonly ok: false; readonly refusal: 'email_unverified' };
+type Outcome = SignInOutcome | { readonly ok: false; readonly refusal: VouchingRefusal };
 
 const METHOD = 'provider';
 
@@ -29,44 +36,58 @@ const METHOD = 'provider';
 export async function finishSignIn(
   unit: Unit,
   sessions: Sessions,
-  { application, profile, trust, userAgent }: Finishing & { userAgent: string | null },
+  { application, profile, client, userAgent }: Finishing & { userAgent: string | null },
 ): Promise<Outcome> {
-  const { issuer, subject, email } = profile;
-  const identity = await findIdentity(unit, profile, application.workspaceId);
-  const person = identity ? { userId: identity.userId } : await vouchedFor(unit, profile, trust);
-  if (person === null) {
-    const reason = 'email_unverified';
-    await recordRefusal(unit, application, { email, userId: undefined, method: METHOD, reason });
-    return { ok: false, refusal: reason };
+  const { subject, email } = profile;
+  const { issuer, clientId } = client;
+  const { proven, former } = await identitiesFor(unit, { application, profile, client });
+  const formerUserId = former?.userId ?? null;
+  const vouched = proven ? null : await vouchedFor(unit, { application, profile, client, formerUserId });
+  if (vouched?.ok === false) {
+    const { refusal } = vouched;
+    await recordRefusal(unit, application, { email, userId: undefined, method: METHOD, reason: refusal });
+    return { ok: false, refusal };
   }
-  const isNew = 'email' in person && (await findUserByEmail(unit, person.email)) === undefined;
-  const outcome = await completeSignIn(unit, sessions, application, { person, method: METHOD, userAgent });
+  const person = vouched?.address ?? { userId: required(proven, 'identity').userId };
+  const isNew = vouched?.isNew ?? false;
+  const known = proven ?? former;
+  const credentialId = known?.id ?? null;
+  const outcome = await completeSignIn(unit, sessions, application, {
+    person,
+    method: METHOD,
+    credentialId,
+    userAgent,
+  });
   if (!outcome.ok) return outcome;
   const { userId } = outcome;
-  if (identity) await touchIdentity(unit, identity.id, email ?? identity.email);
+  if (known) await touch(unit, known, { email, clientId });
   else {
-    const workspaceId = trust === 'everywhere' ? null : application.workspaceId;
-    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, subject, email });
+    const workspaceId = client.reach === 'everywhere' ? null : application.workspaceId;
+    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
+    await noteSessionCredential(unit, outcome.sessionId, linked.id);
     if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
-  await keepPicture(unit, userId, profile);
+  await keepPicture(unit, userId, { application, profile, client });
   if (isNew) await fillNames(unit, userId, profile);
   return outcome;
 }
 
-/**
- * Both sides must have proved the address: else whoever registers first, here or there, gets into the other's account. What
- * an application's own issuer says proves nothing to other applications, so the address does not count as proved by it.
- */
-async function vouchedFor(
+/** Whom the subject stands for by this client's own word, and whom it stood for before clients were kept. */
+async function identitiesFor(unit: Unit, { application: { workspaceId }, profile, client }: Finishing) {
+  const identities = await listIdentitiesOfSubject(unit, profile, workspaceId);
+  return {
+    proven: identities.find((identity) => isProvenBy(identity, client, workspaceId)),
+    former: identities.find((identity) => isUnattributed(identity, client, workspaceId)),
+  };
+}
+
+/** From its first use on, an identity from before says which client has proved it. */
+async function touch(
   unit: Unit,
-  { email, isEmailVerified }: ProviderProfile,
-  trust: IssuerTrust,
-): Promise<ProvenIdentity['person'] | null> {
-  if (trust === 'nowhere' || email === null || !isEmailVerified) return null;
-  const user = await findUserByEmail(unit, email);
-  if (user && user.emailVerifiedAt === null) return null;
-  return { email, isEmailProven: trust === 'everywhere' };
+  identity: ProviderIdentity,
+  { email, clientId }: { readonly email: string | null; readonly clientId: string },
+): Promise<void> {
+  await touchIdentity(unit, identity.id, { email: email ?? identity.email, clientId: identity.clientId || clientId });
 }
 
 /**
@@ -77,20 +98,22 @@ async function vouchedFor(
  */
 export async function finishLink(
   unit: Unit,
-  { application, profile, sessionId }: Omit<Finishing, 'trust'> & { sessionId: string },
+  { application, profile, client, sessionId }: Finishing & { sessionId: string },
 ): Promise<void> {
   const userId = await personOf(unit, sessionId);
   if (userId === undefined) throw new AppError('unauthenticated');
   const { workspaceId } = application;
-  const { issuer, subject, email } = profile;
-  const identity = await findIdentity(unit, profile, workspaceId);
-  if (identity && identity.userId !== userId) throw new AppError('conflict');
-  if (identity) await touchIdentity(unit, identity.id, email ?? identity.email);
+  const { subject, email } = profile;
+  const { issuer, clientId } = client;
+  const { proven, former } = await identitiesFor(unit, { application, profile, client });
+  if (proven && proven.userId !== userId) throw new AppError('conflict');
+  const known = proven ?? (former?.userId === userId ? former : undefined);
+  if (known) await touch(unit, known, { email, clientId });
   else {
-    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, subject, email });
+    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
     await tellOwner(unit, 'provider_linked', linked, application);
   }
-  await keepPicture(unit, userId, profile);
+  await keepPicture(unit, userId, { application, profile, client });
 }
 
 /** Whose session this is; undefined where a verification would not take it. */
@@ -99,9 +122,11 @@ async function personOf(unit: Unit, sessionId: string): Promise<string | undefin
   return (await findOpenSession(unit, sessionId, unit.now))?.userId;
 }
 
-/** The picture at the provider, shown until the person has one of their own here. */
-async function keepPicture(unit: Unit, userId: string, { picture }: ProviderProfile): Promise<void> {
+/** The picture at the provider, shown until the person has one of their own here, and shown to all who know them. */
+async function keepPicture(unit: Unit, userId: string, { application, profile, client }: Finishing): Promise<void> {
+  const { picture } = profile;
   if (picture === null || (await requireUser(unit, userId)).providerAvatarUrl === picture) return;
+  if (!(await isHeardAbout(unit, userId, client, application))) return;
   await updateUser(unit, userId, { providerAvatarUrl: picture });
 }
 

@@ -12,7 +12,8 @@ import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import { withFragment } from '../../core/return-url.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Reader, Unit } from '../../db/database.ts';
+import { NoPlaceError, type Probes } from '../../outbound/probes.ts';
 import {
   type Application,
   findApplication,
@@ -39,6 +40,7 @@ export interface ProviderFlowDependencies {
   readonly sessions: Sessions;
   readonly clients: ProviderClients;
   readonly relyingParty: OpenIdRelyingParty;
+  readonly probes: Probes;
   readonly returnRules: ReturnRules;
   readonly log: Logger;
 }
@@ -65,6 +67,8 @@ interface Beginning {
   readonly principal: SessionPrincipal | null;
 }
 
+const RETRY_AFTER_SECONDS = 5;
+
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
 /** Each flow can be finished once, in the browser it began in, within ten minutes. */
@@ -74,14 +78,25 @@ export function providerFlow({
   sessions,
   clients,
   relyingParty,
+  probes,
   returnRules,
   log,
 }: ProviderFlowDependencies) {
-  /** What the provider did wrong goes into the log; the person reads that it failed and what to do. */
-  async function heard<Result>(actor: Actor, issuer: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Asks a provider in a place of the application's workspace. What it did wrong goes into the log; the person reads that it
+   * failed and what to do.
+   */
+  async function heard<Result>(
+    actor: Actor,
+    issuer: string,
+    { workspaceId }: Application,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     try {
-      return await work();
+      return await probes.run(workspaceId, work);
     } catch (error) {
+      if (error instanceof NoPlaceError)
+        throw new AppError('unavailable', { hint: 'too_many_probes', retryAfterSeconds: RETRY_AFTER_SECONDS });
       if (!(error instanceof ProviderFault)) throw error;
       log.warn({ requestId: actor.requestId, issuer, err: error }, 'the identity provider failed');
       throw new AppError('provider_failed', { cause: error });
@@ -100,7 +115,7 @@ export function providerFlow({
     checkReturn(returnTo, application);
     const { issuer, clientId } = provider;
     const state = mintSecret('providerState', random);
-    const url = await heard(actor, issuer, () => relyingParty.authorizationUrl(provider, state));
+    const url = await heard(actor, issuer, application, () => relyingParty.authorizationUrl(provider, state));
     const sessionId = principal?.sessionId ?? null;
     await db.write(actor, async (unit) => {
       if (principal) await requireFresh(unit, principal);
@@ -110,8 +125,12 @@ export function providerFlow({
     return url;
   }
 
-  async function providerOf(application: Application, { issuer, clientId }: ProviderState): Promise<EffectiveProvider> {
-    const provider = await clients.effectiveOf(db.reader, application);
+  async function providerOf(
+    reader: Reader,
+    application: Application,
+    { issuer, clientId }: ProviderState,
+  ): Promise<EffectiveProvider> {
+    const provider = await clients.effectiveOf(reader, application);
     if (provider?.issuer !== issuer || provider.clientId !== clientId)
       throw new AppError('invalid_state', { hint: 'provider_changed' });
     return provider;
@@ -119,10 +138,18 @@ export function providerFlow({
 
   async function finish(
     actor: Actor,
-    { purpose, sessionId, returnTo, applicationId }: ProviderState,
+    flow: ProviderState,
     profile: ProviderProfile,
     userAgent: string | null,
   ): Promise<Landing> {
+    const { purpose, sessionId, returnTo, applicationId, issuer, clientId } = flow;
+    const client = { issuer, clientId, reach: clients.reachOf(flow) };
+    // Read anew: both may have been changed while the provider was asked.
+    const presentOf = async (unit: Unit) => {
+      const application = await requireApplication(unit, applicationId);
+      await providerOf(unit, application, flow);
+      return application;
+    };
     const land = (values: Record<string, string>, session: SignedIn | null = null) => ({
       location: withFragment(returnTo, values),
       session,
@@ -130,8 +157,8 @@ export function providerFlow({
     if (purpose === 'link') {
       try {
         await db.write(actor, async (unit) => {
-          const application = await requireApplication(unit, applicationId);
-          await finishLink(unit, { application, profile, sessionId: required(sessionId, 'session of a link') });
+          const application = await presentOf(unit);
+          await finishLink(unit, { application, profile, client, sessionId: required(sessionId, 'session of a link') });
         });
         return land({ linked: 'provider' });
       } catch (error) {
@@ -140,10 +167,8 @@ export function providerFlow({
       }
     }
     const outcome = await db.write(actor, async (unit) => {
-      // Read anew: it may have been archived while the provider was asked.
-      const application = await requireApplication(unit, applicationId);
-      const trust = await clients.trustOf(unit, profile.issuer);
-      return finishSignIn(unit, sessions, { application, profile, trust, userAgent });
+      const application = await presentOf(unit);
+      return finishSignIn(unit, sessions, { application, profile, client, userAgent });
     });
     if (!outcome.ok) return land({ error: outcome.refusal });
     const { token, userId } = outcome;
@@ -185,9 +210,9 @@ export function providerFlow({
       if (!flow) throw new AppError('invalid_request', { hint: 'provider_flow_unknown' });
       const application = await requireApplication(db.reader, flow.applicationId);
       checkReturn(flow.returnTo, application);
-      const provider = await providerOf(application, flow);
+      const provider = await providerOf(db.reader, application, flow);
       const { issuer } = provider;
-      const profile = await heard(actor, issuer, () => relyingParty.profileOf(provider, query));
+      const profile = await heard(actor, issuer, application, () => relyingParty.profileOf(provider, query));
       if (profile === null) {
         const isDeclined = error === 'access_denied';
         // Whoever holds the browser writes this text; only what looks like a code is kept (RFC 6749 §4.1.2.1).

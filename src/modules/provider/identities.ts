@@ -14,12 +14,14 @@ import {
   listIdentitiesOf,
   type ProviderIdentity,
 } from '../../store/provider-identities.ts';
-import { requireFresh } from '../sign-in/freshness.ts';
+import { endWithCredential } from '../sign-in/credential-end.ts';
+import { requireFresh, requireProof } from '../sign-in/freshness.ts';
+import type { RemovalQuery } from '../sign-in/model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
 import { issuerName } from './issuer.ts';
-import type { IdentityRecord } from './model.ts';
+import type { IdentityRecord, IdentityRemoved } from './model.ts';
 
 /** A way in more, or one less: put on record, told to every application of the person, and mailed to them. */
 export async function tellOwner(
@@ -43,6 +45,7 @@ export interface IdentityDependencies {
 
 export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 
+/** Only the person whose identities they are reaches them. */
 export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
   return {
     /** Those that count in the session's workspace, in the order they were connected; from the console all. */
@@ -52,25 +55,35 @@ export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
     },
 
     /**
-     * @param isForced goes on although an application is out of reach afterwards.
+     * The sessions made with it end with it. What counts everywhere is not one tenant's to take away: that takes the console,
+     * or a code from the person's mailbox.
+     *
      * @throws {AppError} not_found, reauthentication_required; invalid_state for the last way in.
      */
-    remove(actor: Actor, principal: SessionPrincipal, id: string, isForced: boolean): Promise<{ id: string }> {
+    remove(
+      actor: Actor,
+      principal: SessionPrincipal,
+      id: string,
+      { force = false, endAllSessions = false }: RemovalQuery,
+    ): Promise<IdentityRemoved> {
       const { userId, applicationId } = principal;
       return db.write(actor, async (unit) => {
         const identity = await findIdentityOf(unit, userId, id);
         if (!identity || !isSeenBy(principal, identity)) throw new AppError('not_found');
         await requireFresh(unit, principal);
-        if (!isForced) await waysIn.requireAnother(unit, userId, { identityId: id });
+        if (!speaksFor(principal, identity.workspaceId)) await requireProof(unit, principal, { hint: 'proof_needed' });
+        if (!force) await waysIn.requireAnother(unit, userId, { identityId: id });
         await deleteIdentity(unit, id);
+        const credential = { credentialId: id, method: 'provider' } as const;
+        const sessionsEnded = await endWithCredential(unit, principal, credential, endAllSessions);
         await tellOwner(unit, 'provider_unlinked', identity, await requireApplication(unit, applicationId));
-        return { id };
+        return { id, sessionsEnded };
       });
     },
   };
 }
 
-/** One that counts everywhere counts in the session's workspace too; taken away, it comes back with the next sign-in by it. */
+/** One that counts everywhere counts in the session's workspace too. */
 function isSeenBy(principal: SessionPrincipal, { workspaceId }: ProviderIdentity): boolean {
   return workspaceId === null || speaksFor(principal, workspaceId);
 }

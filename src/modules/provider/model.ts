@@ -1,6 +1,7 @@
 /** Schemas of an application's identity provider, of the flow through it, and of people's identities there. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Id, Input, Name, Nullable, Timestamp } from '../../http/schemas.ts';
+import { SessionsEndedCount } from '../sign-in/model.ts';
 
 /** What a provider hands out: printable, no spaces. */
 const Credential = (maxLength: number, remedy: string) =>
@@ -35,10 +36,17 @@ export const ProviderRecordSchema = Type.Object(
     issuer: Nullable(Type.String()),
     clientId: Nullable(Type.String()),
     name: Nullable(Type.String({ description: 'What people read on the button.' })),
-    isTrusted: Type.Boolean({
-      description:
-        'Whether its word on e-mail addresses is taken. Where it is not, people connect it from their account.',
-    }),
+    speaksFor: Nullable(
+      Type.Unsafe<'everyone' | 'workspace'>(
+        Type.String({
+          enum: ['everyone', 'workspace'],
+          description:
+            'Whose addresses its word is taken for. `workspace`: new people, and those whom the application’s workspace alone ' +
+            'knows; others sign in another way once and connect it from their account. The instance’s own client and Google ' +
+            'speak for everyone.',
+        }),
+      ),
+    ),
     redirectUri: Type.String({ description: 'Register this address with the provider.' }),
   },
   { $id: 'IdentityProvider' },
@@ -97,4 +105,5 @@ export type IdentityRecord = Static<typeof IdentitySchema>;
 
 export const IdentityList = Type.Object({ items: Type.Array(IdentitySchema) });
 
-export const IdentityRemoved = Type.Object({ id: Id('idp') });
+export const IdentityRemoved = Type.Object({ id: Id('idp'), sessionsEnded: SessionsEndedCount });
+export type IdentityRemoved = Static<typeof IdentityRemoved>;

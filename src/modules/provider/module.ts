@@ -1,24 +1,24 @@
 /** Sign-in through OpenID providers, and the identities that people have connected. */
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
-import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import { flowCookie } from './flow-cookie.ts';
 import { providerRoutes } from './routes.ts';
 import { type Provider, providerService } from './service.ts';
 
 export interface ProviderStandsOn {
   readonly sessions: Sessions;
-  readonly keepConsoleSession: KeepConsoleSession;
+  readonly setSignInCookies: SetSignInCookies;
 }
 
 export function providerModule(
   world: World,
-  { sessions, keepConsoleSession }: ProviderStandsOn,
+  { sessions, setSignInCookies }: ProviderStandsOn,
 ): Module & { readonly service: Provider } {
   const { baseUrl, random } = world;
   const service = providerService({ ...world, sessions });
   return {
     service,
-    operations: providerRoutes({ ...service, flowCookie: flowCookie(baseUrl(), random), keepConsoleSession }),
+    operations: providerRoutes({ ...service, flowCookie: flowCookie(baseUrl(), random), setSignInCookies }),
   };
 }

@@ -1,8 +1,8 @@
 /** Identity providers: an application's own client, the way through a provider, and people's identities there. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { ForceQuery } from '../sign-in/model.ts';
-import type { KeepConsoleSession } from '../sign-in/console-session.ts';
+import { RemovalQuery } from '../sign-in/model.ts';
+import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';
 import type { ProviderClients } from './clients.ts';
 import type { FlowCookie } from './flow-cookie.ts';
 import type { ProviderFlow } from './flow.ts';
@@ -23,14 +23,14 @@ export interface ProviderRouteDependencies {
   readonly flow: ProviderFlow;
   readonly identities: ProviderIdentities;
   readonly flowCookie: FlowCookie;
-  readonly keepConsoleSession: KeepConsoleSession;
+  readonly setSignInCookies: SetSignInCookies;
 }
 
 export function providerRoutes(dependencies: ProviderRouteDependencies): Operation[] {
   return [...flowRoutes(dependencies), ...accountProviderRoutes(dependencies), ...clientRoutes(dependencies.clients)];
 }
 
-function flowRoutes({ flow, flowCookie, keepConsoleSession }: ProviderRouteDependencies): Operation[] {
+function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDependencies): Operation[] {
   const common = {
     method: 'GET',
     tag: 'Sign-in',
@@ -48,11 +48,19 @@ function flowRoutes({ flow, flowCookie, keepConsoleSession }: ProviderRouteDepen
       description: 'For browsers: answers 302, or a page that says what is wrong.',
       limit: 'provider',
       query: StartQuery,
-      errors: ['not_found', 'application_archived', 'forbidden', 'invalid_state', 'provider_failed', 'internal'],
+      errors: [
+        'not_found',
+        'application_archived',
+        'forbidden',
+        'invalid_state',
+        'provider_failed',
+        'unavailable',
+        'internal',
+      ],
       async handle({ actor, query, context }) {
         const browser = flowCookie.readOrMint(context.request);
         const location = await flow.start(actor, query, browser);
-        context.headers['Set-Cookie'] = flowCookie.write(browser);
+        context.cookies.push(flowCookie.write(browser));
         return redirect(context, location);
       },
     }),
@@ -65,13 +73,13 @@ function flowRoutes({ flow, flowCookie, keepConsoleSession }: ProviderRouteDepen
         'For browsers: answers 302 to `returnTo#token=…&expiresAt=…` or `returnTo#error=<code>`, or a page where there is nowhere safe to go.',
       limit: 'none',
       query: CallbackQuery,
-      errors: ['invalid_state', 'provider_failed', 'internal'],
+      errors: ['invalid_state', 'provider_failed', 'unavailable', 'internal'],
       async handle({ actor, query, context }) {
         const { request } = context;
         const browser = flowCookie.read(request);
         const userAgent = request.headers.get('user-agent');
         const { location, session } = await flow.callback(actor, { query, browser, userAgent });
-        if (session) keepConsoleSession(context, session);
+        if (session) setSignInCookies(context, session);
         return redirect(context, location);
       },
     }),
@@ -108,11 +116,11 @@ function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDe
       body: LinkInput,
       isBodyOptional: true,
       data: LinkStarted,
-      errors: ['application_archived', 'invalid_state', 'reauthentication_required', 'provider_failed'],
+      errors: ['application_archived', 'invalid_state', 'reauthentication_required', 'provider_failed', 'unavailable'],
       async handle({ actor, principal, body, context }) {
         const browser = flowCookie.readOrMint(context.request);
         const authorizationUrl = await flow.link(actor, principal, body, browser);
-        context.headers['Set-Cookie'] = flowCookie.write(browser);
+        context.cookies.push(flowCookie.write(browser));
         return { authorizationUrl };
       },
     }),
@@ -122,12 +130,12 @@ function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDe
       method: 'DELETE',
       path: '/api/account/providers/:identityId',
       summary: 'Disconnect an identity provider; needs a fresh session',
-      description: 'The last way in to an application is taken away only with `force`.',
-      query: ForceQuery,
+      description:
+        'The last way in to an application is taken away only with `force`. One that counts in all workspaces is, outside the console, with a proof (`POST /api/account/proof`) alone. The sessions made with it end, this one too where it is one of them; with `endAllSessions=true` all others as well.',
+      query: RemovalQuery,
       data: IdentityRemoved,
       errors: ['not_found', 'invalid_state', 'reauthentication_required'],
-      handle: ({ actor, principal, params, query }) =>
-        identities.remove(actor, principal, params.identityId, query.force ?? false),
+      handle: ({ actor, principal, params, query }) => identities.remove(actor, principal, params.identityId, query),
     }),
   ];
 }
@@ -156,8 +164,8 @@ function clientRoutes(clients: ProviderClients): Operation[] {
       method: 'PUT',
       summary: 'Give an application a client of its own at an OpenID Connect provider',
       description:
-        'Another issuer than Google’s or the instance’s own needs a key of the whole workspace or an admin of it, and an ' +
-        'instance of one workspace.',
+        'Its word is taken for the people of the workspace, as `speaksFor` says; so another client than one at Google, or the ' +
+        'instance’s own, needs a key of the whole workspace or an admin of it.',
       access: 'full',
       body: ProviderInput,
       handle: ({ actor, principal, application, body }) => clients.configure(actor, principal, application, body),

@@ -28,7 +28,7 @@ export function providerService(dependencies: ProviderDependencies) {
   const clients = providerClientService({ ...dependencies, redirectUri });
   const party = relyingParty({ ...dependencies, redirectUri });
   const returnRules = { baseUrl, isLoopbackAllowed, isLoopbackOpen };
-  const waysIn = waysInService(clients.issuersOf);
+  const waysIn = waysInService(clients.doorsOf);
   return {
     clients,
     waysIn,

@@ -4,16 +4,25 @@
  */
 import { required } from '../../core/required.ts';
 import { beginLongWork, type LongWorkKind, type Slice, type Task } from '../../jobs/long-work.ts';
+import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { bumpApplicationEpoch } from '../../store/applications.ts';
-import { bumpMemberEpoch, findMemberById, listMembershipsWithApplication, type Member } from '../../store/members.ts';
+import { denyApprovedGrants } from '../../store/device-grants.ts';
+import {
+  bumpMemberEpoch,
+  findMemberById,
+  listMembershipsOf,
+  listMembershipsWithApplication,
+  type Member,
+} from '../../store/members.ts';
 import {
   countOpenSessions,
   countOutdatedSessions,
   ENDING_SESSIONS,
   findOpenSession,
+  listSessionsRestingOn,
   listUnrevokedOfApplication,
   listUnrevokedOfMember,
   revokeSessionRow,
@@ -28,7 +37,11 @@ export type EndingSessions =
   | { readonly memberId: string }
   /** Of a person, in the applications of a workspace or, without one, everywhere. */
   | { readonly userId: string; readonly workspaceId?: string | null; readonly exceptSessionId?: string }
+  /** Of a person, what rests on a credential that goes; see {@link listSessionsRestingOn}. */
+  | { readonly userId: string; readonly credentialId: string; readonly method: SignInMethod }
   | { readonly sessionId: string };
+
+type EndingOfPerson = Extract<EndingSessions, { exceptSessionId?: string }>;
 
 /**
  * Ends what is open, for good; each ending is a `user.session_revoked`. Again changes nothing.
@@ -41,6 +54,7 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
     const member = await findMemberById(unit, whose.memberId);
     return member ? endOfMembers(unit, [member], await countOpenSessions(unit, whose, unit.now), { reason }) : 0;
   }
+  if ('credentialId' in whose) return endRestingOn(unit, whose, reason);
   if ('userId' in whose) return endOfPerson(unit, whose, reason);
   const { applicationId } = whose;
   await bumpApplicationEpoch(unit, applicationId);
@@ -55,9 +69,32 @@ async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
   return 1;
 }
 
+/** Rows that are ended one by one in the change itself. */
+const MOST_AT_ONCE = 250;
+
+/** With devices that were let in by them and have not come yet. Where they are very many, all of the person's end. */
+async function endRestingOn(
+  unit: Unit,
+  whose: Extract<EndingSessions, { credentialId: string }>,
+  reason: string,
+): Promise<number> {
+  const { userId } = whose;
+  const sessions = await listSessionsRestingOn(unit, whose, { now: unit.now, limit: MOST_AT_ONCE + 1 });
+  if (sessions.length > MOST_AT_ONCE) {
+    const memberIds = (await listMembershipsOf(unit, userId)).map(({ id }) => id);
+    await denyApprovedGrants(unit, memberIds);
+    return endOfPerson(unit, { userId }, reason);
+  }
+  for (const session of sessions) await writeEnd(unit, session, { reason, at: unit.now });
+  const memberIds = [...new Set(sessions.map(({ memberId }) => memberId))];
+  const sessionIds = sessions.map(({ sessionId }) => sessionId);
+  await denyApprovedGrants(unit, memberIds, sessionIds);
+  return sessions.length;
+}
+
 async function endOfPerson(
   unit: Unit,
-  { userId, workspaceId = null, exceptSessionId }: Extract<EndingSessions, { userId: string }>,
+  { userId, workspaceId = null, exceptSessionId }: EndingOfPerson,
   reason: string,
 ): Promise<number> {
   const memberships = await listMembershipsWithApplication(unit, userId);

@@ -1,10 +1,10 @@
 /** Sessions: minted at the end of a sign-in, ended by sign-out. */
 import type { Actor } from '../../core/actor.ts';
-import type { SignInMethod } from '../../core/event.ts';
 import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
+import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import type { Application } from '../../store/applications.ts';
@@ -24,6 +24,8 @@ export interface SessionToMint {
   readonly applicationUserId: string;
   readonly userId: string;
   readonly method: SignInMethod;
+  /** The passkey or the provider's identity that it rests on. */
+  readonly credentialId?: string | null;
   readonly userAgent: string | null;
 }
 
@@ -36,7 +38,7 @@ export function sessionService({ db, random }: { db: Database; random: Random })
   return {
     /** Mints a session in the sign-in's change. */
     async mint(unit: Unit, session: SessionToMint): Promise<MintedSession> {
-      const { application, applicationUserId, userId, method, userAgent } = session;
+      const { application, applicationUserId, userId, method, credentialId = null, userAgent } = session;
       const token = mintSecret('session', random);
       const sessionId = newId('session', unit.now);
       const expiresAt = unit.now + application.sessionTtlSeconds * 1000;
@@ -45,6 +47,7 @@ export function sessionService({ db, random }: { db: Database; random: Random })
         tokenHash: hashSecret(token),
         memberId: applicationUserId,
         method,
+        credentialId,
         userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
         expiresAt,
       });

@@ -20,7 +20,7 @@ export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCo
       errors: ['not_found', 'user_deleted', 'email_archived', 'membership_blocked'],
       async handle({ actor, body, context }) {
         const done = await setup.complete(actor, body, context.request.headers.get('user-agent'));
-        context.headers['Set-Cookie'] = cookie.write(done.token, Date.parse(done.expiresAt));
+        context.cookies.push(cookie.write(done.token, Date.parse(done.expiresAt)));
         return done;
       },
     }),

@@ -3,32 +3,36 @@
  * method ends here, so lifecycle, gate, deleted users and archived addresses are judged in one place.
  */
 import { isClosed } from '../../core/application-state.ts';
-import type { SignInMethod } from '../../core/event.ts';
+import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/beta-interests.ts';
 import { defaultGrants } from '../../store/grants.ts';
-import { findMember, type Member, setMemberStatus } from '../../store/members.ts';
+import { findMember, type Member, noteMemberSeen, setMemberStatus } from '../../store/members.ts';
 import {
   findAliasHolder,
   findUser,
   findUserByEmail,
   insertPerson,
   requireUser,
-  updateUser,
   type User,
 } from '../../store/people.ts';
+import { NEVER } from '../../store/reservations.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
+import { redeemReservations } from '../users/redemption.ts';
+import { noteFirstProof } from './first-proof.ts';
 
 /** A proven identity: whoever calls this has made sure that the caller may act as this person. */
 export interface ProvenIdentity {
   /** Someone known, or whoever holds an address. */
   readonly person: { readonly userId: string } | ProvenAddress;
   readonly method: SignInMethod;
+  /** The passkey or the provider's identity it was proved by: the session ends with it. */
+  readonly credentialId?: string | null;
   readonly userAgent: string | null;
 }
 
@@ -66,7 +70,7 @@ export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
-  { person: proven, method, userAgent }: ProvenIdentity,
+  { person: proven, method, credentialId = null, userAgent }: ProvenIdentity,
 ): Promise<SignInOutcome> {
   const { user, email, isEmailProven } = await whoIs(unit, proven);
   const member = user && (await findMember(unit, application.id, user.id));
@@ -78,15 +82,15 @@ export async function completeSignIn(
     return { ok: false, refusal };
   }
   const person = user ?? (await insertPerson(unit, email, isEmailProven));
-  const joined = member ?? (await join(unit, application.id, person.id));
-  if (isEmailProven && person.emailVerifiedAt === null)
-    await updateUser(unit, person.id, { emailVerifiedAt: unit.now });
+  const joined = await come(unit, application, { user: person, member });
+  if (isEmailProven && person.emailVerifiedAt === null) await noteFirstProof(unit, person, application);
   await welcomeBack(unit, joined);
   const session = await sessions.mint(unit, {
     application,
     applicationUserId: joined.id,
     userId: person.id,
     method,
+    credentialId,
     userAgent,
   });
   await recordAudit(unit, {
@@ -171,8 +175,18 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
   return method !== 'setup' && !signinMethods.includes(method);
 }
 
-async function join(unit: Unit, applicationId: string, userId: string): Promise<Member> {
-  return joinMember(unit, applicationId, userId, await defaultGrants(unit, applicationId));
+/** Whatever the workspace kept for them is theirs from the first time they come; then they are a member of the application. */
+async function come(
+  unit: Unit,
+  { id: applicationId, workspaceId }: Application,
+  { user, member: known }: { readonly user: User; readonly member: Member | undefined },
+): Promise<Member> {
+  const hasCome = known !== undefined && known.reservedEmail === null;
+  if (!hasCome || workspaceId === null) await redeemReservations(unit, workspaceId, user);
+  const member = hasCome ? known : await findMember(unit, applicationId, user.id);
+  if (!member) return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
+  if (member.lastSeenAt === NEVER) await noteMemberSeen(unit, member.id, unit.now);
+  return member;
 }
 
 /** Who inactivated their account or left comes back by signing in. */

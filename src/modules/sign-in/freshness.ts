@@ -1,6 +1,7 @@
 /** Sensitive changes need more than a session: the person must have proved lately who they are. */
 import { MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import type { PlainHint } from '../../core/error-hints.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { required } from '../../core/required.ts';
 import type { Reader, Unit } from '../../db/database.ts';
@@ -42,9 +43,31 @@ export async function requireOwnProof(unit: Unit, principal: SessionPrincipal): 
 export async function requireProofOutside(unit: Unit, principal: SessionPrincipal, maxAgeMs: number): Promise<void> {
   const { workspaceId, userId } = principal;
   if (workspaceId === null || !(await isKnownOutside(unit, userId, workspaceId))) return;
-  const { provedAt } = await proofsOf(unit, principal);
-  if (provedAt === null || provedAt + maxAgeMs <= unit.now)
-    throw new AppError('reauthentication_required', { hint: 'proof_needed' });
+  await requireProof(unit, principal, { maxAgeMs, hint: 'proof_needed' });
+}
+
+/**
+ * For what no sign-in is enough for, however fresh: a code that was mailed to the person's present address.
+ *
+ * @throws {AppError} reauthentication_required
+ */
+export async function requireProof(
+  unit: Unit,
+  principal: SessionPrincipal,
+  { maxAgeMs = FRESH_MS, hint }: { readonly maxAgeMs?: number; readonly hint: PlainHint },
+): Promise<void> {
+  if (!(await hasProof(unit, principal, unit.now, maxAgeMs))) throw new AppError('reauthentication_required', { hint });
+}
+
+/** Whether the session has given such a code lately. */
+export async function hasProof(
+  reader: Reader,
+  principal: SessionPrincipal,
+  now: number,
+  maxAgeMs = FRESH_MS,
+): Promise<boolean> {
+  const { provedAt } = await proofsOf(reader, principal);
+  return provedAt !== null && provedAt + maxAgeMs > now;
 }
 
 async function proofsOf(reader: Reader, { sessionId }: SessionPrincipal) {

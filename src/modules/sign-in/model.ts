@@ -42,12 +42,18 @@ export const SignedIn = Type.Object(
 );
 export type SignedIn = Static<typeof SignedIn>;
 
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description, remedy: 'Give true or false.' }));
+
 /** Of the removal of a way to sign in. */
-export const ForceQuery = Type.Object({
-  force: Type.Optional(
-    Type.Boolean({
-      description: 'Goes on although it is the last way in to one of the person’s applications.',
-      remedy: 'Give true or false.',
-    }),
+export const RemovalQuery = Type.Object({
+  force: Flag('Goes on although it is the last way in to one of the person’s applications.'),
+  endAllSessions: Flag(
+    'Ends all other sessions as well: those in applications of the session’s workspace; from the console all.',
   ),
+});
+export type RemovalQuery = Static<typeof RemovalQuery>;
+
+/** How many sessions went with a way to sign in. */
+export const SessionsEndedCount = Type.Integer({
+  description: 'How many sessions were ended: those made with it, and the others where that was asked for.',
 });

@@ -3,7 +3,8 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 import type { CodeChallenges } from '../codes/code-challenge.ts';
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { consoleSessionKeeper, type KeepConsoleSession } from './console-session.ts';
+import { type SetSignInCookies, signInCookies } from './browser-cookies.ts';
+import { knownBrowsers as knownBrowsersOf } from './known-browsers.ts';
 import { otpService } from './otp.ts';
 import { signInRoutes } from './routes.ts';
 
@@ -16,8 +17,10 @@ export interface SignInStandsOn {
 export function signInModule(
   world: World,
   { challenges, sessions, consoleId }: SignInStandsOn,
-): Module & { readonly keepConsoleSession: KeepConsoleSession } {
-  const keepConsoleSession = consoleSessionKeeper(sessionCookie(world.baseUrl()), consoleId);
+): Module & { readonly setSignInCookies: SetSignInCookies } {
+  const baseUrl = world.baseUrl();
+  const knownBrowsers = knownBrowsersOf({ ...world, baseUrl });
+  const setSignInCookies = signInCookies({ cookie: sessionCookie(baseUrl), knownBrowsers, baseUrl, consoleId });
   const otp = otpService({ ...world, challenges, sessions });
-  return { keepConsoleSession, operations: signInRoutes({ otp, keepConsoleSession }) };
+  return { setSignInCookies, operations: signInRoutes({ otp, knownBrowsers, setSignInCookies }) };
 }

@@ -5,15 +5,16 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { negotiateLocale } from '../../core/locale.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
+import { findUserIdByEmail } from '../../store/members.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
+import { type BrowserOf, CODE_LIFETIME_MS, type CodeChallenges, type WrongCode } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import { completeSignIn } from './complete.ts';
 import { openApplication } from './open-application.ts';
@@ -34,6 +35,12 @@ export interface SendResult {
   readonly limit: LimitState;
 }
 
+/** What a sign-in comes with besides its code. */
+export interface SigningIn {
+  readonly userAgent: string | null;
+  readonly browserOf: BrowserOf;
+}
+
 export type Otp = ReturnType<typeof otpService>;
 
 /** Whoever asks for a code cannot tell from the answer whether the address is known. */
@@ -46,13 +53,14 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
     async send(
       actor: Actor,
       { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput,
+      browserOf: BrowserOf,
     ): Promise<SendResult> {
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'otp');
       const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
-        const issued = await challenges.issue(unit, subject);
+        const issued = await challenges.issue(unit, subject, browserOf);
         if (!issued.ok) return { ...issued, now: unit.now };
         const mail = signInCodeMail({
           locale: negotiateLocale(locale, null),
@@ -70,7 +78,7 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
         });
         return issued;
       });
-      if (!outcome.ok) throw tooSoon(outcome.reason, outcome.retryAt - outcome.now);
+      if (!outcome.ok) throw tooSoon(outcome, outcome.now);
       return {
         data: {
           challengeId: outcome.challengeId,
@@ -92,10 +100,13 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or why the person may
      * not come in.
      */
-    async verify(actor: Actor, { challengeId, code }: VerifyCodeInput, userAgent: string | null): Promise<SignedIn> {
+    async verify(actor: Actor, given: VerifyCodeInput, { userAgent, browserOf }: SigningIn): Promise<SignedIn> {
       const outcome = await db.write(actor, async (unit) => {
-        const redeemed = await challenges.redeem(unit, 'sign_in', challengeId, code);
-        if (!redeemed.ok) return { redeemed, now: unit.now };
+        const redeemed = await challenges.redeem(unit, 'sign_in', given, browserOf);
+        if (!redeemed.ok) {
+          if (redeemed.wrong) await recordWrongCode(unit, redeemed.wrong);
+          return { redeemed, now: unit.now };
+        }
         const application = await requireApplication(unit, redeemed.subject.applicationId);
         const person = { email: redeemed.subject.email, isEmailProven: true };
         return { signIn: await completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
@@ -106,4 +117,18 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
     },
   };
+}
+
+/** An application learns whose code it was where they are a member of it, and of nobody else that there is such an address. */
+async function recordWrongCode(unit: Unit, { subject, pausedUntil }: WrongCode): Promise<void> {
+  const application = await requireApplication(unit, subject.applicationId);
+  const userId = await findUserIdByEmail(unit, application.id, subject.email);
+  await recordAudit(unit, {
+    kind: 'signin.code_refused',
+    ok: false,
+    applicationId: application.id,
+    workspaceId: application.workspaceId,
+    ...(userId !== undefined && { userId, email: subject.email }),
+    detail: { reason: 'code_invalid', ...(pausedUntil !== null && { pausedUntil: isoTime(pausedUntil) }) },
+  });
 }

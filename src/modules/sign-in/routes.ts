@@ -2,7 +2,8 @@
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
 import { SIGN_IN_REFUSALS } from './complete.ts';
-import type { KeepConsoleSession } from './console-session.ts';
+import type { SetSignInCookies } from './browser-cookies.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
 import { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 import type { Otp } from './otp.ts';
 
@@ -10,10 +11,11 @@ const tag = 'Sign-in';
 
 export interface SignInRouteDependencies {
   readonly otp: Otp;
-  readonly keepConsoleSession: KeepConsoleSession;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly setSignInCookies: SetSignInCookies;
 }
 
-export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencies): Operation[] {
+export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRouteDependencies): Operation[] {
   return [
     operation({
       id: 'sendSignInCode',
@@ -29,7 +31,7 @@ export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencie
       data: CodeSent,
       errors: ['not_found', 'application_archived', 'forbidden'],
       async handle({ actor, body, context }) {
-        const { data, limit } = await otp.send(actor, body);
+        const { data, limit } = await otp.send(actor, body, knownBrowsers.recognise(context.request));
         announceLimit(context.headers, limit);
         return data;
       },
@@ -39,6 +41,10 @@ export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencie
       method: 'POST',
       path: '/api/v1/auth/otp/verify',
       summary: 'Exchange a code for a session',
+      description:
+        'Ends all other codes of the person for this application. Wrong ones are counted per e-mail, per client address and ' +
+        'in all; where there are too many, codes pause, and passkeys and identity providers go on. A browser that has signed ' +
+        'the person in before on this server’s own page is counted apart, by a cookie.',
       tag,
       access: 'none',
       scope: 'instance',
@@ -47,8 +53,12 @@ export function signInRoutes({ otp, keepConsoleSession }: SignInRouteDependencie
       data: SignedIn,
       errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', ...SIGN_IN_REFUSALS],
       async handle({ actor, body, context }) {
-        const signedIn = await otp.verify(actor, body, context.request.headers.get('user-agent'));
-        keepConsoleSession(context, signedIn);
+        const { request } = context;
+        const signedIn = await otp.verify(actor, body, {
+          userAgent: request.headers.get('user-agent'),
+          browserOf: knownBrowsers.recognise(request),
+        });
+        setSignInCookies(context, signedIn);
         return signedIn;
       },
     }),

@@ -1,24 +1,25 @@
 /** Guards against locking oneself out: what is removed must not be the last way in to an application of the person. */
 import { AppError } from '../../core/error.ts';
+import { MAILED_METHODS } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { listMembershipsWithApplication } from '../../store/members.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
-import { listIdentitiesOf } from '../../store/provider-identities.ts';
+import { listIdentitiesOf, type ProviderIdentity } from '../../store/provider-identities.ts';
 
 /** The id of the one credential that is about to go. */
 type Losing = { readonly passkeyId: string } | { readonly identityId: string };
 
-/** Which issuer each of these applications signs people in through; null where it has none. */
-export type IssuersOf = (
+/** Which identities sign people in to these applications. */
+export type DoorsOf = (
   reader: Reader,
   applicationIds: readonly string[],
-) => Promise<ReadonlyMap<string, string | null>>;
+) => Promise<(identity: ProviderIdentity, application: Application) => boolean>;
 
 export type WaysIn = ReturnType<typeof waysInService>;
 
-/** @param issuersOf asked within the change that takes the credential away. */
-export function waysInService(issuersOf: IssuersOf) {
+/** @param doorsOf asked within the change that takes the credential away. */
+export function waysInService(doorsOf: DoorsOf) {
   return {
     /**
      * Asks, for every application where the person is an active member and the credential is a way in, whether another one
@@ -30,14 +31,20 @@ export function waysInService(issuersOf: IssuersOf) {
       const held = await credentialsOf(unit, userId);
       const remaining = held.filter(({ id }) => id !== ('passkeyId' in losing ? losing.passkeyId : losing.identityId));
       const applications = (await activeApplicationsOf(unit, userId)).filter(
-        ({ signinMethods }) => !signinMethods.includes('otp'),
+        ({ signinMethods }) => !signinMethods.some((method) => MAILED_METHODS.has(method)),
       );
-      const issuers = await issuersOf(
+      const isDoor = await doorsOf(
         unit,
         applications.map(({ id }) => id),
       );
       const opens = (credentials: readonly Credential[], application: Application) =>
-        credentials.some((credential) => isWayInto(credential, application, issuers.get(application.id) ?? null));
+        credentials.some(
+          (credential) =>
+            application.signinMethods.includes(credential.method) &&
+            (credential.method === 'provider'
+              ? isDoor(credential.identity, application)
+              : credential.workspaceId === null || credential.workspaceId === application.workspaceId),
+        );
       const stranded = applications.find((application) => opens(held, application) && !opens(remaining, application));
       if (stranded)
         throw new AppError('invalid_state', { hint: 'last_way_in', values: { application: stranded.name } });
@@ -45,30 +52,16 @@ export function waysInService(issuersOf: IssuersOf) {
   };
 }
 
-interface Credential {
-  readonly id: string;
-  readonly method: 'passkey' | 'provider';
-  readonly workspaceId: string | null;
-  readonly issuer: string | null;
-}
-
-/** @param usedIssuer the one that the application signs people in through. */
-function isWayInto(
-  { method, workspaceId, issuer }: Credential,
-  application: Application,
-  usedIssuer: string | null,
-): boolean {
-  if (!application.signinMethods.includes(method)) return false;
-  if (workspaceId !== null && workspaceId !== application.workspaceId) return false;
-  return method === 'passkey' || issuer === usedIssuer;
-}
+type Credential =
+  | { readonly id: string; readonly method: 'passkey'; readonly workspaceId: string | null }
+  | { readonly id: string; readonly method: 'provider'; readonly identity: ProviderIdentity };
 
 async function credentialsOf(reader: Reader, userId: string): Promise<Credential[]> {
   const passkeys = await listPasskeysOf(reader, userId);
   const identities = await listIdentitiesOf(reader, userId);
   return [
-    ...passkeys.map(({ id, workspaceId }) => ({ id, workspaceId, method: 'passkey' as const, issuer: null })),
-    ...identities.map(({ id, workspaceId, issuer }) => ({ id, workspaceId, method: 'provider' as const, issuer })),
+    ...passkeys.map(({ id, workspaceId }) => ({ id, workspaceId, method: 'passkey' as const })),
+    ...identities.map((identity) => ({ id: identity.id, identity, method: 'provider' as const })),
   ];
 }
 

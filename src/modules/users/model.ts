@@ -25,7 +25,8 @@ const entry = {
   roles: Type.Array(Slug()),
   scopes: Type.Array(Slug()),
   memberships: Type.Array(Slug()),
-  lastSeenAt: Timestamp(),
+  /** Null for who was imported and has not come yet. */
+  lastSeenAt: Nullable(Timestamp()),
   joinedAt: Timestamp(),
 } satisfies TProperties;
 

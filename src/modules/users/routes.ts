@@ -21,7 +21,8 @@ const ACTION_SUMMARIES: Record<StatusAction, string> = {
   unban: 'Lift a ban',
   pause: 'Pause a user: every session ends until resumed',
   resume: 'Resume a paused user',
-  delete: 'Delete a user from this application: their address cannot sign in until restored',
+  delete:
+    'Delete a user from this application: their address cannot sign in until restored. One who was imported and has not come yet is gone for good, and may come as anybody',
   restore: 'Restore a deleted user',
 };
 
@@ -43,7 +44,8 @@ export function userRoutes(users: Users): Operation[] {
       method: 'GET',
       path: '/api/applications/:id/users',
       summary: 'List the users of an application, last seen first',
-      description: '`include=profile` needs full access. Addresses and legal entities are never given.',
+      description:
+        '`include=profile` needs full access. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,

@@ -22,6 +22,7 @@ import {
   setMemberStatus,
 } from '../../store/members.ts';
 import type { User } from '../../store/people.ts';
+import { deleteReservation, NEVER } from '../../store/reservations.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -71,7 +72,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       email: user.email,
       status: member.status,
       ...grants,
-      lastSeenAt: isoTime(member.lastSeenAt),
+      lastSeenAt: member.lastSeenAt === NEVER ? null : isoTime(member.lastSeenAt),
       joinedAt: isoTime(member.createdAt),
       ...(languages && { profile: profile(user, languages, application) }),
     };
@@ -130,7 +131,8 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     },
 
     /**
-     * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing.
+     * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing. A reservation
+     * that is deleted is gone.
      *
      * @throws {AppError} not_found, invalid_state
      */
@@ -152,6 +154,10 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         if (action === 'restore' && user.deletedAt !== null)
           throw new AppError('invalid_state', { hint: 'user_deleted_account' });
         await setMemberStatus(unit, member.id, to, reason);
+        // What nobody has come for yet is gone: there is nobody to keep out, and nothing to bring back.
+        const isGone = to === 'deleted' && member.reservedEmail !== null;
+        const gone = isGone ? await detail(unit, application, await find(unit, application, userId), true) : null;
+        if (isGone) await deleteReservation(unit, member.id);
         if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
         // After a pause the devices work again; a ban or a deletion ends them for good.
         if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
@@ -167,7 +173,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
           email: user.email,
           detail: reason === undefined ? {} : { reason },
         });
-        return detail(unit, application, await find(unit, application, userId), true);
+        return gone ?? detail(unit, application, await find(unit, application, userId), true);
       });
     },
 
@@ -243,12 +249,12 @@ async function withRelations(
 ): Promise<MemberRecord[]> {
   const memberIds = rows.map(({ member }) => member.id);
   const grants = await heldGrantsOf(reader, memberIds);
-  const userIds = rows.map(({ user }) => user.id);
+  const userIds = rows.filter(({ member }) => member.reservedEmail === null).map(({ user }) => user.id);
   const languages = isWithProfile ? await listLanguagesOf(reader, userIds) : null;
   return rows.map((row) => ({
     ...row,
     grants: required(grants.get(row.member.id), 'grants of a member'),
-    languages: languages && (languages.get(row.user.id) ?? []),
+    languages: languages && (row.member.reservedProfile?.languages ?? languages.get(row.user.id) ?? []),
   }));
 }
 

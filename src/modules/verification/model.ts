@@ -46,6 +46,7 @@ export const VerifyInput = Input({
   token: Type.String({
     minLength: 1,
     maxLength: 500,
+    isAnyText: true,
     remedy: 'Give the token to verify.',
     description: 'An end-user session token, or an API key of the same application.',
   }),
@@ -59,7 +60,10 @@ export const KeyVerification = Type.Object({
 
 export const MeQuery = Type.Object({
   applicationId: Type.Optional(
-    Type.String({ description: 'An application the person is a member of; by default the session’s own.' }),
+    Type.String({
+      description:
+        'An application of the session’s workspace that the person is a member of; by default the session’s own. From the console any.',
+    }),
   ),
 });
 

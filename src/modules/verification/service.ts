@@ -7,8 +7,9 @@ import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import { accessTo, type KeyPrincipal, type PersonPrincipal } from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials } from '../../http/authenticate.ts';
+import { findApplication } from '../../store/applications.ts';
 import {
   findKeyCredential,
   findKeySubject,
@@ -122,8 +123,12 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
       return row && judgeSession(row, clock.now()) === null ? envelope(row, cdnUrl()) : null;
     },
 
-    /** @throws {AppError} not_found where the person has no active membership in that application. */
+    /**
+     * @param applicationId another one only of the same workspace; from the console any.
+     * @throws {AppError} not_found where the person has no active membership in that application.
+     */
     async liveSlugs(principal: PersonPrincipal, applicationId = principal.applicationId) {
+      if (!(await isWithinReach(reader, principal, applicationId))) throw new AppError('not_found');
       const held = await findLiveSlugs(reader, principal.userId, applicationId);
       if (!held) throw new AppError('not_found');
       return liveSlugs(held);
@@ -131,4 +136,14 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
 
     flushLastSeen: seen.flush,
   };
+}
+
+/** What a session or a personal key of one tenant can ask is that tenant's own. */
+async function isWithinReach(reader: Reader, principal: PersonPrincipal, applicationId: string): Promise<boolean> {
+  if (principal.isConsole || applicationId === principal.applicationId) return true;
+  const [own, other] = [
+    await findApplication(reader, principal.applicationId),
+    await findApplication(reader, applicationId),
+  ];
+  return other !== undefined && own?.workspaceId === other.workspaceId;
 }

@@ -1,6 +1,7 @@
 /**
- * Which deliveries are sent next. At most 10 are in flight for an endpoint and 100 in all, claimed in turn, so that a slow
- * endpoint delays no other; what was held goes one by one, in the order of the events, before what is newer.
+ * Which deliveries are sent next. At most 10 are in flight for an endpoint, a quarter of all for a workspace and 100 in all,
+ * claimed in turn, so that a slow endpoint delays no other; what was held goes one by one, in the order of the events,
+ * before what is newer.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, MINUTE } from '../../core/clock.ts';
@@ -8,19 +9,17 @@ import { yieldIfLong } from '../../core/turn.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import {
   ENDPOINTS_READ,
+  findDueEndpoint,
   findNextPending,
-  isEndpointDue,
   leaseDelivery,
   type LeasedDelivery,
   listDueDeliveries,
   listWaitingEndpoints,
 } from '../../store/deliveries.ts';
 import { type Endpoint, endOrder, findActiveEndpoint } from '../../store/webhooks.ts';
+import { isOnlyWorkspace } from '../../store/workspaces.ts';
+import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
 
-const PER_ENDPOINT = 10;
-const IN_ALL = 100;
-/** Of those, the places that endpoints may use beyond their first. */
-const FURTHER = 50;
 /** Reads of waiting endpoints in one search that is not to be a whole one: a few milliseconds. */
 const READS_OF_SEARCH = 10;
 /** Longer than an attempt can take, so that a lease never runs out under a live one. */
@@ -29,6 +28,7 @@ export const LEASE_MS = MINUTE;
 /** A delivery with all that sending it takes. */
 export interface Claimed extends LeasedDelivery {
   readonly endpoint: Endpoint;
+  readonly workspaceId: string | null;
   /** It is one of those that were held, and nothing of its endpoint may overtake it. */
   readonly isInOrder: boolean;
 }
@@ -54,31 +54,24 @@ export interface Claims {
 /** Two claims never give the same delivery until the first is forgotten. */
 export function deliveryClaims({ db, clock }: { readonly db: Database; readonly clock: Clock }): Claims {
   /** How many are under way, by endpoint. */
-  const inFlight = new Map<string, number>();
+  const inFlight = new Map<string, [place: Place, count: number]>();
   /** Endpoints with one under way that is sent in order. */
   const inOrder = new Set<string>();
   /** Deliveries that are under way or wait to be recorded. */
   const here = new Set<string>();
-  /** Endpoints for which something may be due; those that were served last come last. */
-  const known = new Set<string>();
+  /** Endpoints for which something may be due, with their place once it was looked up; those served last come last. */
+  const known = new Map<string, Place | undefined>();
   /** The endpoint that was looked at last in a search. */
   let searched = '';
 
-  function total(): number {
-    let sum = 0;
-    for (const count of inFlight.values()) sum += count;
-    return sum;
+  /** The free places as of now. */
+  async function placesNow(): Promise<DeliveryPlaces> {
+    const isShared = !(await isOnlyWorkspace(db.reader));
+    return deliveryPlaces(inFlight.values(), isShared);
   }
 
-  /** Places that endpoints use beyond their first. */
-  function further(): number {
-    return total() - inFlight.size;
-  }
-
-  function hasPlace(webhookId: string): boolean {
-    if (inOrder.has(webhookId)) return false;
-    const own = inFlight.get(webhookId) ?? 0;
-    return own === 0 || (own < PER_ENDPOINT && further() < FURTHER);
+  function noteOne(webhookId: string): void {
+    if (!known.has(webhookId)) known.set(webhookId, undefined);
   }
 
   async function search(isWhole: boolean): Promise<void> {
@@ -86,7 +79,7 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
       const waiting = await listWaitingEndpoints(db.reader, searched, now);
-      for (const { id, isDue } of waiting) if (isDue) known.add(id);
+      for (const { id, isDue } of waiting) if (isDue) noteOne(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
       searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
       if (isAtEnd) return;
@@ -94,85 +87,92 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
     }
   }
 
-  /** Endpoints to be served now. */
-  async function listInTurn(): Promise<string[]> {
+  /** Endpoints to be served now: as many as there is a place for. */
+  async function listInTurn(): Promise<Place[]> {
     const now = clock.now();
-    const found: string[] = [];
-    for (const id of known) {
-      if (!hasPlace(id)) continue;
-      if (await isEndpointDue(db.reader, id, now)) found.push(id);
-      else known.delete(id);
-      if (found.length === IN_ALL) break;
+    const free = await placesNow();
+    const found: Place[] = [];
+    for (const [webhookId, place] of known) {
+      if (free.areTaken) break;
+      if (inOrder.has(webhookId) || (place && free.of(place) === 0)) continue;
+      const due = await findDueEndpoint(db.reader, webhookId, now);
+      if (!due) {
+        known.delete(webhookId);
+        continue;
+      }
+      const at: Place = { webhookId, workspaceId: due.workspaceId };
+      known.set(webhookId, at);
+      if (free.of(at) === 0) continue;
+      free.take(at, 1);
+      found.push(at);
     }
     return found;
   }
 
-  /**
-   * Every endpoint can have a first place; further ones come out of half of the places, so that a few endpoints that hang
-   * never take all there are.
-   */
-  async function claimFrom(unit: Unit, webhookIds: readonly string[]): Promise<Claimed[]> {
-    let room = IN_ALL - total();
-    let furtherRoom = FURTHER - further();
-    const share = Math.ceil(furtherRoom / webhookIds.length);
+  /** A place for each in turn, and an equal share of those that the endpoints of its workspace may use beyond their first. */
+  async function claimFrom(unit: Unit, places: readonly Place[], free: DeliveryPlaces): Promise<Claimed[]> {
+    const shares = new Map<string | null, number>();
+    for (const [workspaceId, ofWorkspace] of Map.groupBy(places, (place) => place.workspaceId))
+      shares.set(workspaceId, Math.ceil(free.furtherOf(workspaceId) / ofWorkspace.length));
     const claimed: Claimed[] = [];
-    for (const webhookId of webhookIds) {
-      if (room <= 0) break;
-      const own = inFlight.get(webhookId) ?? 0;
-      const first = own === 0 ? 1 : 0;
-      const more = Math.min(PER_ENDPOINT - own - first, share, furtherRoom, room - first);
-      const taken = await claimOf(unit, webhookId, first + Math.max(0, more));
+    for (const place of places) {
+      const first = inFlight.has(place.webhookId) ? 0 : 1;
+      const share = shares.get(place.workspaceId) ?? 0;
+      const taken = await claimOf(unit, place, Math.min(free.of(place), first + share));
       claimed.push(...taken);
-      room -= taken.length;
-      furtherRoom -= Math.max(0, taken.length - first);
+      free.take(place, taken.length);
     }
     return claimed;
   }
 
-  async function claimOf(unit: Unit, webhookId: string, places: number): Promise<Claimed[]> {
-    const endpoint = await findActiveEndpoint(unit, webhookId);
-    if (!endpoint || places === 0) return [];
+  async function claimOf(unit: Unit, { webhookId, workspaceId }: Place, places: number): Promise<Claimed[]> {
+    const endpoint = places === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
+    if (!endpoint) return [];
+    const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
+      ...(await leaseDelivery(unit, id, unit.now + LEASE_MS)),
+      endpoint,
+      workspaceId,
+      isInOrder,
+    });
     const { inOrderUntil: until, inOrderAfter } = endpoint;
     const next =
       until === null ? undefined : await findNextPending(unit, webhookId, { after: inOrderAfter ?? '', until });
     if (next) {
       const isFree = !here.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= unit.now);
-      return isFree ? [await claim(unit, endpoint, next.id, true)] : [];
+      return isFree ? [await claim(next.id, true)] : [];
     }
     if (until !== null) await endOrder(unit, webhookId);
     const due = (await listDueDeliveries(unit, webhookId)).filter((id) => !here.has(id));
     const claimed: Claimed[] = [];
-    for (const id of due.slice(0, places)) claimed.push(await claim(unit, endpoint, id, false));
+    for (const id of due.slice(0, places)) claimed.push(await claim(id, false));
     return claimed;
-  }
-
-  async function claim(unit: Unit, endpoint: Endpoint, id: string, isInOrder: boolean): Promise<Claimed> {
-    return { ...(await leaseDelivery(unit, id, unit.now + LEASE_MS)), endpoint, isInOrder };
   }
 
   return {
     note(webhookIds) {
-      for (const id of webhookIds) known.add(id);
+      for (const id of webhookIds) noteOne(id);
     },
     search,
     async next() {
-      if (total() >= IN_ALL) return [];
-      const webhookIds = await listInTurn();
-      if (webhookIds.length === 0) return [];
-      const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, webhookIds));
+      if (known.size === 0) return [];
+      const places = await listInTurn();
+      if (places.length === 0) return [];
+      const free = await placesNow();
+      const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, places, free));
       // Only what has been committed is under way.
-      for (const { deliveryId, endpoint, isInOrder } of claimed) {
+      for (const { deliveryId, endpoint, workspaceId, isInOrder } of claimed) {
+        const place: Place = { webhookId: endpoint.id, workspaceId };
         here.add(deliveryId);
-        inFlight.set(endpoint.id, (inFlight.get(endpoint.id) ?? 0) + 1);
+        inFlight.set(endpoint.id, [place, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
         if (isInOrder) inOrder.add(endpoint.id);
         known.delete(endpoint.id);
-        known.add(endpoint.id);
+        known.set(endpoint.id, place);
       }
       return claimed;
     },
-    free({ endpoint, isInOrder }) {
-      const left = (inFlight.get(endpoint.id) ?? 1) - 1;
-      if (left > 0) inFlight.set(endpoint.id, left);
+    free({ endpoint, workspaceId, isInOrder }) {
+      const left = (inFlight.get(endpoint.id)?.[1] ?? 1) - 1;
+      if (left > 0) inFlight.set(endpoint.id, [{ webhookId: endpoint.id, workspaceId }, left]);
       else inFlight.delete(endpoint.id);
       if (isInOrder) inOrder.delete(endpoint.id);
     },

@@ -6,6 +6,7 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
+import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
 import { endLeases } from '../../store/deliveries.ts';
 import { deliveryAttempter, type Result } from './attempt.ts';
@@ -18,6 +19,7 @@ export interface DispatcherDependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly outbound: GuardedFetch;
+  readonly mails: WorkspaceMail;
   readonly log: Logger;
 }
 
@@ -39,7 +41,7 @@ export interface Dispatcher {
 
 /** Runs no statement and sends nothing by itself: its calls do. */
 export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
-  const { db, log } = dependencies;
+  const { db, mails, log } = dependencies;
   const claims = deliveryClaims(dependencies);
   const attempt = deliveryAttempter(dependencies);
   const underWay = new Set<Promise<void>>();
@@ -110,7 +112,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   async function recordAll(results: readonly Result[]): Promise<void> {
     try {
       await db.write(SYSTEM_ACTOR, async (unit) => {
-        for (const result of results) await recordResult(unit, result);
+        for (const result of results) await recordResult(unit, result, mails);
       });
     } catch (error) {
       // The leases run out, and the deliveries are made again: twice rather than never.

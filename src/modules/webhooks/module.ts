@@ -1,5 +1,6 @@
 /** Webhooks: the endpoints of applications, and the deliveries of events to them. */
 import { SECOND } from '../../core/clock.ts';
+import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
 import { type Module, onCommit, type World } from '../module.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
@@ -8,7 +9,8 @@ import { webhookRoutes } from './routes.ts';
 import { webhookService } from './service.ts';
 
 export function webhooksModule(world: World): Module & { readonly deliveries: Dispatcher } {
-  const deliveries = dispatcher(world);
+  const mails = workspaceMail(world.limits.mailsPerWorkspace);
+  const deliveries = dispatcher({ ...world, mails });
   const service = webhookService({ ...world, isLoopbackAllowed: world.isLoopbackOpen, wake: deliveries.wake });
   return {
     deliveries,

@@ -2,10 +2,10 @@
 import { MINUTE } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
 import { quarantineMail } from '../../mail/messages/quarantine.ts';
+import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
-import { queueMail } from '../../store/mails.ts';
 import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
 import { ownerEmails } from '../../store/workspace-members.ts';
 import type { Result } from './attempt.ts';
@@ -15,21 +15,29 @@ import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
 const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
 
 /** Writes the attempt, what becomes of its delivery, and what that means for the endpoint, in the caller's change. */
-export async function recordResult(unit: Unit, result: Result): Promise<void> {
+export async function recordResult(unit: Unit, result: Result, mails: WorkspaceMail): Promise<void> {
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
   const { deliveryId, attempts: number, endpoint } = claimed;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, deliveryId, attempt);
   if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
   if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
-  if (errorClass === 'gone') return fail(unit, claimed, 'the endpoint answered 410 Gone');
-  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, `${MAX_ATTEMPTS} attempts failed`);
+  if (errorClass === 'gone') return fail(unit, claimed, 'the endpoint answered 410 Gone', mails);
+  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, `${MAX_ATTEMPTS} attempts failed`, mails);
   const wait = retryWaitMs(number, result.retryAfterMs, result.jitter);
   await postponeDelivery(unit, deliveryId, unit.now + wait);
 }
 
-/** An endpoint that lets an event fail is put in quarantine: what follows is held, and its owners are told once. */
-async function fail(unit: Unit, { deliveryId, endpoint }: Claimed, reason: string): Promise<void> {
+/**
+ * An endpoint that lets an event fail is put in quarantine: what follows is held, and its owners are told once. A workspace
+ * that has no mails left in this hour finds it in its records alone: whoever releases it over and over fills no mailbox.
+ */
+async function fail(
+  unit: Unit,
+  { deliveryId, endpoint }: Claimed,
+  reason: string,
+  mails: WorkspaceMail,
+): Promise<void> {
   await finishDelivery(unit, deliveryId, 'failed');
   const quarantined = await quarantineWebhook(unit, endpoint.id, reason);
   if (!quarantined) return;
@@ -45,6 +53,12 @@ async function fail(unit: Unit, { deliveryId, endpoint }: Claimed, reason: strin
   });
   if (workspaceId === null) return;
   const mail = quarantineMail({ applicationName: name, url, reason });
-  for (const to of await ownerEmails(unit, workspaceId))
-    await queueMail(unit, { to, ...mail, code: null, expiresAt: unit.now + QUARANTINE_MAIL_LIFETIME_MS });
+  const owners = await ownerEmails(unit, workspaceId);
+  if (owners.length > (await mails.left(unit, workspaceId))) return;
+  const expiresAt = unit.now + QUARANTINE_MAIL_LIFETIME_MS;
+  await mails.queue(
+    unit,
+    workspaceId,
+    owners.map((to) => ({ to, ...mail, code: null, expiresAt })),
+  );
 }

@@ -1,6 +1,6 @@
 /** The members of a workspace: invited by mail, given roles, taken out; never without an owner. */
 import type { Actor } from '../../core/actor.ts';
-import { DAY, isoTime } from '../../core/clock.ts';
+import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
@@ -8,10 +8,10 @@ import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { invitationMail } from '../../mail/messages/invitation.ts';
+import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { queueMail } from '../../store/mails.ts';
-import { findMember, setMemberStatus } from '../../store/members.ts';
+import { findMember, listMembershipsWithApplication, setMemberStatus } from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
 import {
   deleteSeat,
@@ -27,8 +27,9 @@ import {
 } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 import { endSessions } from '../sessions/end.ts';
+import { memberRefusal } from '../sign-in/complete.ts';
 import type { WorkspaceMemberRecord } from './model.ts';
-import { ensureSeat } from './seats.ts';
+import { inviteSeat } from './seats.ts';
 
 /** Who changes the members: null for a key, which has no seat and so is no owner. */
 export interface MemberCaller {
@@ -37,6 +38,8 @@ export interface MemberCaller {
 
 export interface MemberDependencies {
   readonly db: Database;
+  readonly clock: Clock;
+  readonly mails: WorkspaceMail;
   readonly consoleId: () => string;
   readonly baseUrl: () => string;
 }
@@ -46,7 +49,7 @@ const INVITATION_MAIL_LIFETIME_MS = 3 * DAY;
 export type Members = ReturnType<typeof memberService>;
 
 /** Whether a caller is an owner is judged within the change, so that two owners cannot remove each other. */
-export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
+export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDependencies) {
   async function memberOf(unit: Unit, workspaceId: string, memberId: string): Promise<Seat> {
     const member = await findSeatById(unit, workspaceId, memberId);
     if (!member) throw new AppError('not_found');
@@ -63,7 +66,20 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
     await emit(unit, { type: 'user.banned', applicationId: consoleId(), data: { userId } });
   }
 
+  /** Who was let into drafts and betas by their seat alone is signed out of those. */
+  async function closeGuarded(unit: Unit, workspaceId: string, userId: string): Promise<void> {
+    for (const { member, application } of await listMembershipsWithApplication(unit, userId)) {
+      if (application.workspaceId !== workspaceId) continue;
+      if ((await memberRefusal(unit, application, userId)) === null) continue;
+      await endSessions(unit, { memberId: member.id }, 'removed_from_workspace');
+      await endPersonalKeys(unit, { memberIds: [member.id] });
+    }
+  }
+
   return {
+    /** How many mails the workspace may still queue in this hour. */
+    mailStanding: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
+
     /** In the order they joined. */
     async list(
       workspaceId: string,
@@ -83,7 +99,7 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
      * Makes the holder of an address a member and tells them by mail. Inviting a member again changes nothing.
      *
      * @throws {AppError} invalid_request; forbidden where an owner is to be made by somebody who is none; conflict where
-     * they are a member with another role.
+     * they are a member with another role; rate_limited where the mail is one too many.
      */
     async invite(
       actor: Actor,
@@ -96,15 +112,16 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return db.write(actor, async (unit) => {
         if (role === 'owner') await requireOwner(unit, workspaceId, caller);
-        const { userId } = await ensureSeat(unit, consoleId(), email);
+        const { userId, invitedEmail } = await inviteSeat(unit, { consoleId: consoleId(), workspaceId }, email);
         const known = await findSeat(unit, workspaceId, userId);
         if (known && known.role !== role)
           throw new AppError('conflict', { hint: 'member_already', values: { role: known.role } });
         if (known) return presentMember(known, email);
-        const member = await insertSeat(unit, workspaceId, userId, role);
+        const member = await insertSeat(unit, workspaceId, { userId, invitedEmail, role });
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const mail = invitationMail({ workspaceName, role, url: `${baseUrl()}/sign-in` });
-        await queueMail(unit, { to: email, ...mail, code: null, expiresAt: unit.now + INVITATION_MAIL_LIFETIME_MS });
+        const expiresAt = unit.now + INVITATION_MAIL_LIFETIME_MS;
+        await mails.queue(unit, workspaceId, [{ to: email, ...mail, code: null, expiresAt }]);
         await recordAudit(unit, {
           kind: 'workspace.member_invited',
           workspaceId,
@@ -131,19 +148,22 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
         if (member.role === 'owner' || role === 'owner') await requireOwner(unit, workspaceId, caller);
         if (member.role === 'owner' && role !== 'owner') await refuseLastOwner(unit, member);
         const changed = await setSeatRole(unit, memberId, role);
+        const email = await emailOf(unit, member);
         await recordAudit(unit, {
           kind: 'workspace.member_changed',
           workspaceId,
           userId,
+          email,
           targetId: memberId,
           detail: { from: member.role, to: role },
         });
-        return presentMember(changed, (await requireUser(unit, userId)).email);
+        return presentMember(changed, email);
       });
     },
 
     /**
-     * Takes a member out. Who is then in no workspace is signed out of the console and cannot come back.
+     * Takes a member out. Who is then in no workspace is signed out of the console and cannot come back; drafts, and betas
+     * that they are not on the list of, are closed to them at once.
      *
      * @throws {AppError} not_found; forbidden; invalid_state where it would leave no owner.
      */
@@ -155,9 +175,11 @@ export function memberService({ db, consoleId, baseUrl }: MemberDependencies) {
           await requireOwner(unit, workspaceId, caller);
           await refuseLastOwner(unit, member);
         }
+        const email = await emailOf(unit, member);
         await deleteSeat(unit, memberId);
         await closeConsole(unit, userId);
-        await recordAudit(unit, { kind: 'workspace.member_removed', workspaceId, userId, targetId: memberId });
+        if (member.invitedEmail === null) await closeGuarded(unit, workspaceId, userId);
+        await recordAudit(unit, { kind: 'workspace.member_removed', workspaceId, userId, email, targetId: memberId });
         return { id: memberId };
       });
     },
@@ -172,6 +194,11 @@ async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberC
 
 async function refuseLastOwner(unit: Unit, { workspaceId, userId }: Seat): Promise<void> {
   if (!(await hasOtherOwner(unit, workspaceId, userId))) throw new AppError('invalid_state', { hint: 'last_owner' });
+}
+
+/** Of who has not come yet, the address they were invited at. */
+async function emailOf(unit: Unit, { userId, invitedEmail }: Seat): Promise<string> {
+  return invitedEmail ?? (await requireUser(unit, userId)).email;
 }
 
 function presentMember({ id, userId, role, createdAt }: Seat, email: string): WorkspaceMemberRecord {

@@ -1,4 +1,5 @@
 /** Workspaces and their members. */
+import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Applications } from '../applications/service.ts';
 import type { Module, World } from '../module.ts';
 import { memberService } from './members.ts';
@@ -6,10 +7,16 @@ import { workspaceRoutes } from './routes.ts';
 import { type Workspaces, workspaceService } from './service.ts';
 
 export function workspaceModule(
-  { db, baseUrl }: World,
+  { db, clock, baseUrl, limits }: World,
   { applications }: { applications: Applications },
 ): Module & { readonly service: Workspaces } {
   const service = workspaceService({ db, applications });
-  const members = memberService({ db, consoleId: service.consoleId, baseUrl });
+  const members = memberService({
+    db,
+    clock,
+    mails: workspaceMail(limits.mailsPerWorkspace),
+    consoleId: service.consoleId,
+    baseUrl,
+  });
   return { service, operations: workspaceRoutes(service, members) };
 }

@@ -1,6 +1,7 @@
 /** The workspace and its members. */
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import {
   WorkspaceMember,
@@ -83,11 +84,16 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       summary: 'Make somebody a member and tell them by mail',
       description: 'Only an owner, signed in to the console, can make another owner.',
       access: 'full',
+      limit: 'key_mail',
       body: MemberInput,
       data: WorkspaceMember,
       errors: ['conflict', 'user_deleted', 'email_archived'],
-      handle: ({ actor, principal, workspaceId, body }) =>
-        members.invite(actor, callerOf(principal), workspaceId, body),
+      async handle({ actor, principal, workspaceId, body, context }) {
+        const member = await members.invite(actor, callerOf(principal), workspaceId, body);
+        const standing = await members.mailStanding(workspaceId);
+        announceLimit(context.headers, { ...standing, isAllowed: standing.remaining > 0 });
+        return member;
+      },
     }),
     operation({
       ...common,
@@ -109,7 +115,8 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       method: 'DELETE',
       path: `${path}/:memberId`,
       summary: 'Take a member out of the workspace',
-      description: 'The last owner stays.',
+      description:
+        'The last owner stays. Drafts, and betas that they are not on the list of, are closed to them at once.',
       access: 'full',
       data: MemberRemoved,
       errors: ['not_found', 'invalid_state'],

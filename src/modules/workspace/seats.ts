@@ -1,11 +1,14 @@
 /** Seats: a person's membership of a workspace comes with one of the console, through which they use it. */
 import { AppError } from '../../core/error.ts';
+import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { defaultGrants } from '../../store/grants.ts';
 import { findMember, setMemberStatus } from '../../store/members.ts';
 import { findAliasHolder, findUserByEmail, insertPerson } from '../../store/people.ts';
-import { joinMember } from '../users/members.ts';
+import { findSeat } from '../../store/workspace-members.ts';
+import { accountOf, findAddressees } from '../users/addressees.ts';
+import { enrolMember } from '../users/members.ts';
 
 /**
  * The person behind an address, able to sign in to the console. Whoever was taken out of it is let in again; who left of
@@ -18,11 +21,50 @@ export async function ensureSeat(unit: Unit, consoleId: string, email: string): 
   if (known && known.deletedAt !== null) throw new AppError('user_deleted');
   if (!known && (await findAliasHolder(unit, email))) throw new AppError('email_archived');
   const { id: userId } = known ?? (await insertPerson(unit, email, false));
+  await openConsole(unit, consoleId, userId);
+  return { userId };
+}
+
+/** Whom a seat is kept for. */
+export interface Invited {
+  readonly userId: string;
+  /** Null for somebody whom the workspace knows. */
+  readonly invitedEmail: string | null;
+}
+
+/**
+ * The person a workspace invites at an address, able to sign in to the console. Of those it has never seen it learns nothing:
+ * neither whether the server knows them nor what has become of them.
+ *
+ * @throws {AppError} of people whom the workspace knows: user_deleted; email_archived for an address they have given up.
+ */
+export async function inviteSeat(
+  unit: Unit,
+  { consoleId, workspaceId }: { readonly consoleId: string; readonly workspaceId: string },
+  email: string,
+): Promise<Invited> {
+  const addressee = required((await findAddressees(unit, workspaceId, [email])).get(email), 'addressee');
+  if (addressee.kind === 'given_up' || (await hasMoved(unit, workspaceId, email))) throw new AppError('email_archived');
+  if (addressee.kind === 'known' && addressee.user.deletedAt !== null) throw new AppError('user_deleted');
+  const userId = addressee.kind === 'known' ? addressee.user.id : await accountOf(unit, addressee);
+  await openConsole(unit, consoleId, userId);
+  return { userId, invitedEmail: addressee.kind === 'known' ? null : email };
+}
+
+/** Whether somebody who sits in the workspace has given the address up. */
+async function hasMoved(unit: Unit, workspaceId: string, email: string): Promise<boolean> {
+  const holderId = await findAliasHolder(unit, email);
+  const seat = holderId === undefined ? undefined : await findSeat(unit, workspaceId, holderId);
+  return seat !== undefined && seat.invitedEmail === null;
+}
+
+async function openConsole(unit: Unit, consoleId: string, userId: string): Promise<void> {
   const member = await findMember(unit, consoleId, userId);
-  if (!member) await joinMember(unit, consoleId, userId, await defaultGrants(unit, consoleId));
-  else if (member.status === 'banned') {
+  if (!member) {
+    const place = { applicationId: consoleId, userId, username: null };
+    await enrolMember(unit, place, await defaultGrants(unit, consoleId));
+  } else if (member.status === 'banned') {
     await setMemberStatus(unit, member.id, 'active');
     await emit(unit, { type: 'user.unbanned', applicationId: consoleId, data: { userId } });
   }
-  return { userId };
 }

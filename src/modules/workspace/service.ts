@@ -2,11 +2,12 @@
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { StartupError } from '../../core/startup-error.ts';
 import { type Principal, workspaceAccess } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { findConsole, updateApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { findAliasHolder, findUser, findUserByEmail } from '../../store/people.ts';
+import { findAliasHolder, findUserByEmail } from '../../store/people.ts';
 import { findSeat, hasOwner, insertSeat, setSeatRole } from '../../store/workspace-members.ts';
 import {
   findFirstWorkspaceId,
@@ -73,7 +74,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
     const member = await findSeat(unit, workspaceId, userId);
     if (member?.role === 'owner') return { userId };
     if (member) await setSeatRole(unit, member.id, 'owner');
-    else await insertSeat(unit, workspaceId, userId, 'owner');
+    else await insertSeat(unit, workspaceId, { userId, role: 'owner' });
     await recordAudit(unit, { kind: 'workspace.owner_added', workspaceId, userId, email });
     return { userId };
   }
@@ -128,7 +129,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
       return db.write(actor, async (unit) => {
         const workspace = await insertWorkspace(unit, name.trim());
         const { id: workspaceId } = workspace;
-        await insertSeat(unit, workspaceId, ownerId, 'owner');
+        await insertSeat(unit, workspaceId, { userId: ownerId, role: 'owner' });
         await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });
         return presentWorkspace(workspace);
       });
@@ -138,12 +139,20 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
   };
 }
 
-/** The configured owner's present address, where they have changed it since; null where their account was deleted. */
+/**
+ * The configured owner's address; null where their account was deleted. An address that an account has given up is nobody's
+ * word on who may own the instance: whoever has moved that account may be a thief.
+ *
+ * @throws {StartupError}
+ */
 async function configuredOwner(unit: Unit, email: string): Promise<string | null> {
-  const holderId = await findAliasHolder(unit, email);
-  const holder = holderId ? await findUser(unit, holderId) : await findUserByEmail(unit, email);
-  if (holder && holder.deletedAt !== null) return null;
-  return holder?.email ?? email;
+  if (await findAliasHolder(unit, email))
+    throw new StartupError(
+      'GATEHOUSE_OWNER_EMAIL is an address that its account has changed since. Set it to the present address of the owner, ' +
+        'or leave it out; to get back in, run "gatehouse setup-link".',
+    );
+  const holder = await findUserByEmail(unit, email);
+  return holder && holder.deletedAt !== null ? null : email;
 }
 
 function presentWorkspace({ id, name, createdAt }: Workspace): WorkspaceRecord {

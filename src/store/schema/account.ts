@@ -1,6 +1,7 @@
 /** What people say of themselves: addresses, legal entities and pictures. */
 import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { users } from './users.ts';
+import { workspaces } from './workspaces.ts';
 
 export const ADDRESS_KINDS = ['billing', 'shipping'] as const;
 
@@ -9,9 +10,13 @@ const owner = () =>
     .notNull()
     .references(() => users.id);
 
+/** Where it was given; null in the console. */
+const place = () => text('workspace_id').references(() => workspaces.id);
+
 export const userAddresses = sqliteTable('user_addresses', {
   id: text().primaryKey(),
   userId: owner(),
+  workspaceId: place(),
   kind: text({ enum: ADDRESS_KINDS }).notNull(),
   label: text(),
   recipient: text().notNull(),
@@ -23,7 +28,7 @@ export const userAddresses = sqliteTable('user_addresses', {
   postalCode: text('postal_code'),
   country: text().notNull(),
   phone: text(),
-  /** At most one of a kind. */
+  /** At most one of a kind, of those given in one place. */
   isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -32,6 +37,7 @@ export const userAddresses = sqliteTable('user_addresses', {
 export const legalEntities = sqliteTable('legal_entities', {
   id: text().primaryKey(),
   userId: owner(),
+  workspaceId: place(),
   legalName: text('legal_name').notNull(),
   tradeName: text('trade_name'),
   registrationNumber: text('registration_number'),

@@ -1,11 +1,11 @@
 /** Applications, the tenants of the service, and their beta allowlists. */
 import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { SIGNIN_METHODS, type SwitchableMethod } from '../../core/sign-in-methods.ts';
 import { workspaces } from './workspaces.ts';
 
 export const STAGES = ['draft', 'test', 'live'] as const;
 export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
 export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
-export const SIGNIN_METHODS = ['otp', 'passkey', 'provider'] as const;
 export const LEGAL_URL_KINDS = ['terms', 'privacy', 'imprint'] as const;
 const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
 export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
@@ -40,12 +40,21 @@ export const applications = sqliteTable('applications', {
   /** Grows when all who wait on the allowlist are decided at once; who has waited under an earlier one is decided. */
   interestEpoch: integer('interest_epoch').notNull().default(0),
   signinMethods: text('signin_methods', { mode: 'json' })
-    .$type<(typeof SIGNIN_METHODS)[number][]>()
+    .$type<SwitchableMethod[]>()
     .notNull()
     .default([...SIGNIN_METHODS]),
 });
 
 export type Application = typeof applications.$inferSelect;
+
+/** Names that applications went by before: nobody else gets them. As many as there were, and they stay. */
+export const formerSlugs = sqliteTable('former_slugs', {
+  slug: text().primaryKey(),
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  givenUpAt: integer('given_up_at').notNull(),
+});
 
 export const betaInterests = sqliteTable('beta_interests', {
   id: text().primaryKey(),

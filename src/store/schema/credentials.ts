@@ -1,5 +1,5 @@
 /** What a caller can prove themselves with: sessions, API keys, one-time codes and setup links. */
-import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { applicationUsers, users } from './users.ts';
 import { workspaces } from './workspaces.ts';
@@ -25,6 +25,8 @@ export const sessions = sqliteTable('sessions', {
   epoch: integer().notNull().default(0),
   /** When its holder last proved again who they are. */
   provedAt: integer('proved_at'),
+  /** The passkey or the provider's identity that it rests on; null for other methods, and where it is not known. */
+  credentialId: text('credential_id'),
 });
 
 export const KEY_ACCESS = ['read', 'full'] as const;
@@ -56,6 +58,8 @@ export const apiKeys = sqliteTable('api_keys', {
   lastUsedAt: integer('last_used_at'),
   /** Of a personal key: the application's epoch when it was made. */
   epoch: integer().notNull().default(0),
+  /** The personal key that it was made with, directly or through another, and that it ends with. */
+  deviceKeyId: text('device_key_id'),
   createdByUserId: text('created_by_user_id').references(() => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -87,18 +91,11 @@ export const codeFailures = sqliteTable('code_failures', {
   email: text().notNull(),
   purpose: text().notNull(),
   failedAt: integer('failed_at').notNull(),
+  /** Null where the client has no address. */
+  addressBlock: text('address_block'),
+  /** The browser that the person was known in; null where they were not. */
+  browser: text(),
 });
-
-export const codePauses = sqliteTable(
-  'code_pauses',
-  {
-    applicationId: text('application_id').notNull(),
-    email: text().notNull(),
-    purpose: text().notNull(),
-    pausedUntil: integer('paused_until').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.applicationId, table.email, table.purpose] })],
-);
 
 export const setupLinks = sqliteTable('setup_links', {
   tokenHash: blob('token_hash', { mode: 'buffer' }).primaryKey(),

@@ -24,6 +24,8 @@ export const providerIdentities = sqliteTable('provider_identities', {
   /** Where it counts; null for everywhere. */
   workspaceId: text('workspace_id').references(() => workspaces.id),
   issuer: text().notNull(),
+  /** The client that proved it. Of before this was kept: empty for the instance's, null where it cannot be told. */
+  clientId: text('client_id').default(''),
   subject: text().notNull(),
   /** As the provider gave it last; never used to find anyone. */
   email: text(),

@@ -34,8 +34,8 @@ export const events = sqliteTable('events', {
 export const mails = sqliteTable('mails', {
   id: text().primaryKey(),
   recipient: text().notNull(),
+  /** Emptied with the bodies, which are dropped once a mail server has taken the message: they hold codes. */
   subject: text().notNull(),
-  /** Bodies are dropped once a mail server has taken the message: they hold codes. */
   text: text(),
   html: text(),
   code: text(),

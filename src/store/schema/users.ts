@@ -1,11 +1,21 @@
 /** People and synthetic key principals, and their memberships of applications with roles, scopes and groups. */
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Region } from '../../core/envelope.ts';
 import { applications } from './applications.ts';
 
 export const MEMBERSHIP_STATUSES = ['active', 'banned', 'paused', 'inactivated', 'left', 'deleted'] as const;
 export const LANGUAGE_LEVELS = ['NATIVE', 'FLUENT', 'ADVANCED', 'INTERMEDIATE', 'BASIC'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
+
+/** What waits in a reservation for the person's first sign-in. */
+export interface ReservedProfile {
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly fullName: string | null;
+  readonly locale: string | null;
+  readonly timezone: string | null;
+  readonly languages: readonly { readonly code: string; readonly level: (typeof LANGUAGE_LEVELS)[number] }[];
+}
 
 export const users = sqliteTable('users', {
   id: text().primaryKey(),
@@ -37,6 +47,24 @@ export const emailAliases = sqliteTable('email_aliases', {
   archivedAt: integer('archived_at').notNull(),
 });
 
+export const emailChanges = sqliteTable('email_changes', {
+  id: integer().primaryKey(),
+  tokenHash: blob('token_hash', { mode: 'buffer' }).notNull(),
+  userId: text('user_id')
+    .notNull()
+    .references(() => users.id),
+  /** Where it was asked for. */
+  applicationId: text('application_id')
+    .notNull()
+    .references(() => applications.id),
+  /** The address before, whose holder can undo the change. */
+  previousEmail: text('previous_email').notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  /** When it was undone, itself or with a change before it. */
+  settledAt: integer('settled_at'),
+});
+
 export const applicationUsers = sqliteTable('application_users', {
   id: text().primaryKey(),
   applicationId: text('application_id')
@@ -48,12 +76,16 @@ export const applicationUsers = sqliteTable('application_users', {
   status: text({ enum: MEMBERSHIP_STATUSES }).notNull(),
   statusReason: text('status_reason'),
   username: text(),
+  /** 0 for who has never come. */
   lastSeenAt: integer('last_seen_at').notNull(),
   rolesUpdatedAt: integer('roles_updated_at').notNull(),
   scopesUpdatedAt: integer('scopes_updated_at').notNull(),
   membershipsUpdatedAt: integer('memberships_updated_at').notNull(),
   /** Grows when all of this member's sessions end at once. */
   sessionEpoch: integer('session_epoch').notNull().default(0),
+  /** Of a reservation, the address it was made for; null for a member. Both columns: store/reservations.ts. */
+  reservedEmail: text('reserved_email'),
+  reservedProfile: text('reserved_profile', { mode: 'json' }).$type<ReservedProfile>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
-import { createInstance, type Instance } from '../../support/instance.ts';
-import { as, type Person, problemOf } from './account.ts';
+import { createInstance } from '../../support/instance.ts';
+import { as, problemOf, prove } from './account.ts';
 
 /** Somebody who is a customer of two tenants. */
 async function setUp() {
@@ -14,12 +14,6 @@ async function setUp() {
   instance.clock.advance(MINUTE);
   const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
   return { instance, application, tenant, here, there };
-}
-
-async function prove(instance: Instance, person: Person) {
-  const { json } = await as(instance, person)('POST', '/proof');
-  const body = { challengeId: json.data.challengeId, code: instance.codeFor('ada@example.com') };
-  expect((await as(instance, person)('POST', '/proof/confirm', body)).status).toBe(200);
 }
 
 describe('a session of one of several tenants', () => {
@@ -65,20 +59,8 @@ test('the console’s session speaks for the person everywhere', async () => {
   expect((await as(instance, owner)('GET', '/export')).status).toBe(200);
 });
 
-describe('a change of address', () => {
-  test('asked for while the person was known here alone is judged again when it is confirmed', async () => {
-    const instance = await createInstance();
-    const tenant = await given.tenant(instance);
-    const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
-    const { json } = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
-    instance.clock.advance(MINUTE);
-    await instance.signIn((await instance.createApplication()).clientId, 'ada@example.com');
-    const body = { challengeId: json.data.challengeId, code: instance.codeFor('mallory@example.com') };
-    const answer = await as(instance, there)('POST', '/email/confirm', body);
-    expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
-  });
-
-  test('needs a proof where the address stands on another tenant’s list', async () => {
+describe('a proof', () => {
+  test('is needed where the address stands on another tenant’s list', async () => {
     const instance = await createInstance();
     const application = await instance.createApplication();
     await instance.call('POST', `/api/applications/${application.id}/beta-interests`, {
@@ -87,11 +69,11 @@ describe('a change of address', () => {
     });
     const tenant = await given.tenant(instance);
     const there = await instance.signIn(tenant.application.clientId, 'ada@example.com');
-    const answer = await as(instance, there)('POST', '/email', { email: 'mallory@example.com' });
+    const answer = await as(instance, there)('GET', '/export');
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
   });
 
-  test('the mail of a proof says what it opens', async () => {
+  test('says in its mail what it opens', async () => {
     const { instance, there } = await setUp();
     await as(instance, there)('POST', '/proof');
     const mail = instance.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };

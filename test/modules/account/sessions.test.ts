@@ -8,7 +8,12 @@ const CHROME =
 
 describe('one’s sessions', () => {
   test('are listed newest first, of all applications, with device and place, and this one marked', async () => {
-    const instance = await createInstance({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const instance = await createInstance({
+      environment: {
+        GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
+        GATEHOUSE_TRUSTED_PROXIES: '192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24',
+      },
+    });
     const { clientId, id } = await instance.createApplication();
     const signIn = async (userAgent: string, country: string) => {
       instance.clock.advance(MINUTE);

@@ -143,7 +143,12 @@ describe('an entry', () => {
   });
 
   test('has the country that the trusted header gave', async () => {
-    const { instance, application, list } = await setUp({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const { instance, application, list } = await setUp({
+      environment: {
+        GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
+        GATEHOUSE_TRUSTED_PROXIES: '192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24',
+      },
+    });
     for (const [email, country] of [
       ['ada@example.com', 'de'],
       ['bob@example.com', 'XX1'],

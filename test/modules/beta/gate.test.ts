@@ -92,7 +92,7 @@ describe('opening to the public', () => {
   });
 
   test('tells 1,200 people exactly once through the job, also over a restart', async () => {
-    const beta = await setUpBeta();
+    const beta = await setUpBeta({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '10000' } });
     const emails = Array.from({ length: 1200 }, (_, index) => `person${index}@example.com`);
     for (let from = 0; from < 1200; from += 400) await beta.add(...emails.slice(from, from + 400));
     await beta.setGate('public');
@@ -105,7 +105,7 @@ describe('opening to the public', () => {
   });
 
   test('stops telling when it is closed again before all were told, and goes on when it opens', async () => {
-    const beta = await setUpBeta();
+    const beta = await setUpBeta({ environment: { GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE: '10000' } });
     const emails = Array.from({ length: 1100 }, (_, index) => `person${index}@example.com`);
     for (let from = 0; from < 1100; from += 500) await beta.add(...emails.slice(from, from + 500));
     await beta.setGate('public');

@@ -32,7 +32,10 @@ describe('the application behind a code', () => {
 describe('looking a code up', () => {
   test('shows who asks, from where, and what they would be able to do', async () => {
     const { instance, application, ada, begin, look } = await createScene({
-      environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' },
+      environment: {
+        GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
+        GATEHOUSE_TRUSTED_PROXIES: '192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24',
+      },
     });
     await given.holder(instance, 'scopes', application.id, ada.userId, 'orders:read');
     await given.holder(instance, 'memberships', application.id, ada.userId, 'berlin');

@@ -40,7 +40,12 @@ describe('a device code', () => {
   });
 
   test('remembers where it was asked for', async () => {
-    const { instance, begin } = await createScene({ environment: { GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry' } });
+    const { instance, begin } = await createScene({
+      environment: {
+        GATEHOUSE_COUNTRY_HEADER: 'cf-ipcountry',
+        GATEHOUSE_TRUSTED_PROXIES: '192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24',
+      },
+    });
     instance.peer = '192.0.2.44';
     const headers = { 'user-agent': `acme-cli/2 ${'x'.repeat(400)}`, 'cf-ipcountry': 'de' };
     await begin({ device_name: '  Ada’s laptop ' }, headers);

@@ -75,7 +75,7 @@ describe('importing somebody new', () => {
       roles: ['developer', 'user'],
       scopes: ['read', 'welcome'],
       memberships: ['gold'],
-      lastSeenAt: isoTime(START),
+      lastSeenAt: null,
       joinedAt: isoTime(START),
       kind: 'person',
       statusReason: null,
@@ -325,11 +325,12 @@ describe('a row that fails', () => {
   });
 
   test('names a deleted user, and brings nobody back', async () => {
-    const { instance, manage, elsewhere, load } = await setUp();
-    const [ada] = await people(manage, 'ada@example.com');
+    const { instance, application, other, manage, load } = await setUp();
+    const { userId: ada } = await instance.signIn(application.clientId, 'ada@example.com');
     await manage('POST', `/users/${ada}/delete`);
-    const [bob] = await people(elsewhere, 'bob@example.com');
-    await given.person(instance, bob!, { deletedAt: 1 });
+    const { userId: bob } = await instance.signIn(other.clientId, 'bob@example.com');
+    await instance.services.mail.runOnce();
+    await given.person(instance, bob, { deletedAt: 1 });
     const before = await withoutAudit(instance);
     const { results } = await load(
       { email: 'ada@example.com', roleSlugs: ['developer'], profile: PROFILE },
@@ -343,9 +344,10 @@ describe('a row that fails', () => {
   });
 
   test('names an archived address, which never becomes a new account', async () => {
-    const { instance, manage, load } = await setUp();
-    const [ada] = await people(manage, 'new@example.com');
-    await given.alias(instance, 'old@example.com', ada!);
+    const { instance, application, load } = await setUp();
+    const { userId: ada } = await instance.signIn(application.clientId, 'new@example.com');
+    await instance.services.mail.runOnce();
+    await given.alias(instance, 'old@example.com', ada);
     const before = await withoutAudit(instance);
     const { results } = await load({ email: 'Old@example.com' });
     expect(results).toEqual([{ email: 'old@example.com', outcome: 'skipped', userId: null, error: 'email_archived' }]);

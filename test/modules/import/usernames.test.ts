@@ -52,8 +52,9 @@ describe('the username check', () => {
   });
 
   test('counts the name of a deleted or banned member as taken', async () => {
-    const { manage, check, claim } = await setUp();
+    const { instance, application, manage, check, claim } = await setUp();
     const ada = await claim('ada@example.com', 'ada');
+    await instance.signIn(application.clientId, 'ada@example.com');
     const bob = await claim('bob@example.com', 'bob');
     await manage('POST', `/users/${ada.userId}/delete`);
     await manage('POST', `/users/${bob.userId}/ban`);

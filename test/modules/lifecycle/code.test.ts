@@ -159,14 +159,22 @@ describe('the code', () => {
     ]);
   });
 
-  test('does not carry out what the state no longer allows', async () => {
-    const { instance, ask, confirm } = await setUp();
+  test('is over once another has been used', async () => {
+    const { ask, confirm } = await setUp();
     const first = await ask({ kind: 'archive' });
-    const second = await ask({ kind: 'archive' });
-    await confirm(first.challengeId, first.code);
+    const second = await ask({ kind: 'delete' });
+    expect((await confirm(first.challengeId, first.code)).status).toBe(200);
+    const answer = await confirm(second.challengeId, second.code);
+    expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
+  });
+
+  test('does not carry out what the state no longer allows', async () => {
+    const { instance, application, ask, confirm } = await setUp();
+    const { challengeId, code } = await ask({ kind: 'archive' });
+    await given.application(instance, application.id, { archivedAt: instance.clock.now() });
     instance.clock.advance(MINUTE);
     const { applications, audit_records: audit } = await tables(instance);
-    const answer = await confirm(second.challengeId, second.code);
+    const answer = await confirm(challengeId, code);
     expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
     expect(await tables(instance)).toMatchObject({ applications, audit_records: audit });
   });

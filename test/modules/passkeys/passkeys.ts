@@ -28,10 +28,12 @@ export async function signInWith(
   clientId: string,
   passkey: SoftPasskey,
   claims: Claims = {},
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
   const { challengeId, options } = (await signInOptions(instance, clientId)).json.data;
   return instance.call('POST', '/api/v1/auth/passkey/verify', {
     body: { challengeId, credential: usePasskey(passkey, options, claims) },
+    headers,
   });
 }
 

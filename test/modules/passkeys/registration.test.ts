@@ -243,7 +243,8 @@ describe('removing a passkey', () => {
     const { instance, application, ada } = await setUp();
     const { json, passkey } = await register(instance, ada.token);
     const path = `/api/account/passkeys/${json.data.id}`;
-    expect((await instance.call('DELETE', path, { token: ada.token })).json.data).toEqual({ id: json.data.id });
+    const removed = await instance.call('DELETE', path, { token: ada.token });
+    expect(removed.json.data).toEqual({ id: json.data.id, sessionsEnded: 0 });
     expect(problemOf(await signInWith(instance, application.clientId, passkey))).toEqual([400, 'passkey_unknown']);
     expect(instance.auditKinds(application.id)).toContain('passkey.removed');
     expect(instance.events(application.id).at(-1)).toEqual({

@@ -74,8 +74,7 @@ export function toldOnce(userId: string, categories: string[], more: { name?: st
 export const SILENCE = { shop: [], forum: [], club: [] };
 
 /** Paths of the fields that an answer refuses. */
-const refusedFields = ({ json }: Answer): string[] =>
-  (json.fields ?? []).map(({ path }: { path: string }) => path);
+const refusedFields = ({ json }: Answer): string[] => (json.fields ?? []).map(({ path }: { path: string }) => path);
 
 /** Runs a call that must be refused, and proves that it changed nothing and repeated nothing of what was sent. */
 export async function refused(

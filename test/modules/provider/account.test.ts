@@ -143,7 +143,7 @@ describe('a provider disconnected', () => {
     const { userId, finish, list, remove } = await signedIn(scene);
     await finish();
     const [{ id }] = await list();
-    expect((await remove(id)).json.data).toEqual({ id });
+    expect((await remove(id)).json.data).toEqual({ id, sessionsEnded: 0 });
     expect(await list()).toEqual([]);
     const { instance, application } = scene;
     const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };

@@ -8,7 +8,7 @@ const SECRET = 'GOCSPX-hunter2';
 const CLIENT = { clientId: 'shop.apps.example', clientSecret: SECRET };
 const GOOGLE = 'https://accounts.google.com';
 const REDIRECT_URI = 'http://localhost:8080/api/auth/google/callback';
-const NONE = { source: null, issuer: null, clientId: null, name: null, isTrusted: false, redirectUri: REDIRECT_URI };
+const NONE = { source: null, issuer: null, clientId: null, name: null, speaksFor: null, redirectUri: REDIRECT_URI };
 
 async function setUp(options?: Parameters<typeof createInstance>[0]) {
   const instance = await createInstance(options);
@@ -24,7 +24,7 @@ describe('an application’s identity provider', () => {
   test('is its own, then the instance’s, then none', async () => {
     const environment = { GATEHOUSE_GOOGLE_CLIENT_ID: 'instance', GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret' };
     const { instance, call } = await setUp({ environment });
-    const common = { issuer: GOOGLE, isTrusted: true, redirectUri: REDIRECT_URI };
+    const common = { issuer: GOOGLE, speaksFor: 'everyone', redirectUri: REDIRECT_URI };
     const ofInstance = { ...common, source: 'instance', clientId: 'instance', name: 'Google' };
     expect((await call('GET')).json.data).toEqual(ofInstance);
     const own = { ...common, source: 'application', clientId: 'shop.apps.example', name: 'Work account' };
@@ -33,7 +33,7 @@ describe('an application’s identity provider', () => {
     expect((await call('PUT', { ...CLIENT, issuer: 'https://id.example.com/realm' })).json.data).toMatchObject({
       issuer: 'https://id.example.com/realm',
       name: 'id.example.com',
-      isTrusted: true,
+      speaksFor: 'workspace',
     });
     expect((await call('DELETE')).json.data).toEqual(ofInstance);
     expect((await call('DELETE')).status).toBe(404);
@@ -99,7 +99,7 @@ describe('an application’s identity provider', () => {
     expect(kinds(instance)).toEqual([]);
   });
 
-  test('is Google or the instance’s own where several workspaces share its people', async () => {
+  test('speaks for everyone where it is Google’s or the instance’s own, and else for its workspace', async () => {
     const environment = {
       GATEHOUSE_GOOGLE_CLIENT_ID: 'instance',
       GATEHOUSE_GOOGLE_CLIENT_SECRET: 'secret',
@@ -107,16 +107,16 @@ describe('an application’s identity provider', () => {
     };
     const { instance, call } = await setUp({ environment });
     await given.tenant(instance);
+    const put = async (client: object) => (await call('PUT', { ...CLIENT, ...client })).json.data.speaksFor;
     for (const issuer of [
       'https://evil.example',
+      'https://id.example.com',
       'https://id.example.com/',
       'https://accounts.google.com.evil.example',
-    ]) {
-      const { status, json } = await call('PUT', { ...CLIENT, issuer });
-      expect([status, json.fields[0].path]).toEqual([400, 'issuer']);
-      expect(json.fields[0].message).toContain('GATEHOUSE_GOOGLE_ISSUER');
-    }
-    for (const issuer of [GOOGLE, 'https://id.example.com'])
-      expect((await call('PUT', { ...CLIENT, issuer })).json.data).toMatchObject({ issuer, isTrusted: true });
+    ])
+      expect(await put({ issuer })).toBe('workspace');
+    expect(await put({ issuer: 'https://id.example.com/', clientId: 'instance' })).toBe('workspace');
+    expect(await put({ issuer: 'https://id.example.com', clientId: 'instance' })).toBe('everyone');
+    expect(await put({ issuer: GOOGLE })).toBe('everyone');
   });
 });

@@ -21,7 +21,7 @@ const ENTRY = {
   roles: ['user'],
   scopes: [],
   memberships: [],
-  lastSeenAt: isoTime(START),
+  lastSeenAt: null,
   joinedAt: isoTime(START),
 };
 

@@ -115,3 +115,10 @@ export function quarantineMails({ instance }: Pick<Scene, 'instance'>): string[]
     .all() as { recipient: string }[];
   return rows.map(({ recipient }) => recipient);
 }
+
+export const URL_OF_SHOP = 'https://shop.example.com/hooks';
+export const input = (changes: object = {}) => ({ url: URL_OF_SHOP, events: ['*'], ...changes });
+/** As operators run it: nothing but public https is a target. */
+export function setUpNormal(environment: Record<string, string> = {}) {
+  return setUp({ mode: 'normal', environment });
+}

@@ -81,6 +81,17 @@ describe('failureText', () => {
     expect(failureText(en.errors, { ...failure, code: 'network' })).toBe(en.errors.network);
   });
 
+  test.each([
+    [1, '2 seconds'],
+    [90, '90 seconds'],
+    [91, '2 minutes'],
+    [90 * 60, '90 minutes'],
+    [90 * 60 + 1, '2 hours'],
+    [24 * 3600, '24 hours'],
+  ])('a wait of %d s is said as %s', (retryAfterSeconds, text) => {
+    expect(failureText(en.errors, { ...failure, code: 'rate_limited', retryAfterSeconds })).toContain(` ${text},`);
+  });
+
   test('an unknown code is an internal error with its reference', () => {
     for (const code of ['internal', 'brand_new', 'constructor', 'reference', 'rate_limited_minutes']) {
       expect(failureText(en.errors, { ...failure, code })).toEndWith('Reference: req_1');

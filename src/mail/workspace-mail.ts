@@ -1,0 +1,65 @@
+/**
+ * Mails of a workspace to people who have not asked for them at that moment, such as invitations: so many an hour, counted
+ * in the change that queues them. Codes, and notices to people of what was done to their account, are not among them.
+ */
+import { HOUR } from '../core/clock.ts';
+import { AppError } from '../core/error.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { type OutgoingMail, queueMail } from '../store/mails.ts';
+import { addToRateCounter, type CounterKey, findRateCount } from '../store/rate-counters.ts';
+
+/** As stored. */
+const BUCKET = 'workspace-mail';
+/** Of the console itself, which is of no workspace. */
+const CONSOLE = 'console';
+
+/** Where a workspace stands in the hour. */
+export interface MailStanding {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the hour ends, at least 1. */
+  readonly resetSeconds: number;
+}
+
+export interface WorkspaceMail {
+  /** @param now in epoch milliseconds. */
+  standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
+  /** How many may still be queued in this hour. */
+  left(unit: Unit, workspaceId: string | null): Promise<number>;
+  /** All or none. @throws {AppError} rate_limited where more are to be queued than are left. */
+  queue(unit: Unit, workspaceId: string | null, mails: readonly OutgoingMail[]): Promise<void>;
+}
+
+/** @param perHour how many, by the hours of the clock. */
+export function workspaceMail(perHour: number): WorkspaceMail {
+  async function standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding> {
+    const key = keyOf(workspaceId, now);
+    const remaining = Math.max(0, perHour - (await findRateCount(reader, key)));
+    return { limit: perHour, remaining, resetSeconds: Math.max(1, Math.ceil((key.windowEndsAt - now) / 1000)) };
+  }
+
+  return {
+    standing,
+    async left(unit, workspaceId) {
+      return (await standing(unit, workspaceId, unit.now)).remaining;
+    },
+    async queue(unit, workspaceId, mails) {
+      if (mails.length === 0) return;
+      const { limit, remaining, resetSeconds } = await standing(unit, workspaceId, unit.now);
+      if (mails.length > remaining)
+        throw new AppError('rate_limited', {
+          hint: 'workspace_mail_spent',
+          values: { max: limit },
+          limit,
+          retryAfterSeconds: resetSeconds,
+        });
+      await addToRateCounter(unit, keyOf(workspaceId, unit.now), mails.length);
+      for (const mail of mails) await queueMail(unit, mail);
+    },
+  };
+}
+
+function keyOf(workspaceId: string | null, now: number): CounterKey {
+  const windowStartedAt = now - (now % HOUR);
+  return { bucket: BUCKET, subject: workspaceId ?? CONSOLE, windowStartedAt, windowEndsAt: windowStartedAt + HOUR };
+}

@@ -1,0 +1,124 @@
+/** The link by which the holder of an address undoes that the account was moved to another one. */
+import type { Actor } from '../../core/actor.ts';
+import { type Clock, DAY } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
+import type { Random } from '../../core/random.ts';
+import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
+import type { Database, Reader, Unit } from '../../db/database.ts';
+import { accountChangeMail } from '../../mail/messages/account.ts';
+import { mailNotice } from '../../mail/notice.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { dropCodesTo } from '../../store/codes.ts';
+import {
+  type EmailChange,
+  findOpenEmailChange,
+  insertEmailChange,
+  type NewEmailChange,
+  settleEmailChanges,
+} from '../../store/email-changes.ts';
+import { deletePasskeysSince } from '../../store/passkeys.ts';
+import { deleteAliases, isAddressOfAnother, requireUser, updateUser } from '../../store/people.ts';
+import { deleteIdentitiesSince } from '../../store/provider-identities.ts';
+import { moveInterest } from '../beta/interests.ts';
+import { announce } from '../users/announce.ts';
+import { endAccess } from './end-access.ts';
+
+/** How long the address before can undo a change. */
+export const UNDO_DAYS = 7;
+
+/** Where the link leads. */
+export const UNDO_PATH = '/undo-email-change';
+
+export interface EmailUndoDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly baseUrl: () => string;
+}
+
+export type EmailUndo = ReturnType<typeof emailUndoService>;
+
+/** A link serves whoever holds it, once; it is never logged. */
+export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDependencies) {
+  const open = async (reader: Reader, token: string, now: number): Promise<EmailChange | undefined> =>
+    isSecret('emailUndo', token) ? findOpenEmailChange(reader, hashSecret(token), now) : undefined;
+
+  return {
+    /** Makes the link for a change, in the change. @returns where it leads. */
+    async link(unit: Unit, change: Omit<NewEmailChange, 'tokenHash' | 'expiresAt'>): Promise<string> {
+      const token = mintSecret('emailUndo', random);
+      await insertEmailChange(unit, {
+        ...change,
+        tokenHash: hashSecret(token),
+        expiresAt: unit.now + UNDO_DAYS * DAY,
+      });
+      return `${baseUrl()}${UNDO_PATH}?token=${token}`;
+    },
+
+    /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
+    async isOpen(token: string): Promise<boolean> {
+      return (await open(db.reader, token, clock.now())) !== undefined;
+    },
+
+    /**
+     * Puts the address back, whatever has become of it since. Later changes are undone with it, and their links void; what
+     * could be used by whoever made them ends.
+     *
+     * @throws {AppError} not_found for a link that is wrong, used or expired; conflict where the address is somebody else's.
+     */
+    async undo(actor: Actor, token: string): Promise<void> {
+      // Asked first without a change: anybody can send something that looks like a token.
+      if (!(await open(db.reader, token, clock.now()))) throw linkGone();
+      await db.write(actor, async (unit) => {
+        const change = await open(unit, token, unit.now);
+        if (!change) throw linkGone();
+        const { userId, previousEmail } = change;
+        if (await isAddressOfAnother(unit, previousEmail, userId))
+          throw new AppError('conflict', { hint: 'undo_address_taken' });
+        await putBack(unit, change);
+        await endAccess(unit, { userId }, 'email_change_undone');
+        await tell(unit, change, await removeWaysIn(unit, change));
+      });
+    },
+  };
+}
+
+/** The address that it had is nobody's from then on: it is not archived, since it was never this person's. */
+async function putBack(unit: Unit, change: EmailChange): Promise<void> {
+  const { userId, previousEmail } = change;
+  const { email } = await requireUser(unit, userId);
+  await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
+  if (email === previousEmail) return;
+  // Whoever has the link has read that mailbox.
+  await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
+  await dropCodesTo(unit, email);
+  await moveInterest(unit, email, previousEmail);
+  await mailNotice(unit, email, accountChangeMail('email_change_undone', null));
+}
+
+/** Those that have come since the change. @returns which there were. */
+async function removeWaysIn(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
+  const passkeys = await deletePasskeysSince(unit, userId, createdAt);
+  const identities = await deleteIdentitiesSince(unit, userId, createdAt);
+  return [...(passkeys > 0 ? ['passkey'] : []), ...(identities > 0 ? ['provider'] : [])];
+}
+
+async function tell(
+  unit: Unit,
+  { userId, applicationId, previousEmail: email }: EmailChange,
+  removed: readonly string[],
+): Promise<void> {
+  await announce(unit, userId, 'user.identity_changed', { changed: ['email', ...removed] });
+  await recordAudit(unit, {
+    kind: 'account.email_change_undone',
+    applicationId,
+    userId,
+    email,
+    detail: { removed },
+  });
+  await mailNotice(unit, email, accountChangeMail('email_change_undone', null));
+}
+
+function linkGone(): AppError {
+  return new AppError('not_found', { hint: 'undo_link_spent' });
+}

@@ -1,0 +1,60 @@
+/** What happens when somebody comes to a workspace that keeps places for them: what waited there is theirs. */
+import { displayName } from '../../core/display-name.ts';
+import type { Unit } from '../../db/database.ts';
+import { ALL_KINDS, findGrantIds, heldSlugs } from '../../store/grants.ts';
+import { insertLanguages, listLanguages } from '../../store/languages.ts';
+import { findMember, type Member } from '../../store/members.ts';
+import { updateUser, type User } from '../../store/people.ts';
+import {
+  deleteReservation,
+  listReservationsIn,
+  redeemReservation,
+  type ReservedProfile,
+  takeInvitedSeats,
+} from '../../store/reservations.ts';
+import { addGrants } from '../grants/holders.ts';
+import { announceProfileChange } from './announce.ts';
+import { differenceOf, filled, profileOf } from './blanks.ts';
+
+/**
+ * Redeems all that is reserved for a person in a workspace, in the change of their first sign-in there: grants, usernames
+ * and states are theirs as they are, and what was imported fills the blanks of their profile. Who sees another profile than
+ * before is told.
+ *
+ * @param workspaceId null for the console, where seats of workspaces wait.
+ */
+export async function redeemReservations(unit: Unit, workspaceId: string | null, user: User): Promise<void> {
+  if (workspaceId === null) return takeInvitedSeats(unit, user);
+  const reservations = await listReservationsIn(unit, workspaceId, user);
+  if (reservations.length === 0) return;
+  const before = profileOf(user, await listLanguages(unit, user.id));
+  const shown = new Map<string, ReservedProfile>();
+  let after = before;
+  for (const reservation of reservations) {
+    const { id, reservedProfile } = reservation;
+    if (reservedProfile) {
+      after = filled(after, reservedProfile);
+      shown.set(id, reservedProfile);
+    }
+    await redeem(unit, reservation, user.id);
+  }
+  const { languages, ...identity } = after;
+  const { categories } = differenceOf(before, after);
+  if (categories.includes('identity')) await updateUser(unit, user.id, identity);
+  if (categories.includes('languages')) await insertLanguages(unit, user.id, languages);
+  await announceProfileChange(unit, user.id, displayName({ ...identity, name: user.name }), ({ id }) =>
+    differenceOf(shown.get(id) ?? before, after),
+  );
+}
+
+/** A place that was kept under another id moves to the person; where they have one as well, its grants are added. */
+async function redeem(unit: Unit, reservation: Member, userId: string): Promise<void> {
+  const { id, applicationId } = reservation;
+  const own = reservation.userId === userId ? undefined : await findMember(unit, applicationId, userId);
+  if (!own) return redeemReservation(unit, id, userId);
+  for (const kind of ALL_KINDS) {
+    const waiting = await findGrantIds(unit, kind, applicationId, await heldSlugs(unit, kind, id));
+    await addGrants(unit, kind, own, await heldSlugs(unit, kind, own.id), waiting);
+  }
+  await deleteReservation(unit, id);
+}

@@ -1,0 +1,496 @@
+/** Guessing codes: how many guesses are judged, wherever they come from, and who gets in all the same meanwhile. */
+import { describe, expect, test } from 'bun:test';
+import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
+import { register, signInWith } from '../modules/passkeys/passkeys.ts';
+import { type Answer, createInstance, type Instance } from '../support/instance.ts';
+
+const VICTIM = 'ada@example.com';
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
+/** So that neither asking for codes nor one code is what stops a guesser. */
+const ONLY_BUDGETS = {
+  GATEHOUSE_LIMIT_CODES_PER_EMAIL: '100000',
+  GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '100000',
+  GATEHOUSE_LIMIT_TRIES_PER_CODE: '20',
+  GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '100000',
+};
+
+interface Guess {
+  readonly email?: string;
+  readonly peer?: string;
+  readonly cookie?: string;
+}
+
+async function setUp(environment: Record<string, string> = {}) {
+  const instance = await createInstance({ environment });
+  const { clientId, id } = await instance.createApplication();
+  return { instance, clientId, applicationId: id };
+}
+
+const headersOf = (cookie?: string) => (cookie === undefined ? {} : { headers: { ...OWN_PAGE, cookie } });
+const ask = (instance: Instance, clientId: string, email: string, cookie?: string) =>
+  instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, ...headersOf(cookie) });
+const give = (instance: Instance, challengeId: string, code: string, cookie?: string) =>
+  instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code }, ...headersOf(cookie) });
+const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
+
+/** One guess with a code of its own. @returns the refusal: of the guess, or of asking for a code. */
+async function guess(instance: Instance, clientId: string, { email = VICTIM, peer, cookie }: Guess): Promise<Answer> {
+  if (peer !== undefined) instance.peer = peer;
+  const asked = await ask(instance, clientId, email, cookie);
+  if (asked.status !== 200) return asked;
+  return give(instance, asked.json.data.challengeId, wrong(instance.codeFor(email)), cookie);
+}
+
+/** Addresses of as many clients as are asked for, no two in one block. */
+function* clients(): Generator<string> {
+  for (let at = 0; ; at += 1) yield `198.${18 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}`;
+}
+
+/** Guesses whenever it can, as often as is judged, until the time is up. @returns when each was judged. */
+async function guessFor(instance: Instance, ms: number, attempt: () => Promise<Answer>): Promise<number[]> {
+  const end = instance.clock.now() + ms;
+  const judged: number[] = [];
+  while (instance.clock.now() < end) {
+    const { status, json, headers } = await attempt();
+    if (json.error === 'code_invalid') judged.push(instance.clock.now());
+    else expect([status, json.error]).toEqual([429, 'rate_limited']);
+    const waitMs = status === 429 ? Number(headers.get('retry-after')) * SECOND : 30 * SECOND;
+    instance.clock.advance(Math.max(waitMs, SECOND));
+  }
+  return judged;
+}
+
+/** The most that fall in any one day. */
+const mostInADay = (times: readonly number[]) =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + DAY).length));
+
+/** A browser in which the person has signed in on the hosted page. @returns its cookie. */
+async function knownBrowser(instance: Instance, clientId: string, email = VICTIM, before = ''): Promise<string> {
+  const asked = await ask(instance, clientId, email);
+  const body = { challengeId: asked.json.data.challengeId, code: instance.codeFor(email) };
+  const headers = { ...OWN_PAGE, ...(before && { cookie: before }) };
+  const { headers: answered } = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers });
+  instance.clock.advance(MINUTE);
+  return answered
+    .getSetCookie()
+    .find((cookie) => cookie.startsWith('gatehouse-known='))!
+    .split(';')[0]!;
+}
+
+describe('guesses that are judged in a day', () => {
+  test('at one address: 24, from however many clients, and no more in any 24 hours', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    const peers = clients();
+    const judged = await guessFor(instance, 4 * DAY, () =>
+      guess(instance, clientId, { peer: peers.next().value as string }),
+    );
+    const start = judged[0]!;
+    expect(judged.filter((at) => at < start + DAY)).toHaveLength(24);
+    expect(mostInADay(judged)).toBe(24);
+  }, 30_000);
+
+  test('at one address: no more than 24, also at a pace that is to slip below', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    const peers = clients();
+    const judged: number[] = [];
+    for (const end = instance.clock.now() + 3 * DAY; instance.clock.now() < end; instance.clock.advance(70 * MINUTE)) {
+      const { json } = await guess(instance, clientId, { peer: peers.next().value as string });
+      if (json.error === 'code_invalid') judged.push(instance.clock.now());
+    }
+    expect(mostInADay(judged)).toBeLessThanOrEqual(24);
+  });
+
+  test('from one /64 over ever other addresses of people: 54', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    let count = 0;
+    const judged = await guessFor(instance, 2 * DAY, () => {
+      count += 1;
+      return guess(instance, clientId, {
+        email: `person${count}@example.com`,
+        peer: `2001:db8:0:7::${count.toString(16)}`,
+      });
+    });
+    const start = judged[0]!;
+    expect(judged.filter((at) => at < start + DAY)).toHaveLength(54);
+    expect(mostInADay(judged)).toBe(54);
+  }, 30_000);
+
+  test('with codes that were asked for from elsewhere: the guesser’s block is what counts', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    const statuses: number[] = [];
+    for (let at = 0; at < 60; at += 1) {
+      const email = `person${at}@example.com`;
+      instance.peer = `198.51.100.${at}`;
+      const { challengeId } = (await ask(instance, clientId, email)).json.data;
+      instance.peer = '203.0.113.66';
+      statuses.push((await give(instance, challengeId, wrong(instance.codeFor(email)))).status);
+    }
+    expect(statuses).toEqual([...Array(50).fill(400), ...Array(10).fill(429)]);
+  });
+
+  test('in the whole instance: as many an hour as were set, also with a right code', async () => {
+    const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '30' });
+    const peers = clients();
+    const at = (count: number) =>
+      guess(instance, clientId, { email: `person${count}@example.com`, peer: peers.next().value as string });
+    const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+    const right = instance.codeFor(VICTIM);
+    const first = instance.clock.now();
+    for (let count = 0; count < 30; count += 1) {
+      expect((await at(count)).status).toBe(400);
+      instance.clock.advance(SECOND);
+    }
+    const refused = await give(instance, challengeId, right);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      String((first + HOUR - instance.clock.now()) / SECOND),
+    ]);
+    instance.clock.advance(first + HOUR - instance.clock.now());
+    expect([(await at(31)).status, (await at(32)).status]).toEqual([400, 429]);
+  });
+
+  test('at once: of 200 side by side as many as the budget has, whichever budget it is', async () => {
+    for (const [setting, judged] of [
+      ['GATEHOUSE_LIMIT_TRIES_PER_CODE', 5],
+      ['GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL', 7],
+      ['GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS', 6],
+      ['GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL', 4],
+    ] as const) {
+      const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, [setting]: String(judged) });
+      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      const code = wrong(instance.codeFor(VICTIM));
+      const answers = await Promise.all(Array.from({ length: 200 }, () => give(instance, challengeId, code)));
+      expect([setting, answers.filter(({ json }) => json.error === 'code_invalid').length]).toEqual([setting, judged]);
+    }
+  });
+
+  test('for changes to an account and an application count as well, in the same budget of the client', async () => {
+    const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '2' });
+    const { token } = await instance.signIn(clientId, VICTIM);
+    const proof = await instance.call('POST', '/api/account/proof', { token });
+    const body = { challengeId: proof.json.data.challengeId, code: wrong(instance.codeFor(VICTIM)) };
+    const confirm = () => instance.call('POST', '/api/account/proof/confirm', { token, body });
+    expect([(await confirm()).status, (await confirm()).status, (await confirm()).status]).toEqual([400, 400, 429]);
+    expect((await guess(instance, clientId, { email: 'bob@example.com' })).status).toBe(429);
+  });
+});
+
+describe('a pause', () => {
+  test('doubles with each further wrong code, up to a day, and a restart forgives nothing', async () => {
+    let { instance, clientId } = await setUp(ONLY_BUDGETS);
+    const peers = clients();
+    const next = () => guess(instance, clientId, { peer: peers.next().value as string });
+    for (let count = 0; count < 20; count += 1) {
+      if (count > 0) instance.clock.advance(30 * SECOND);
+      expect((await next()).json.error).toBe('code_invalid');
+    }
+    const pauses: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      instance = await instance.restart();
+      const seconds = Number((await next()).headers.get('retry-after'));
+      pauses.push(seconds / 3600);
+      instance.clock.advance(seconds * SECOND - 1);
+      expect((await next()).status).toBe(429);
+      instance.clock.advance(1);
+      expect((await next()).json.error).toBe('code_invalid');
+    }
+    // 31 hours later the first twenty are forgotten.
+    expect(pauses).toEqual([1, 2, 4, 8, 16]);
+    expect((await ask(instance, clientId, VICTIM)).headers.get('retry-after')).toBe('30');
+  });
+
+  test('ends after a day at the latest', async () => {
+    const { instance, clientId } = await setUp({
+      ...ONLY_BUDGETS,
+      GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1',
+      GATEHOUSE_LIMIT_CODE_PAUSE_MINUTES: '1440',
+    });
+    expect((await guess(instance, clientId, {})).status).toBe(400);
+    expect((await guess(instance, clientId, {})).headers.get('retry-after')).toBe(String(DAY / SECOND));
+  });
+
+  test('says which limit was broken, how many it allows and when to come back', async () => {
+    const broken = async (environment: Record<string, string>, cookie = false) => {
+      const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, ...environment });
+      const known = cookie ? { cookie: await knownBrowser(instance, clientId) } : {};
+      expect((await guess(instance, clientId, known)).status).toBe(400);
+      const { status, json, headers } = await guess(instance, clientId, known);
+      expect([status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]).toEqual([429, '1', '0']);
+      expect(headers.get('ratelimit-reset')).toBe(headers.get('retry-after'));
+      expect(headers.get('retry-after')).toBe('3600');
+      return json.message as string;
+    };
+    const messages = [
+      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' }),
+      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '1' }),
+      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1' }),
+      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER: '1' }, true),
+    ];
+    expect(messages[0]).toContain('for this e-mail');
+    expect(messages[1]).toContain('from this network address');
+    expect(messages[2]).toContain('in all');
+    expect(messages[3]).toContain('in this browser');
+  });
+
+  test('is the same for a known and an unknown address, answer by answer', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    await instance.signIn(clientId, 'known@example.com');
+    instance.clock.advance(DAY);
+    const trace = async (email: string) => {
+      const peers = clients();
+      const answers: unknown[] = [];
+      for (let count = 0; count < 22; count += 1) {
+        const { status, json, headers } = await guess(instance, clientId, {
+          email,
+          peer: peers.next().value as string,
+        });
+        answers.push([status, { ...json, requestId: null }, headers.get('retry-after'), [...headers.keys()].sort()]);
+        instance.clock.advance(30 * SECOND);
+      }
+      return answers;
+    };
+    expect(await trace('known@example.com')).toEqual(await trace('unknown@example.com'));
+  });
+
+  test('leaves passkeys alone, and the codes of other people, applications and purposes', async () => {
+    const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
+    const other = await instance.createApplication({ name: 'Other' });
+    const { token } = await instance.signIn(clientId, VICTIM);
+    const { passkey } = await register(instance, token);
+    instance.clock.advance(MINUTE);
+    await guess(instance, clientId, {});
+    expect((await ask(instance, clientId, VICTIM)).status).toBe(429);
+    expect((await signInWith(instance, clientId, passkey)).status).toBe(200);
+    expect((await instance.call('POST', '/api/account/proof', { token })).status).toBe(200);
+    expect((await instance.trySignIn(other.clientId, VICTIM)).status).toBe(200);
+    expect((await instance.trySignIn(clientId, 'bob@example.com')).status).toBe(200);
+  });
+});
+
+describe('a browser that has signed the person in before', () => {
+  const PAUSED = {
+    ...ONLY_BUDGETS,
+    GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '3',
+    GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '3',
+    GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '3',
+    GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER: '2',
+  };
+  async function pause(instance: Instance, clientId: string): Promise<void> {
+    for (let count = 0; count < 3; count += 1) {
+      await guess(instance, clientId, {});
+      instance.clock.advance(30 * SECOND);
+    }
+    expect((await ask(instance, clientId, VICTIM)).status).toBe(429);
+  }
+
+  test('lets them in by code while codes are paused for everyone else', async () => {
+    const { instance, clientId } = await setUp(PAUSED);
+    const cookie = await knownBrowser(instance, clientId);
+    await pause(instance, clientId);
+    const asked = await ask(instance, clientId, VICTIM, cookie);
+    expect(asked.status).toBe(200);
+    const code = instance.codeFor(VICTIM);
+    // The code alone is not enough elsewhere.
+    expect((await give(instance, asked.json.data.challengeId, code)).status).toBe(429);
+    expect((await give(instance, asked.json.data.challengeId, code, cookie)).status).toBe(200);
+  });
+
+  test('has a budget of its own: a stolen cookie gives its few guesses and nothing else', async () => {
+    const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER: '10' });
+    const cookie = await knownBrowser(instance, clientId);
+    const peers = clients();
+    const judged = await guessFor(instance, 2 * DAY, () =>
+      guess(instance, clientId, { cookie, peer: peers.next().value as string }),
+    );
+    expect(judged.filter((at) => at < judged[0]! + DAY)).toHaveLength(14);
+    expect(mostInADay(judged)).toBe(14);
+    // What the thief used up is the thief's: neither the open budget nor another browser's.
+    expect((await guess(instance, clientId, {})).status).toBe(400);
+    const { headers, status } = await instance.call('POST', '/api/v1/session', { headers: { cookie } });
+    expect([status, headers.get('set-cookie')]).toEqual([401, null]);
+    expect((await instance.call('GET', '/api/account', { headers: { ...OWN_PAGE, cookie } })).status).toBe(401);
+  }, 30_000);
+
+  test('however many there are, all of a person together have no more than one budget beside the open one', async () => {
+    const { instance, clientId } = await setUp(ONLY_BUDGETS);
+    const cookies: string[] = [];
+    for (let count = 0; count < 40; count += 1) cookies.push(await knownBrowser(instance, clientId));
+    expect(new Set(cookies).size).toBe(40);
+    let judged = 0;
+    for (const cookie of cookies) {
+      judged += (await guess(instance, clientId, { cookie })).json.error === 'code_invalid' ? 1 : 0;
+      instance.clock.advance(30 * SECOND);
+    }
+    expect(judged).toBe(20);
+  });
+
+  test('is known for the people who signed in there, and for nobody else', async () => {
+    const { instance, clientId } = await setUp(PAUSED);
+    const bob = await knownBrowser(instance, clientId, 'bob@example.com');
+    const both = await knownBrowser(instance, clientId, VICTIM, bob);
+    await pause(instance, clientId);
+    expect((await ask(instance, clientId, VICTIM, bob)).status).toBe(429);
+    expect((await ask(instance, clientId, VICTIM, both)).status).toBe(200);
+    expect((await ask(instance, clientId, 'bob@example.com', both)).status).toBe(200);
+  });
+
+  test('is known by a cookie that this instance signed, whole, and not for ever', async () => {
+    const { instance, clientId } = await setUp(PAUSED);
+    const cookie = await knownBrowser(instance, clientId);
+    const elsewhere = await setUp();
+    const foreign = await knownBrowser(elsewhere.instance, elsewhere.clientId);
+    await pause(instance, clientId);
+    const [, id, until, mac] = /=([^.]+)\.([^.]+)\.(.+)$/.exec(cookie)!;
+    const forged = [
+      foreign,
+      `gatehouse-known=${id}.${until}.${'A'.repeat(mac!.length)}`,
+      `gatehouse-known=${id}.zzzzzz.${mac}`,
+      `gatehouse-known=${'A'.repeat(id!.length)}.${until}.${mac}`,
+      `gatehouse-known=${id}.${until}`,
+      `gatehouse-known=${'x.y.z~'.repeat(2000)}`,
+      'gatehouse-known=',
+    ];
+    for (const each of forged)
+      expect([each, (await ask(instance, clientId, VICTIM, each)).status]).toEqual([each, 429]);
+    expect((await ask(instance, clientId, VICTIM, cookie)).status).toBe(200);
+    instance.clock.advance(400 * DAY);
+    await pause(instance, clientId);
+    expect((await ask(instance, clientId, VICTIM, cookie)).status).toBe(429);
+  });
+
+  test('gets a cookie out of reach of scripts and other sites, which names nobody; others’ pages get none', async () => {
+    const instance = await createInstance({ environment: { GATEHOUSE_BASE_URL: 'https://auth.example.com' } });
+    const { clientId } = await instance.createApplication();
+    const signIn = async (headers: Record<string, string>) => {
+      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      const body = { challengeId, code: instance.codeFor(VICTIM) };
+      const answer = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers });
+      expect(answer.status).toBe(200);
+      instance.clock.advance(MINUTE);
+      return { userId: answer.json.data.userId as string, cookies: answer.headers.getSetCookie() };
+    };
+    expect((await signIn({})).cookies).toEqual([]);
+    expect((await signIn({ origin: 'https://shop.example.com', 'sec-fetch-site': 'cross-site' })).cookies).toEqual([]);
+    const { userId, cookies } = await signIn({ origin: 'https://auth.example.com', 'sec-fetch-site': 'same-origin' });
+    expect(cookies).toHaveLength(1);
+    const [value, ...attributes] = cookies[0]!.split('; ');
+    expect(value).toStartWith('__Host-gatehouse-known=');
+    expect(attributes.map((each) => each.replace(/=(?=\d).*/, '')).sort()).toEqual([
+      'HttpOnly',
+      'Max-Age',
+      'Path=/',
+      'SameSite=Strict',
+      'Secure',
+    ]);
+    for (const known of [userId, VICTIM, Buffer.from(VICTIM).toString('base64url')]) expect(value).not.toContain(known);
+  });
+
+  test('is known by a passkey as well, and beside the console’s session', async () => {
+    const { instance, clientId } = await setUp(PAUSED);
+    const { token } = await instance.signIn(clientId, VICTIM);
+    const { passkey } = await register(instance, token);
+    const signedIn = await signInWith(instance, clientId, passkey, {}, OWN_PAGE);
+    expect(signedIn.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual(['gatehouse-known']);
+    instance.clock.advance(MINUTE);
+    const { challengeId } = (await ask(instance, 'console', 'owner@example.com')).json.data;
+    const body = { challengeId, code: instance.codeFor('owner@example.com') };
+    const owner = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers: OWN_PAGE });
+    expect(owner.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual([
+      'gatehouse',
+      'gatehouse-known',
+    ]);
+  });
+});
+
+describe('what a right code leaves', () => {
+  test('no other code of the same person, purpose and application', async () => {
+    const { instance, clientId } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
+    const sent: { challengeId: string; code: string }[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
+      sent.push({ challengeId, code: instance.codeFor(VICTIM) });
+      instance.clock.advance(30 * SECOND);
+    }
+    const { challengeId } = (await ask(instance, other.clientId, VICTIM)).json.data;
+    const elsewhere = { challengeId, code: instance.codeFor(VICTIM) };
+    const bobs = (await ask(instance, clientId, 'bob@example.com')).json.data.challengeId as string;
+    expect((await give(instance, sent[1]!.challengeId, sent[1]!.code)).status).toBe(200);
+    for (const { challengeId: id, code } of sent) expect((await give(instance, id, code)).status).not.toBe(200);
+    expect((await give(instance, elsewhere.challengeId, elsewhere.code)).status).toBe(200);
+    expect((await give(instance, bobs, instance.codeFor('bob@example.com'))).status).toBe(200);
+  });
+
+  test('the same of codes for an action: those for other actions stay', async () => {
+    const { instance, clientId } = await setUp();
+    const { token } = await instance.signIn(clientId, VICTIM);
+    const asked = async (path: string) => {
+      const { challengeId } = (await instance.call('POST', path, { token })).json.data;
+      return { challengeId, code: instance.codeFor(VICTIM) };
+    };
+    const first = await asked('/api/account/proof');
+    const second = await asked('/api/account/proof');
+    const deletion = await asked('/api/account/deletion');
+    const confirm = (method: string, path: string, body: object) => instance.call(method, path, { token, body });
+    expect((await confirm('POST', '/api/account/proof/confirm', second)).status).toBe(200);
+    expect((await confirm('POST', '/api/account/proof/confirm', first)).json.error).toBe('code_expired');
+    expect((await confirm('DELETE', '/api/account', deletion)).status).toBe(200);
+  });
+});
+
+describe('the activity of an application', () => {
+  test('has each wrong code, with its address only where the person is a member', async () => {
+    const { instance, clientId, applicationId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
+    const other = await instance.createApplication({ name: 'Other' });
+    const { userId } = await instance.signIn(clientId, VICTIM);
+    await instance.signIn(other.clientId, 'elsewhere@example.com');
+    instance.clock.advance(MINUTE);
+    for (const email of [VICTIM, 'elsewhere@example.com', 'nobody@example.com'])
+      expect((await guess(instance, clientId, { email, peer: '203.0.113.66' })).status).toBe(400);
+    const { json } = await instance.call('GET', `/api/applications/${applicationId}/activity/list?status=error`, {
+      token: instance.workspaceKey,
+    });
+    const told = json.data.items as { kind: string; ok: boolean; detail: unknown; userId: string | null }[];
+    const detail = { reason: 'code_invalid', pausedUntil: expect.any(String) };
+    expect(told.map(({ kind, ok }) => [kind, ok])).toEqual(Array(3).fill(['signin.code_refused', false]));
+    expect(told.map((record) => record.detail)).toEqual(Array(3).fill(detail));
+    expect(told.map((record) => record.userId)).toEqual([null, null, userId]);
+    const rows = instance.sqlite
+      .query("SELECT user_id, email FROM audit_records WHERE kind = 'signin.code_refused' ORDER BY rowid")
+      .all();
+    expect(rows).toEqual([
+      { user_id: userId, email: VICTIM },
+      { user_id: null, email: null },
+      { user_id: null, email: null },
+    ]);
+  });
+});
+
+describe('codes of devices', () => {
+  test('guessed side by side from one client: ten on the page, whatever becomes of the rest', async () => {
+    const { instance } = await setUp();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => instance.call('GET', '/device?code=BBBB-BBBB')),
+    );
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(190);
+  });
+
+  test('guessed by many people from one client: as many as the client has, also side by side', async () => {
+    const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_USER_CODES_PER_ADDRESS: '8' });
+    const tokens: string[] = [];
+    for (let count = 0; count < 10; count += 1)
+      tokens.push((await instance.signIn(clientId, `guesser${count}@example.com`)).token);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        instance.call('GET', '/api/account/device?user_code=BBBB-BBBB', { token: tokens[at % 10] }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(8);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(32);
+    instance.peer = '203.0.113.8';
+    expect((await instance.call('GET', '/api/account/device?user_code=BBBB-BBBB', { token: tokens[0] })).status).toBe(
+      404,
+    );
+  });
+});

@@ -1,0 +1,215 @@
+/** Limits against callers who ask all at once, or just after a restart: exactly as many get through as were set. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
+import { LIMITS, type LimitName } from '@/http/limits.ts';
+import { type Answer, createInstance, type Instance } from '../support/instance.ts';
+
+setDefaultTimeout(60_000);
+
+/** As many as are set, and how many ask at once. */
+const ALLOWED = 7;
+const AT_ONCE = 25;
+
+/** So that no other limit of the same call speaks first. */
+const OTHERS = {
+  GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000',
+  GATEHOUSE_LIMIT_USER_CODES_PER_SESSION: '1000',
+  GATEHOUSE_LIMIT_USER_CODES_PER_PERSON: '1000',
+};
+
+interface Scene {
+  readonly clientId: string;
+  readonly applicationId: string;
+  /** Of a member. */
+  readonly session: string;
+}
+
+type Attempt = (instance: Instance, scene: Scene, index: number) => Promise<Answer>;
+
+const post = (path: string, body: (scene: Scene, index: number) => object): Attempt => {
+  return (instance, scene, index) =>
+    instance.call('POST', path.replace(':id', scene.applicationId), { body: body(scene, index) });
+};
+const get =
+  (path: string, headers: Record<string, string> = {}): Attempt =>
+  (instance) =>
+    instance.call('GET', path, { headers });
+const asPerson =
+  (method: string, path: string): Attempt =>
+  (instance, { session }) =>
+    instance.call(method, path, { token: session });
+
+const UNKNOWN_CODE = 'BBBB-BBBB';
+
+/** One use of each limit that is counted; of the others, `RECORDED_ELSEWHERE` says which test holds them to their number. */
+const USES: Partial<Record<LimitName, Attempt>> = {
+  sessionPerMinute: asPerson('POST', '/api/v1/session'),
+  failuresPerAddressPerMinute: (instance) => instance.call('POST', '/api/v1/session', { token: 'est_nonsense' }),
+  codesPerAddress: post('/api/v1/auth/otp/send', ({ clientId }, index) => ({
+    email: `guest${index}@example.com`,
+    clientId,
+  })),
+  passkeysPerAddress: post('/api/v1/auth/passkey/options', ({ clientId }) => ({ clientId })),
+  providerPerAddress: get('/api/auth/google/start'),
+  deviceCodesPerAddress: post('/api/v1/device/code', ({ clientId }) => ({ client_id: clientId })),
+  wrongDeviceCodesPerAddress: get(`/device?code=${UNKNOWN_CODE}`),
+  wrongUserCodesPerSession: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
+  wrongUserCodesPerPerson: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
+  wrongUserCodesPerAddress: asPerson('GET', `/api/account/device?user_code=${UNKNOWN_CODE}`),
+  setupPerAddressPerMinute: post('/api/setup', () => ({ token: 'nonsense', email: 'me@example.com' })),
+  interestPerEmail: post('/api/applications/:id/public/access-interest', () => ({
+    kind: 'request',
+    email: 'guest@example.com',
+  })),
+  interestPerAddress: post('/api/applications/:id/public/access-interest', (_, index) => ({
+    kind: 'request',
+    email: `guest${index}@example.com`,
+  })),
+  imagesPerPerson: asPerson('DELETE', '/api/account/self/images/avatar'),
+  exportsPerPerson: asPerson('GET', '/api/account/export'),
+};
+
+/** Those whose uses are rows, by the test that holds them to their number. */
+const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
+  wrongCodesPerEmail: 'attack/guessing-codes.test.ts',
+  wrongCodesPerBrowser: 'attack/guessing-codes.test.ts',
+  wrongCodesPerAddress: 'attack/guessing-codes.test.ts',
+  wrongCodesInAll: 'attack/guessing-codes.test.ts',
+  codePauseMinutes: 'attack/guessing-codes.test.ts',
+  mailsPerWorkspace: 'attack/mail-budget.test.ts',
+  devicePollSeconds: 'http/limits.test.ts',
+};
+
+async function setScene(environment: Record<string, string>): Promise<{ instance: Instance; scene: Scene }> {
+  const instance = await createInstance({ environment: { ...OTHERS, ...environment } });
+  const { id, clientId } = await instance.createApplication();
+  // A window of its own for what the scene itself uses up, and not at its very edge.
+  const { token } = await instance.signIn(clientId, 'ada@example.com');
+  instance.clock.advance(DAY + SECOND);
+  return { instance, scene: { applicationId: id, clientId, session: token } };
+}
+
+/** How many of so many at once are not told to wait. */
+async function letThrough(instance: Instance, scene: Scene, attempt: Attempt, from = 0): Promise<number> {
+  const answers = await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, index) => attempt(instance, scene, from + index)),
+  );
+  for (const { status } of answers) expect(status).toBeLessThan(500);
+  for (const { status, headers } of answers)
+    if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  return answers.filter(({ status }) => status !== 429).length;
+}
+
+test('every limit is held to its number here, or in a test that is named', () => {
+  const missing = (Object.keys(LIMITS) as LimitName[]).filter(
+    (name) => !(name in USES) && !(name in RECORDED_ELSEWHERE) && !(name in HERE),
+  );
+  expect(missing).toEqual([]);
+  for (const [name, file] of Object.entries(RECORDED_ELSEWHERE)) {
+    const setting = LIMITS[name as LimitName].env.replace('GATEHOUSE_LIMIT_', '');
+    expect(readFileSync(resolve(import.meta.dir, '..', file!), 'utf8')).toContain(setting);
+  }
+});
+
+describe('asked for all at once', () => {
+  test.each(Object.entries(USES) as [LimitName, Attempt][])(
+    '%s: exactly as many get through as were set, none after a restart, and as many again in the next window',
+    async (name, attempt) => {
+      const { env, windowMs } = LIMITS[name] as { env: string; windowMs: number };
+      const { instance, scene } = await setScene({ [env]: String(ALLOWED) });
+      expect(await letThrough(instance, scene, attempt)).toBe(ALLOWED);
+      expect(await letThrough(instance, scene, attempt, 100)).toBe(0);
+      const restarted = await instance.restart();
+      expect(await letThrough(restarted, scene, attempt, 200)).toBe(0);
+      instance.clock.advance(windowMs);
+      expect(await letThrough(restarted, scene, attempt, 300)).toBe(ALLOWED);
+    },
+  );
+
+  test.each([
+    ['perMinute', MINUTE, { perMinute: ALLOWED, perDay: 1000 }],
+    ['perDay', DAY, { perMinute: 1000, perDay: ALLOWED }],
+  ])('a key’s %s: the same, and what the minute refuses does not use up the day', async (_, windowMs, rateLimits) => {
+    const { instance, scene } = await setScene({});
+    const { token } = await instance.createKey(scene.applicationId, { rateLimits });
+    const use: Attempt = (at) => at.call('GET', `/api/applications/${scene.applicationId}`, { token });
+    expect(await letThrough(instance, scene, use)).toBe(ALLOWED);
+    const restarted = await instance.restart();
+    expect(await letThrough(restarted, scene, use)).toBe(0);
+    instance.clock.advance(windowMs);
+    expect(await letThrough(restarted, scene, use)).toBe(ALLOWED);
+  });
+});
+
+/** Whose uses are rows: one of a kind each. */
+const HERE: Partial<Record<LimitName, () => Promise<void>>> = {
+  async codeCooldownSeconds() {
+    const { instance, scene } = await setScene({});
+    await sendAtOnce(instance, scene);
+    expect(codeMails(instance)).toBe(1);
+    instance.clock.advance(30 * SECOND);
+    await sendAtOnce(await instance.restart(), scene);
+    expect(codeMails(instance)).toBe(2);
+  },
+  async codesPerEmail() {
+    const { instance, scene } = await setScene({ GATEHOUSE_LIMIT_CODES_PER_EMAIL: '3' });
+    for (let round = 0; round < 6; round += 1) {
+      await sendAtOnce(round % 2 ? await instance.restart() : instance, scene);
+      instance.clock.advance(31 * SECOND);
+    }
+    expect(codeMails(instance)).toBe(3);
+  },
+  async wrongTriesPerCode() {
+    const { instance, scene } = await setScene({
+      GATEHOUSE_LIMIT_TRIES_PER_CODE: '4',
+      GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1000',
+      GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '1000',
+    });
+    const body = { email: 'guest@example.com', clientId: scene.clientId };
+    const { challengeId } = (await instance.call('POST', '/api/v1/auth/otp/send', { body })).json.data;
+    const right = instance.codeFor('guest@example.com');
+    const guesses = Array.from({ length: AT_ONCE }, (_, index) =>
+      String((Number(right) + 1 + index) % 1_000_000).padStart(6, '0'),
+    );
+    const verify = async (at: Instance, code: string) =>
+      (await at.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } })).json.error;
+    const errors = await Promise.all(guesses.map((code) => verify(instance, code)));
+    expect(errors.filter((error) => error === 'code_invalid')).toHaveLength(4);
+    expect(errors.filter((error) => error === 'code_exhausted')).toHaveLength(AT_ONCE - 4);
+    expect(await verify(await instance.restart(), right)).toBe('code_exhausted');
+  },
+  async actionCodesPerEmail() {
+    const { instance, scene } = await setScene({ GATEHOUSE_LIMIT_ACTION_CODES_PER_EMAIL: String(ALLOWED) });
+    const token = instance.workspaceKey;
+    const ask: Attempt = (at) =>
+      at.call('POST', `/api/applications/${scene.applicationId}/lifecycle/send`, { token, body: { kind: 'archive' } });
+    expect(await letThrough(instance, scene, ask)).toBe(ALLOWED);
+    expect(await letThrough(await instance.restart(), scene, ask)).toBe(0);
+  },
+  async accountCodesPerPerson() {
+    const { instance, scene } = await setScene({ GATEHOUSE_LIMIT_ACCOUNT_CODES_PER_PERSON: String(ALLOWED) });
+    const ask = asPerson('POST', '/api/account/proof');
+    expect(await letThrough(instance, scene, ask)).toBe(ALLOWED);
+    expect(await letThrough(await instance.restart(), scene, ask)).toBe(0);
+  },
+};
+
+const sendAtOnce = (instance: Instance, { clientId }: Scene) =>
+  Promise.all(
+    Array.from({ length: AT_ONCE }, () =>
+      instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'guest@example.com', clientId } }),
+    ),
+  );
+
+function codeMails({ sqlite }: Instance): number {
+  const row = sqlite.query("SELECT count(*) AS n FROM mails WHERE recipient = 'guest@example.com'").get();
+  return (row as { n: number }).n;
+}
+
+describe('asked for all at once, where each use is on record', () => {
+  test.each(Object.entries(HERE))('%s: exactly as many as were set, restart or not', async (_, prove) => {
+    await prove();
+  });
+});

@@ -1,0 +1,243 @@
+/** Mail to anybody: what a key can have this server send to addresses of its choice, in an hour. */
+import { describe, expect, test } from 'bun:test';
+import { BlockList } from 'node:net';
+import { join } from 'node:path';
+import { HOUR } from '@/core/clock.ts';
+import { guardedFetch } from '@/outbound/guarded-fetch.ts';
+import * as given from '../support/given.ts';
+import { type Answer, createInstance, type Instance } from '../support/instance.ts';
+
+const LIMIT = 'GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE';
+
+const addresses = (count: number, name = 'victim') =>
+  Array.from({ length: count }, (_, index) => `${name}${index}@example.com`);
+
+/** Mails that are no codes, of all workspaces. */
+const mails = ({ sqlite }: Instance): number =>
+  (sqlite.query('SELECT count(*) AS n FROM mails WHERE code IS NULL').get() as { n: number }).n;
+
+const recipients = ({ sqlite }: Instance): string[] =>
+  (sqlite.query('SELECT recipient FROM mails WHERE code IS NULL').all() as { recipient: string }[]).map(
+    ({ recipient }) => recipient,
+  );
+
+interface Scene {
+  readonly instance: Instance;
+  readonly id: string;
+  /** As a key of the application alone. */
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  pendingWork(): Promise<unknown>;
+}
+
+async function setUp(perHour?: number): Promise<Scene> {
+  const instance = await createInstance({ environment: perHour === undefined ? {} : { [LIMIT]: String(perHour) } });
+  const { id } = await instance.createApplication({ signinGate: 'closed' });
+  const { token } = await instance.createKey(id);
+  const call = (method: string, path: string, body?: unknown) =>
+    instance.call(method, `/api/applications/${id}${path}`, { token, body });
+  await call('POST', '/signin-gate', { gate: 'private_beta' });
+  return { instance, id, call, pendingWork: async () => (await call('GET', '')).json.data.pendingWork };
+}
+
+async function addPending({ call }: Scene, emails: readonly string[]): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (let from = 0; from < emails.length; from += 500) {
+    const added = await call('POST', '/beta-interests', { emails: emails.slice(from, from + 500), status: 'pending' });
+    for (const { id, email } of added.json.data.items) ids[email] = id;
+  }
+  return ids;
+}
+
+const runDue = async ({ services }: Instance) => services.longWork.runOnce();
+
+/** The refusal of one mail too many. */
+function expectSpent({ status, json, headers }: Answer, perHour: number): void {
+  expect(status).toBe(429);
+  expect(json.error).toBe('rate_limited');
+  expect(json.message).toContain(`${perHour} mails an hour`);
+  expect(headers.get('ratelimit-limit')).toBe(String(perHour));
+  expect(headers.get('ratelimit-remaining')).toBe('0');
+  expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'));
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(3600);
+}
+
+describe('one application key', () => {
+  test('has 1,000 mails an hour queued to 2,000 addresses of its choice; the rest waits, and nothing is lost', async () => {
+    const scene = await setUp();
+    const { instance, call } = scene;
+    const emails = addresses(2000);
+    await addPending(scene, emails);
+    const decided = await call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
+    expect(decided.json.data).toEqual({ policy: 'auto_accept', decided: 2000 });
+    await runDue(instance);
+    expect(mails(instance)).toBe(1000);
+    expect(await scene.pendingWork()).toMatchObject({ kind: 'decide_pending', done: 1000, total: 2000 });
+    // All are let in at once, told or not.
+    const listed = await call('GET', '/beta-interests?status=pending');
+    expect(listed.json.data.items).toEqual([]);
+
+    instance.clock.advance(HOUR - 1);
+    await runDue(instance);
+    expect(mails(instance)).toBe(1000);
+    instance.clock.advance(1);
+    await runDue(instance);
+    expect(recipients(instance).sort()).toEqual(emails.toSorted());
+    expect(await scene.pendingWork()).toBeNull();
+  });
+
+  test('is held to the mails of the hour after a restart as well', async () => {
+    const scene = await setUp(10);
+    await addPending(scene, addresses(30));
+    await scene.call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
+    await runDue(scene.instance);
+    expect(mails(scene.instance)).toBe(10);
+    const restarted = await scene.instance.restart();
+    await runDue(restarted);
+    await restarted.services.flushCounters();
+    await runDue(await restarted.restart());
+    expect(mails(scene.instance)).toBe(10);
+  });
+
+  test('cannot approve or decline with a mail when none is left: 429 with the reason, and nothing is changed', async () => {
+    const scene = await setUp(2);
+    const { instance, call } = scene;
+    const ids = await addPending(scene, addresses(4));
+    const [one, two, three, four] = addresses(4).map((email) => `/beta-interests/${ids[email]}`);
+    const first = await call('POST', `${one}/approve`, { notify: true });
+    expect(first.headers.get('ratelimit-limit')).toBe('2');
+    expect(first.headers.get('ratelimit-remaining')).toBe('1');
+    expect((await call('POST', `${two}/decline`, { soft: true })).status).toBe(200);
+    const audited = instance.auditKinds().length;
+    expectSpent(await call('POST', `${three}/approve`, { notify: true }), 2);
+    expectSpent(await call('POST', `${four}/decline`, { soft: true }), 2);
+    expect(instance.auditKinds()).toHaveLength(audited);
+    const { items } = (await call('GET', '/beta-interests?status=pending')).json.data;
+    expect(items.map(({ id }: { id: string }) => `/beta-interests/${id}`).sort()).toEqual([three!, four!].sort());
+    // What sends no mail goes on.
+    expect((await call('POST', `${three}/approve`, {})).status).toBe(200);
+    expect((await call('POST', `${four}/decline`, {})).status).toBe(200);
+    expect(mails(instance)).toBe(2);
+  });
+
+  test('that asks twenty times at once gets as many as are left', async () => {
+    const scene = await setUp(7);
+    const ids = Object.values(await addPending(scene, addresses(20)));
+    const answers = await Promise.all(
+      ids.map((id) => scene.call('POST', `/beta-interests/${id}/approve`, { notify: true })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(13);
+    expect(mails(scene.instance)).toBe(7);
+  });
+
+  test('leaves those of another workspace, and the codes of its own people, untouched', async () => {
+    const scene = await setUp(3);
+    const { instance } = scene;
+    await addPending(scene, addresses(10));
+    await scene.call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
+    await runDue(instance);
+    expect(mails(instance)).toBe(3);
+    const { workspaceKey: token } = await given.tenant(instance);
+    const invited = await instance.call('POST', '/api/workspace/members', {
+      token,
+      body: { email: 'colleague@example.org', role: 'member' },
+    });
+    expect(invited.status).toBe(200);
+    const { clientId } = await instance.createApplication();
+    await instance.signIn(clientId, 'ada@example.com');
+  });
+});
+
+test('a launch pauses when no mail is left and goes on hour by hour, each person told once', async () => {
+  const scene = await setUp(100);
+  const { instance, call } = scene;
+  const emails = addresses(250);
+  await addPending(scene, emails);
+  await call('POST', '/signin-gate', { gate: 'public' });
+  await runDue(instance);
+  expect(mails(instance)).toBe(100);
+  expect(await scene.pendingWork()).toMatchObject({ kind: 'launch', done: 100 });
+  for (const told of [200, 250]) {
+    instance.clock.advance(HOUR);
+    await runDue(instance);
+    expect(mails(instance)).toBe(told);
+  }
+  expect(recipients(instance).sort()).toEqual(emails.toSorted());
+  expect(await scene.pendingWork()).toBeNull();
+  // It waits, and does not fail over and over.
+  expect(instance.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+});
+
+test('a trail whose last mail was the last of the hour is done, and waits for nothing', async () => {
+  const scene = await setUp(150);
+  await addPending(scene, addresses(150));
+  await scene.call('POST', '/beta-policy', { policy: 'auto_accept', notify: true });
+  await runDue(scene.instance);
+  expect(mails(scene.instance)).toBe(150);
+  expect(await scene.pendingWork()).toBeNull();
+  await scene.call('POST', '/beta-policy', { policy: 'auto_decline', notify: true });
+  await scene.call('POST', '/signin-gate', { gate: 'public' });
+  await runDue(scene.instance);
+  expect(await scene.pendingWork()).toBeNull();
+});
+
+test('invitations to a workspace are counted, also of somebody who is taken out and invited again', async () => {
+  const { instance } = await setUp(3);
+  const token = instance.workspaceKey;
+  const invite = (email: string) =>
+    instance.call('POST', '/api/workspace/members', { token, body: { email, role: 'member' } });
+  for (let turn = 0; turn < 3; turn += 1) {
+    const { status, json } = await invite('victim@example.com');
+    expect(status).toBe(200);
+    await instance.call('DELETE', `/api/workspace/members/${json.data.id}`, { token });
+  }
+  expectSpent(await invite('victim@example.com'), 3);
+  expectSpent(await invite('other@example.com'), 3);
+  const members = await instance.call('GET', '/api/workspace/members', { token });
+  expect(members.json.data.items).toHaveLength(1);
+  expect(mails(instance)).toBe(3);
+  instance.clock.advance(HOUR);
+  expect((await invite('other@example.com')).status).toBe(200);
+});
+
+test('a webhook released and quarantined over and over fills no mailbox of its owners', async () => {
+  const gone = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status: 410 }) });
+  try {
+    const instance = await createInstance({
+      mode: 'ephemeral',
+      environment: { [LIMIT]: '5' },
+      outbound: guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true }),
+    });
+    const { id } = await instance.createApplication();
+    const token = instance.workspaceKey;
+    const webhooks = `/api/applications/${id}/webhooks`;
+    const { json } = await instance.call('POST', webhooks, { token, body: { url: gone.url.href, events: ['*'] } });
+    for (let turn = 0; turn < 12; turn += 1) {
+      await instance.call('POST', `${webhooks}/${json.data.id}/test`, { token });
+      await instance.services.deliveries.runOnce();
+      const released = await instance.call('POST', `${webhooks}/${json.data.id}/release`, { token });
+      expect(released.status).toBe(200);
+    }
+    expect(mails(instance)).toBe(5);
+    expect(instance.auditKinds().filter((kind) => kind === 'webhook.quarantined')).toHaveLength(12);
+  } finally {
+    await gone.stop(true);
+  }
+});
+
+test('nothing queues a mail past the budget but codes, and notices to people of their own account', async () => {
+  const SRC = join(import.meta.dir, '../../src');
+  const asked: Record<string, string> = {
+    'mail/notice.ts': 'what was done to somebody’s own account',
+    'mail/workspace-mail.ts': 'the budget itself',
+    'store/mails.ts': 'where it is defined',
+    'modules/account/confirmation.ts': 'codes',
+    'modules/lifecycle/service.ts': 'codes',
+    'modules/sign-in/otp.ts': 'codes',
+  };
+  const users: string[] = [];
+  for (const path of new Bun.Glob('**/*.ts').scanSync(SRC))
+    if (/\bqueueMail\b/.test(await Bun.file(join(SRC, path)).text())) users.push(path);
+  expect(users.sort()).toEqual(Object.keys(asked).sort());
+});

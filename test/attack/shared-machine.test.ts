@@ -1,0 +1,105 @@
+/** Other users of the machine: what they could change or read of the data folder, and that no server starts on one such. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openData } from '@/dependencies.ts';
+import { StartupError } from '@/core/startup-error.ts';
+import { emptyFolder } from '../support/binary.ts';
+
+let scratch: ReturnType<typeof emptyFolder>;
+let folder: string;
+beforeEach(() => {
+  scratch = emptyFolder();
+  folder = join(scratch.path, 'data');
+});
+afterEach(() => scratch.remove());
+
+/** Opens the folder as a server does, and closes it. @returns why not. */
+async function start(path = folder): Promise<string | null> {
+  try {
+    const data = await openData(path, { isDurable: false });
+    await data.close();
+    return null;
+  } catch (error) {
+    if (error instanceof StartupError) return error.message;
+    throw error;
+  }
+}
+
+/** Runs the command at the end of a refusal, as the operator is told to. */
+function obey(refusal: string | null): void {
+  const command = /Run: (chmod .+)$/.exec(refusal ?? '')?.[1];
+  expect(command).toBeString();
+  expect(Bun.spawnSync(['sh', '-c', command!]).exitCode).toBe(0);
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('a data folder', () => {
+  test.each([0o777, 0o757, 0o775, 0o770, 0o1777, 0o722])(
+    'of mode %o is refused, until the command was run',
+    async (mode) => {
+      mkdirSync(folder);
+      chmodSync(folder, mode);
+      const refusal = await start();
+      expect(refusal).toBe(`Other users can write to the data folder ${folder}. Run: chmod go-w ${folder}`);
+      expect(readdirSync(folder)).toEqual([]);
+      obey(refusal);
+      expect(await start()).toBeNull();
+    },
+  );
+
+  test.each([0o755, 0o750, 0o711, 0o700])('of mode %o is taken, as volumes of containers are', async (mode) => {
+    mkdirSync(folder);
+    chmodSync(folder, mode);
+    expect([await start(), await start(), modeOf(folder)]).toEqual([null, null, mode]);
+  });
+
+  test('whose name a shell would take apart is given so that it does not', async () => {
+    const odd = join(scratch.path, "it's $HOME; data");
+    mkdirSync(odd);
+    chmodSync(odd, 0o777);
+    obey(await start(odd));
+    expect([modeOf(odd), await start(odd)]).toEqual([0o755, null]);
+  });
+});
+
+describe('a file that others may read or change', () => {
+  const CASES = ['instance.key', 'gatehouse.db'].flatMap((name) =>
+    [0o644, 0o640, 0o604, 0o620, 0o602, 0o666].map((mode) => [name, mode] as const),
+  );
+
+  test.each(CASES)('%s of mode %o is refused, until the command was run', async (name, mode) => {
+    expect(await start()).toBeNull();
+    const path = join(folder, name);
+    chmodSync(path, mode);
+    const before = statSync(path).mtimeMs;
+    const refusal = await start();
+    expect(refusal).toBe(`Other users can read or change ${path}. Run: chmod 600 ${path}`);
+    expect(statSync(path).mtimeMs).toBe(before);
+    obey(refusal);
+    expect(await start()).toBeNull();
+  });
+
+  test('among the log and the copies counts as well, all named at once; what is none of ours does not', async () => {
+    expect(await start()).toBeNull();
+    const copy = join(folder, 'gatehouse.db.schema-1');
+    for (const name of ['gatehouse.db.schema-1', 'notes.txt']) {
+      writeFileSync(join(folder, name), '');
+      chmodSync(join(folder, name), 0o644);
+    }
+    chmodSync(join(folder, 'instance.key'), 0o644);
+    const refusal = await start();
+    expect(refusal).toContain(copy);
+    expect(refusal).toContain('instance.key');
+    expect(refusal).not.toContain('notes.txt');
+    obey(refusal);
+    expect(await start()).toBeNull();
+  });
+
+  test('is refused to a command beside the server too', async () => {
+    expect(await start()).toBeNull();
+    chmodSync(join(folder, 'gatehouse.db'), 0o644);
+    await expect(openData(folder, { isServer: false, isDurable: false })).rejects.toThrow('chmod 600');
+  });
+});

@@ -1,0 +1,211 @@
+/** One workspace against all others: what it lets the server call must not delay, or stop, what others have it call. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { BlockList } from 'node:net';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { emit } from '@/events/emit.ts';
+import { guardedFetch } from '@/outbound/guarded-fetch.ts';
+import type { Application } from '@/store/applications.ts';
+import { eventually } from '../support/binary.ts';
+import * as given from '../support/given.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Takes every connection and never says a word. */
+function startSilent() {
+  const sockets = new Set<Bun.Socket<undefined>>();
+  const state = { connections: 0 };
+  const listener = Bun.listen<undefined>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open(socket) {
+        state.connections += 1;
+        sockets.add(socket);
+      },
+      data() {},
+      close: (socket) => void sockets.delete(socket),
+      error() {},
+    },
+  });
+  const stop = () => {
+    listener.stop(true);
+    for (const socket of sockets) socket.terminate();
+  };
+  cleanups.push(stop);
+  return { url: `http://127.0.0.1:${listener.port}/`, state, stop };
+}
+
+function setUp(environment: Record<string, string> = {}): Promise<Instance> {
+  const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
+  return createInstance({ mode: 'ephemeral', outbound, environment });
+}
+
+async function subscribe(instance: Instance, token: string, { id }: Application, url: string): Promise<string> {
+  const { json } = await instance.call('POST', `/api/applications/${id}/webhooks`, {
+    token,
+    body: { url, events: ['*'] },
+  });
+  return json.data.signingSecret;
+}
+
+const cause = (instance: Instance, { id: applicationId }: Application) =>
+  instance.db.write(SYSTEM_ACTOR, (unit) => emit(unit, { type: 'user.banned', applicationId, data: { userId: 'u' } }));
+
+/** As many endpoints of one workspace as said, each with an event, that all hang. */
+async function hang(instance: Instance, { workspaceId, workspaceKey }: given.Tenant, endpoints: number, url: string) {
+  const each = 20;
+  for (let made = 0; made < endpoints; made += each) {
+    const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, {
+      token: workspaceKey,
+      body: { name: `Hanging ${made}` },
+    });
+    for (let index = 0; index < each; index += 1) await subscribe(instance, workspaceKey, json.data, url);
+    await cause(instance, json.data);
+  }
+}
+
+/** How long an event of a workspace takes to its healthy endpoint. */
+async function healthyDelay(instance: Instance, { workspaceKey, application }: given.Tenant): Promise<number> {
+  const receiver = await startReceiver(() => instance.clock.now());
+  cleanups.push(() => receiver.close());
+  receiver.trust(await subscribe(instance, workspaceKey, application, receiver.url));
+  const begin = performance.now();
+  await cause(instance, application);
+  await eventually('the healthy endpoint got its event', () => receiver.received.length === 1, 5000);
+  return performance.now() - begin;
+}
+
+describe('deliveries', () => {
+  test('of 300 endpoints that hang take a quarter of the places; another workspace’s goes out at once', async () => {
+    const instance = await setUp();
+    const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
+    const silent = startSilent();
+    await hang(instance, attacker, 300, silent.url);
+    await eventually('they hang', () => silent.state.connections >= 25);
+    expect(await healthyDelay(instance, victim)).toBeLessThan(1000);
+    expect(silent.state.connections).toBe(25);
+    silent.stop();
+    await instance.services.deliveries.stop();
+  });
+
+  test('of four workspaces that hang leave the places for others', async () => {
+    const instance = await setUp();
+    const silent = startSilent();
+    for (const name of ['One', 'Two', 'Three', 'Four'])
+      await hang(instance, await given.tenant(instance, name), 40, silent.url);
+    await eventually('they hang', () => silent.state.connections >= 79);
+    for (const name of ['First', 'Second', 'Third'])
+      expect(await healthyDelay(instance, await given.tenant(instance, name))).toBeLessThan(1000);
+    expect(silent.state.connections).toBe(79);
+    silent.stop();
+    await instance.services.deliveries.stop();
+  });
+});
+
+/** A live application of the workspace with legal URLs. */
+async function withLegalUrls(instance: Instance, { workspaceKey: token, workspaceId }: given.Tenant, url: string) {
+  const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, { token, body: {} });
+  const { id } = json.data;
+  const legalUrls = { terms: `${url}terms`, privacy: `${url}privacy`, imprint: `${url}imprint` };
+  await instance.call('PATCH', `/api/applications/${id}`, { token, body: { legalUrls } });
+  return { id: id as string, recheck: () => instance.call('POST', `/api/applications/${id}/recheck-urls`, { token }) };
+}
+
+function startSite(): string {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('the terms') });
+  cleanups.push(() => server.stop(true));
+  return server.url.href;
+}
+
+describe('checks of legal URLs', () => {
+  test('that hang, of 60 applications, take a quarter of their places; others’ checks and deliveries go on', async () => {
+    const instance = await setUp();
+    const [attacker, victim] = [await given.tenant(instance, 'Attacker'), await given.tenant(instance, 'Victim')];
+    const silent = startSilent();
+    const applications = [];
+    for (let made = 0; made < 60; made += 1) applications.push(await withLegalUrls(instance, attacker, silent.url));
+    const hanging = applications.map(({ recheck }) => recheck());
+    await eventually('they hang', () => silent.state.connections >= 16);
+
+    const { recheck } = await withLegalUrls(instance, victim, startSite());
+    const begin = performance.now();
+    const checked = await recheck();
+    expect(checked.json.data.urls).toMatchObject([{ status: 'ok' }, { status: 'ok' }, { status: 'ok' }]);
+    expect(await healthyDelay(instance, victim)).toBeLessThan(1000);
+    expect(performance.now() - begin).toBeLessThan(2000);
+    expect(silent.state.connections).toBe(16);
+
+    silent.stop();
+    for (const { status } of await Promise.all(hanging)) expect(status).toBe(200);
+    await instance.services.deliveries.stop();
+  });
+
+  test('of one application are one: whoever asks meanwhile is given its result', async () => {
+    const instance = await setUp();
+    const silent = startSilent();
+    const { recheck } = await withLegalUrls(instance, await given.tenant(instance), silent.url);
+    const asked = Array.from({ length: 150 }, recheck);
+    await eventually('it hangs', () => silent.state.connections === 3);
+    await Bun.sleep(100);
+    expect(silent.state.connections).toBe(3);
+    silent.stop();
+    const answers = await Promise.all(asked);
+    for (const { json } of answers)
+      expect(json.data.urls).toMatchObject([
+        { status: 'unreachable' },
+        { status: 'unreachable' },
+        { status: 'unreachable' },
+      ]);
+    expect(instance.auditKinds().filter((kind) => kind === 'application.urls_checked')).toHaveLength(1);
+  });
+
+  test('that wait for too long are told so, and no URL is called unreachable for it', async () => {
+    const instance = await setUp();
+    const attacker = await given.tenant(instance);
+    const silent = startSilent();
+    const applications = [];
+    for (let made = 0; made < 20; made += 1) applications.push(await withLegalUrls(instance, attacker, silent.url));
+    const asked = applications.map(async ({ recheck }) => {
+      const answer = await recheck();
+      // Once one is refused, the others need not hang for their full time.
+      if (answer.status !== 200) silent.stop();
+      return answer;
+    });
+    const refused = (await Promise.all(asked)).filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, json, headers } of refused) {
+      expect(status).toBe(503);
+      expect(json.error).toBe('unavailable');
+      expect(json.message).toContain('requests to other servers');
+      expect(headers.get('retry-after')).toBe('5');
+    }
+  }, 30_000);
+});
+
+test('sign-ins at issuers that hang take a quarter of the places; another workspace’s checks go on', async () => {
+  const instance = await setUp();
+  const silent = startSilent();
+  const clientIds: string[] = [];
+  for (let made = 0; made < 30; made += 1) {
+    const { id, clientId } = await instance.createApplication({ signinMethods: ['otp', 'provider'] });
+    clientIds.push(clientId);
+    const configured = await instance.call('PUT', `/api/applications/${id}/identity-provider`, {
+      token: instance.workspaceKey,
+      body: { issuer: `${silent.url}${made}`, clientId: 'c', clientSecret: 's' },
+    });
+    expect(configured.status).toBe(200);
+  }
+  const victim = await given.tenant(instance, 'Victim');
+  const begun = clientIds.map((clientId) => instance.call('GET', `/api/auth/google/start?clientId=${clientId}`));
+  await eventually('they hang', () => silent.state.connections >= 16);
+  const { recheck } = await withLegalUrls(instance, victim, startSite());
+  expect((await recheck()).json.data.urls[0].status).toBe('ok');
+  expect(silent.state.connections).toBe(16);
+  silent.stop();
+  for (const { status } of await Promise.all(begun)) expect(status).toBe(502);
+});

@@ -1,0 +1,173 @@
+/** An instance with somebody of every kind in it, for attacks that walk all operations. */
+import type { Operation } from '@/http/operation.ts';
+import { openApiDocument } from '@/modules/description/openapi.ts';
+import * as given from '../support/given.ts';
+import { type Answer, createInstance, type Instance, type InstanceOptions } from '../support/instance.ts';
+
+export interface AttackWorld {
+  readonly instance: Instance;
+  readonly applicationId: string;
+  readonly clientId: string;
+  /** Ids of what there is, by the name of the path parameter. */
+  readonly ids: Readonly<Record<string, string>>;
+  /** A credential that an operation lets in. */
+  tokenFor(operation: Operation): Promise<string | undefined>;
+}
+
+/** Whatever is sent, no limit answers in its place. */
+const NO_LIMITS = {
+  GATEHOUSE_LIMIT_SESSION_PER_MINUTE: '1000000',
+  GATEHOUSE_LIMIT_IMAGES_PER_PERSON: '1000000',
+  GATEHOUSE_LIMIT_EXPORTS_PER_PERSON: '1000000',
+};
+
+export async function createAttackWorld(options: InstanceOptions = {}): Promise<AttackWorld> {
+  const instance = await createInstance({ ...options, environment: { ...NO_LIMITS, ...options.environment } });
+  const { id, clientId } = await instance.createApplication({ name: 'Shop' });
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await instance.call(method, `/api/applications/${id}${path}`, { token: instance.workspaceKey, body })).json.data;
+  const person = await instance.signIn(clientId, 'target@example.com');
+  const member = await given.consoleMember(instance, 'member@example.com', 'member');
+  const key = await instance.createKey(id);
+  const [passkeyId = ''] = await given.passkeys(instance, person.userId);
+  const interests = await manage('POST', '/beta-interests', { emails: ['friend@example.com'] });
+  const webhook = await manage('POST', '/webhooks', { url: 'https://hooks.example/in', events: ['user.banned'] });
+  const sessions = await manage('GET', `/users/${person.userId}/sessions`);
+  const ids = {
+    id,
+    keyId: key.id,
+    userId: person.userId,
+    sessionId: sessions.items[0].id,
+    passkeyId,
+    identityId: await given.identity(instance, person.userId),
+    memberId: member.memberId,
+    interestId: interests.items[0].id,
+    webhookId: webhook.id,
+    deliveryId: 'dlv_01h455vb4pex5vsknk084sn02q',
+    roleId: await given.grant(instance, 'roles', id, 'chef'),
+    scopeId: await given.grant(instance, 'scopes', id, 'cook'),
+    membershipId: await given.grant(instance, 'memberships', id, 'kitchen'),
+    appSlug: 'shop',
+    file: 'avatar-128.webp',
+  };
+
+  const sessionTokens = new Map<string, string>();
+  /** Attacks sign people out; then they come again. */
+  async function session(client: string, email: string): Promise<string> {
+    const known = sessionTokens.get(email);
+    if (known !== undefined && (await instance.call('GET', '/api/account/session', { token: known })).status === 200)
+      return known;
+    instance.clock.advance(16 * 60_000);
+    const { token } = await instance.signIn(client, email);
+    sessionTokens.set(email, token);
+    return token;
+  }
+
+  return {
+    instance,
+    applicationId: id,
+    clientId,
+    ids,
+    async tokenFor({ access, consoleRole }) {
+      if (access === 'none') return undefined;
+      if (access === 'session' || access === 'person' || access === 'token')
+        return session(clientId, 'ada@example.com');
+      return consoleRole ? session('console', 'owner@example.com') : instance.workspaceKey;
+    },
+  };
+}
+
+/** The path of an operation with ids in place of its parameters. */
+export function addressOf({ path }: Operation, ids: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'nothing'));
+}
+
+let calls = 0;
+
+/** One request from a client of its own; an event stream is left once it has begun. */
+export async function send(
+  { instance }: Pick<AttackWorld, 'instance'>,
+  method: string,
+  address: string,
+  { token, body, headers = {} }: { token?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  calls += 1;
+  instance.peer = `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
+  const hasBody = body !== undefined;
+  const response = await instance.app.fetch(
+    new Request(`http://localhost${address}`, {
+      method,
+      headers: {
+        ...(hasBody && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }),
+  );
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream')) {
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, text: '', json: undefined };
+  }
+  const text = await response.text();
+  const json = type.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+/** A JSON Schema, as the description has it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly examples?: readonly unknown[];
+}
+
+export interface DescribedOperation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Record<string, { readonly schema: Schema }> }>>;
+}
+
+export interface Description {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  at(operation: Operation): DescribedOperation;
+  /** The schema itself where it is referred to. */
+  resolve(schema: Schema): Schema;
+}
+
+export async function describeApi({ app, config }: Instance): Promise<Description> {
+  const document = (await openApiDocument(app.operations, 'http://localhost:8080', config.limits)) as {
+    readonly components: Description['components'];
+    readonly paths: Record<string, Record<string, DescribedOperation>>;
+  };
+  const { components } = document;
+  return {
+    components,
+    at({ method, path, id }) {
+      const found = document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      if (!found) throw new Error(`${id} is not described`);
+      return found;
+    },
+    resolve(schema) {
+      const name = schema.$ref?.split('/').at(-1);
+      if (name === undefined) return schema;
+      const found = components.schemas[name];
+      if (!found) throw new Error(`${name} is not described`);
+      return found;
+    },
+  };
+}

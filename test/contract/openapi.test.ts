@@ -1,0 +1,159 @@
+/** The OpenAPI description against the operations that are served: what is described is what there is. */
+import { describe, expect, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
+import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
+import type { Operation } from '@/http/operation.ts';
+import { createInstance } from '../support/instance.ts';
+
+const instance = await createInstance();
+const { operations } = instance.app;
+const named = (list: readonly Operation[]) => list.map((operation) => [operation.id, operation] as const);
+const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
+const openPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
+
+interface Described {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: string[];
+  readonly security?: Record<string, string[]>[];
+  readonly parameters?: { name: string; in: string; required: boolean }[];
+  readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
+  readonly responses: Record<
+    string,
+    { content: Record<string, { schema: { $ref?: string }; examples: Record<string, object> }> }
+  >;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { title: string; version: string };
+  readonly servers: { url: string }[];
+  readonly tags: { name: string }[];
+  readonly components: { securitySchemes: Record<string, { type: string; scheme: string }> };
+  readonly paths: Record<string, Record<string, Described>>;
+  readonly webhooks: Record<string, Record<string, DescribedEvent>>;
+}
+
+interface DescribedEvent {
+  readonly operationId: string;
+  readonly security: object[];
+  readonly requestBody: {
+    required: boolean;
+    content: { 'application/json': { schema: { required: string[]; properties: Record<string, TSchema> } } };
+  };
+  readonly responses: Record<string, object>;
+}
+
+describe('/openapi.yaml', async () => {
+  const answer = await instance.call('GET', '/openapi.yaml');
+  const document = Bun.YAML.parse(answer.text) as Document;
+  const at = ({ path, method }: Operation) => document.paths[openPath(path)]?.[method.toLowerCase()];
+
+  test('is YAML of OpenAPI 3.1, version 1.0.0, for this server', () => {
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
+    expect(document.openapi).toStartWith('3.1.');
+    expect(document.info).toMatchObject({ title: 'Gatehouse', version: '1.0.0' });
+    expect(document.servers).toEqual([{ url: 'http://localhost:8080' }]);
+  });
+
+  test('describes exactly the documented operations', () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(documented.map(({ method, path }) => `${method} ${openPath(path)}`).sort());
+  });
+
+  test.each(named(documented))('%s: has an id, a summary, a known tag and its security', (_, operation) => {
+    const described = at(operation)!;
+    expect(described.operationId).toBe(operation.id);
+    expect(described.summary).toBe(operation.summary);
+    expect(described.tags).toEqual([operation.tag]);
+    expect(document.tags.map(({ name }) => name)).toContain(operation.tag);
+    const schemes = (described.security ?? []).flatMap((entry) => Object.keys(entry));
+    expect(schemes.every((name) => name in document.components.securitySchemes)).toBe(true);
+    expect(described.security).toBeDefined();
+    expect(schemes.length > 0).toBe(operation.access !== 'none');
+    if (operation.access === 'key') expect(schemes).toEqual(['apiKey']);
+    if (operation.access === 'session' || operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
+  });
+
+  test.each(named(documented))('%s: describes its parameters and body', (_, operation) => {
+    const described = at(operation)!;
+    const parameters = described.parameters ?? [];
+    const names = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
+    expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
+    const ofScope = operation.scope === 'workspace' ? ['workspaceId'] : [];
+    expect(names('query').sort()).toEqual([...ofScope, ...Object.keys(operation.query?.properties ?? {})].sort());
+    expect(described.requestBody !== undefined).toBe((operation.body ?? operation.upload) !== undefined);
+    if (described.requestBody) {
+      expect(described.requestBody.required).toBe(!operation.isBodyOptional);
+      const ofUpload = operation.upload && [...operation.upload.mediaTypes, 'multipart/form-data'];
+      const forms = operation.isFormAccepted ? ['application/x-www-form-urlencoded'] : [];
+      expect(Object.keys(described.requestBody.content)).toEqual(ofUpload ?? ['application/json', ...forms]);
+    }
+  });
+
+  test.each(named(documented))('%s: describes its success and every refusal with its codes', (_, operation) => {
+    const { responses } = at(operation)!;
+    const { access, scope, body, limit, style, upload, isRedirect } = operation;
+    const succeeds = isRedirect ? '302' : '200';
+    expect(responses[succeeds]).toBeDefined();
+    const statuses = [
+      ...(access === 'none' ? [] : [401]),
+      ...(access === 'read' || access === 'full' ? [403] : []),
+      ...(scope === 'application' ? [404] : []),
+      ...(body || upload ? [400, 413, 415] : []),
+      ...(upload ? [408, 503] : []),
+      ...(limit === 'none' ? [] : [429]),
+      500,
+    ];
+    for (const status of statuses) expect(responses, String(status)).toHaveProperty(String(status));
+    const isFlat = style === 'verify' || style === 'session' || style === 'oauth';
+    for (const [status, { content }] of Object.entries(responses).filter(([name]) => name !== succeeds)) {
+      if (style === 'page') {
+        expect(Object.keys(content)).toEqual(['text/html']);
+        continue;
+      }
+      const { schema, examples } = content['application/json']!;
+      const codes = Object.keys(examples);
+      expect(codes.length).toBeGreaterThan(0);
+      if (!isFlat) expect(schema.$ref).toBe('#/components/schemas/Error');
+      for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
+    }
+  });
+
+  test('describes what endpoints are sent: every event type, with the schema of its data', () => {
+    expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES);
+    for (const type of EVENT_TYPES) {
+      const methods = document.webhooks[type]!;
+      expect(Object.keys(methods)).toEqual(['post']);
+      const { requestBody, responses, security } = methods['post']!;
+      expect([requestBody.required, security]).toEqual([true, []]);
+      expect(Object.keys(responses)).toContain('200');
+      const { required, properties } = requestBody.content['application/json'].schema;
+      expect(required).toEqual(['id', 'type', 'createdAt', 'applicationId', 'data']);
+      expect(Object.keys(properties)).toEqual(required);
+      expect(properties['type']).toEqual({ type: 'string', const: type } as never);
+      const declared = EVENT_SCHEMAS[type];
+      const data = properties['data'] as unknown as { required: string[]; properties: Record<string, object> };
+      expect(Object.keys(data.properties)).toEqual(Object.keys(declared.properties));
+      expect(data.required).toEqual(declared.required!);
+      expect(data.required).toContain('userId');
+    }
+    const ids = EVENT_TYPES.map((type) => document.webhooks[type]!['post']!.operationId);
+    expect(new Set([...ids, ...documented.map(({ id }) => id)]).size).toBe(ids.length + documented.length);
+  });
+
+  test('refers to nothing that is not there', () => {
+    const names = [...answer.text.matchAll(/#\/components\/(\w+)\/([\w.]+)/g)];
+    expect(names.length).toBeGreaterThan(100);
+    const components = document.components as unknown as Record<string, Record<string, object>>;
+    expect(names.filter(([, kind, name]) => !components[kind!]?.[name!]).map(([reference]) => reference)).toEqual([]);
+  });
+
+  test('describes nothing of our own making: no remedy, no secret', () => {
+    expect(answer.text).not.toMatch(/\bremedy:/);
+    expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);
+  });
+});

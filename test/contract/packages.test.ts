@@ -1,0 +1,171 @@
+/** The packages the product is made of: none with a known vulnerability, each with its license, and all of them declared. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { resolve } from 'node:path';
+import { productionPackages } from '@/cli/packages.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { cleanEnvironment, run } from '../support/binary.ts';
+
+setDefaultTimeout(60_000);
+
+const ROOT = resolve(import.meta.dir, '../..');
+
+interface Audit {
+  /** What is known of the packages, `name: severity: title (address)`; null where the registry did not say. */
+  readonly known: readonly string[] | null;
+  readonly said: string;
+}
+
+/** Asks the registry; one that is out of reach, or knows no advisories, is no verdict. */
+async function audit(environment: Record<string, string> = {}): Promise<Audit> {
+  const child = Bun.spawn([process.execPath, 'audit', '--json'], {
+    cwd: ROOT,
+    env: cleanEnvironment(environment),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 20_000,
+  });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  await child.exited;
+  const said = stderr.trim().split('\n').at(-1) || 'no answer in time';
+  try {
+    const found = JSON.parse(stdout) as Record<string, { severity: string; title: string; url: string }[]>;
+    const known = Object.entries(found).flatMap(([name, advisories]) =>
+      advisories.map(({ severity, title, url }) => `${name}: ${severity}: ${title} (${url})`),
+    );
+    return { known, said };
+  } catch {
+    return { known: null, said };
+  }
+}
+
+describe('vulnerabilities', async () => {
+  const { known, said } = await audit();
+
+  test.skipIf(known === null)(
+    `none is known of any package${known === null ? ` (not asked: the registry gave no answer: ${said})` : ''}`,
+    () => {
+      expect(known).toEqual([]);
+    },
+  );
+
+  describe('would be found', () => {
+    const answers = { body: '{}', status: 200 };
+    const registry = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(answers.body, { status: answers.status }),
+    });
+    afterAll(() => registry.stop(true));
+    const ask = () => audit({ NPM_CONFIG_REGISTRY: registry.url.href, BUN_CONFIG_REGISTRY: registry.url.href });
+
+    test('where the registry knows one', async () => {
+      const advisory = {
+        id: 1,
+        url: 'https://github.com/advisories/GHSA-test',
+        title: 'Everything is wrong with it',
+        severity: 'high',
+        vulnerable_versions: '*',
+      };
+      answers.body = JSON.stringify({ jose: [advisory] });
+      expect((await ask()).known).toEqual([
+        'jose: high: Everything is wrong with it (https://github.com/advisories/GHSA-test)',
+      ]);
+    });
+
+    test('and none where it knows none, or does not answer', async () => {
+      answers.body = '{}';
+      expect((await ask()).known).toEqual([]);
+      answers.status = 503;
+      expect((await ask()).known).toBeNull();
+    });
+  });
+});
+
+describe('licenses', () => {
+  const packages = productionPackages();
+
+  test('are such as a product under the Apache License may carry', () => {
+    const allowed = [
+      'MIT',
+      'MIT-0',
+      '0BSD',
+      'ISC',
+      'BSD-2-Clause',
+      'BSD-3-Clause',
+      'Apache-2.0',
+      'CC0-1.0',
+      'BlueOak-1.0.0',
+      '(MIT OR CC0-1.0)',
+    ];
+    expect(
+      packages.filter(({ license }) => !allowed.includes(license)).map(({ name, license }) => [name, license]),
+    ).toEqual([]);
+  });
+
+  test('are listed for every package that runs in production', () => {
+    const names = packages.map(({ name }) => name);
+    for (const name of Object.keys(manifest.dependencies)) expect(names).toContain(name);
+    for (const name of Object.keys(manifest.devDependencies)) {
+      const isUsedByAnother = packages.some(({ uses }) => uses.some((used) => used.startsWith(`${name}@`)));
+      if (!isUsedByAnother) expect(names).not.toContain(name);
+    }
+    expect(packages.filter(({ integrity }) => !integrity.startsWith('sha512-'))).toEqual([]);
+  });
+
+  test('are printed by the binary, with the texts that are to be passed on', async () => {
+    const { stdout, exitCode } = await run(['print', 'licenses'], { cwd: '/' });
+    expect(exitCode).toBe(0);
+    for (const { name, version, license, notice } of packages) {
+      expect(stdout).toContain(`${name} ${version}: ${license}\n`);
+      expect(stdout).toContain(notice);
+    }
+  });
+});
+
+describe('the bill of materials', () => {
+  interface Component {
+    readonly type: string;
+    readonly 'bom-ref': string;
+    readonly name: string;
+    readonly group?: string;
+    readonly version: string;
+    readonly purl: string;
+    readonly licenses: ({ license: { id: string } } | { expression: string })[];
+    readonly hashes?: { alg: string; content: string }[];
+  }
+
+  interface Bill {
+    readonly bomFormat: string;
+    readonly specVersion: string;
+    readonly version: number;
+    readonly metadata: { readonly component: Component };
+    readonly components: Component[];
+    readonly dependencies: { ref: string; dependsOn: string[] }[];
+  }
+
+  test('is CycloneDX 1.5: every part with its version, address, license and hash, and what uses what', async () => {
+    const { stdout, exitCode } = await run(['print', 'sbom'], { cwd: '/' });
+    expect(exitCode).toBe(0);
+    const bill = JSON.parse(stdout) as Bill;
+    expect([bill.bomFormat, bill.specVersion, bill.version]).toEqual(['CycloneDX', '1.5', 1]);
+    const { component } = bill.metadata;
+    expect([component.type, component.name, component.version]).toEqual(['application', 'gatehouse', manifest.version]);
+    const expected = productionPackages().map(({ name, version }) => `${name}@${version}`);
+    const libraries = bill.components.filter(({ type }) => type === 'library');
+    const named = libraries.map(({ group, name, version }) => `${group ? `${group}/` : ''}${name}@${version}`);
+    expect(named.sort()).toEqual(expected.sort());
+    for (const { purl, licenses, hashes } of libraries) {
+      expect(purl).toMatch(/^pkg:npm\/(?:%40[\w.-]+\/)?[\w.-]+@\d[\w.+-]*$/);
+      expect(licenses).toHaveLength(1);
+      expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+    }
+    expect(
+      bill.components.filter(({ type }) => type === 'platform').map(({ name, version }) => [name, version]),
+    ).toEqual([['bun', Bun.version]]);
+    const references = new Set([component, ...bill.components].map((part) => part['bom-ref']));
+    expect(references.size).toBe(bill.components.length + 1);
+    expect(new Set(bill.dependencies.map(({ ref }) => ref))).toEqual(references);
+    for (const { dependsOn } of bill.dependencies)
+      for (const reference of dependsOn) expect(references).toContain(reference);
+  });
+});
