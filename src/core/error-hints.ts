@@ -26,7 +26,7 @@ export const HINTS = {
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
   host_unknown:
-    'This server answers to its own names alone: set GATEHOUSE_BASE_URL to the address you reach it at, or have your proxy pass on the Host it was asked for.',
+    'This is no name of this server: set GATEHOUSE_BASE_URL, or have the proxy pass on the Host it was asked for.',
   cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
   cookie_change_from_elsewhere: 'A cookie is accepted for changes from this server’s own pages only.',
   proof_needed: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
@@ -98,6 +98,9 @@ export const HINTS = {
   personal_key_fixed:
     'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
 
+  application_draft:
+    'This application is a draft: only members of its workspace can sign in. POST /api/applications/{application}/publish, ' +
+    'then /go-live beside it, open it to everyone.',
   application_slug_taken: 'This slug is taken; choose another.',
   application_stage: 'Only an application in stage "{stage}", neither archived nor deleted, can do this.',
   application_not_active: 'Only an active application can be archived.',
