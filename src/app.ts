@@ -3,6 +3,7 @@ import { Elysia } from 'elysia';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
 import { authenticator } from './http/authenticate.ts';
+import { isForBrowsers, preflight } from './http/cors.ts';
 import { errorMapper } from './http/errors.ts';
 import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
@@ -16,7 +17,8 @@ import type { WiredServices } from './services.ts';
 
 export interface App {
   readonly operations: readonly Operation[];
-  fetch(request: Request): Promise<Response>;
+  /** @param isResolved the path had parts such as `..`, and was another one as it came: it is refused. */
+  fetch(request: Request, isResolved?: boolean): Promise<Response>;
 }
 
 export function createApp(dependencies: Dependencies, { operations, limiter, verification }: WiredServices): App {
@@ -72,11 +74,24 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
     for (const method of methods)
       router.route(method, operation.path, ({ request, params }) => handle(request, params as Record<string, string>));
   }
+  const open = Map.groupBy(operations.filter(isForBrowsers), ({ path }) => path);
+  for (const [path, opened] of open)
+    router.route('OPTIONS', path, ({ request }) => {
+      const context = createContext(request);
+      const response = preflight([...new Set(opened.map(({ method }) => method))], context.headers);
+      accessLog(context, path, response.status);
+      return response;
+    });
   router.compile();
 
-  async function refuseHost(request: Request): Promise<Response> {
+  /** Null where the request is for us. Two `Host` headers arrive as one with a comma, which no name has (RFC 9112 §3.2). */
+  function hostRefusal(request: Request): AppError | null {
+    if (request.headers.get('host')?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
+    return isForUs(request) ? null : new AppError('forbidden', { hint: 'host_unknown' });
+  }
+
+  async function refuse(request: Request, refusal: AppError): Promise<Response> {
     const context = createContext(request);
-    const refusal = new AppError('forbidden', { hint: 'host_unknown' });
     const response = respondToError(refusal, context, wantsPage(request) ? 'page' : 'envelope');
     accessLog(context, '(none)', response.status);
     return response;
@@ -84,8 +99,9 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
 
   return {
     operations,
-    fetch(request) {
-      const answer = isForUs(request) ? router.handle(request) : refuseHost(request);
+    fetch(request, isResolved = false) {
+      const refusal = isResolved ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
+      const answer = refusal === null ? router.handle(request) : refuse(request, refusal);
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },
   };
@@ -93,9 +109,17 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
 
 async function withoutBody(answer: Promise<Response>): Promise<Response> {
   const response = await answer;
-  // A stream that nobody will read must not stay open.
-  await response.body?.cancel();
-  return new Response(null, response);
+  const { status, headers } = response;
+  if (response.body === null || (headers.get('content-type') ?? '').startsWith('text/event-stream')) {
+    // A stream that nobody will read must not stay open.
+    await response.body?.cancel();
+    return new Response(null, response);
+  }
+  // As long as GET would say (RFC 9110 §8.6); Bun takes the length from the body, and sends none for HEAD.
+  const { size } = await response.blob();
+  const length = new Headers(headers);
+  length.set('Content-Length', String(size));
+  return new Response(null, { status, headers: length });
 }
 
 /** The methods that some operation takes at this very path. */

@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type AdjustableClock, type Clock, systemClock } from './core/clock.ts';
-import { type InstanceKey, instanceKey } from './core/instance-key.ts';
+import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { type DataFolder, loadInstanceKey, lockDataFolder, openDataFolder } from './db/data-folder.ts';
+import { type DataFolder, lockDataFolder, openDataFolder } from './db/data-folder.ts';
 import type { Database } from './db/database.ts';
+import { openInstanceKey } from './db/instance-key-file.ts';
 import { migrate, refuseForeignDatabase } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
 import type { AccessLog } from './http/access-log.ts';
@@ -70,15 +71,18 @@ export async function openData(
   path: string,
   { clock = systemClock, random = systemRandom, isDurable = true, isServer = true, log }: OpenDataOptions = {},
 ): Promise<OpenedData> {
-  if (!isServer) refuseMissing(path);
+  if (!isServer && !existsSync(join(path, 'gatehouse.db'))) throw missing(path);
   const folder: DataFolder = openDataFolder(path);
   let lock: { release(): void } | null = null;
   try {
     lock = isServer ? lockDataFolder(folder) : null;
-    refuseForeignDatabase(folder.databasePath);
-    const key = instanceKey(loadInstanceKey(folder, random));
+    const hasInstance = refuseForeignDatabase(folder.databasePath);
+    if (!isServer && !hasInstance) throw missing(path);
+    const { key, bindTo } = openInstanceKey(folder, hasInstance, random);
     const sqlite = openSqlite(folder.databasePath, { isDurable });
+    if (hasInstance) bindTo(sqlite);
     const { copy } = migrate(sqlite, folder.databasePath);
+    if (!hasInstance) bindTo(sqlite);
     const db = await openEngine(sqlite, folder.databasePath, {
       clock,
       isDurable,
@@ -87,6 +91,11 @@ export async function openData(
         isRecovered
           ? log?.warn('the disk takes writes again')
           : log?.error({ err: error }, 'the disk refused a flush: no change is taken until it is safe again'),
+      onGone: () =>
+        log?.fatal(
+          { path: folder.databasePath },
+          'the database was deleted or replaced while it is open: no change is taken; stop this server, put the database back, start again',
+        ),
     });
     return {
       db,
@@ -117,9 +126,8 @@ function asStartupError(error: unknown, { path, databasePath }: DataFolder): unk
 }
 
 /** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */
-function refuseMissing(path: string): void {
-  if (!existsSync(join(path, 'gatehouse.db')))
-    throw new StartupError(`There is no Gatehouse database in ${resolve(path)}; name its folder with --data.`);
+function missing(path: string): StartupError {
+  return new StartupError(`There is no Gatehouse database in ${resolve(path)}; name its folder with --data.`);
 }
 
 /** SMTP where it is configured, else the embedded outbox. */

@@ -10,6 +10,8 @@ import { systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
 import type { Database } from './db/database.ts';
 import { type Dependencies, mailTransport, type OpenedData, openData } from './dependencies.ts';
+import { isResolvedBeyondRoutes, rawPathRoutes, type Serve } from './http/raw-path.ts';
+import { pathOf } from './http/request-url.ts';
 import { turnTaker } from './http/turns.ts';
 import { guardedFetch } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
@@ -67,8 +69,8 @@ export async function startServer(
   const { db, instanceKey, upgradeCopy } = data;
   let isStopping = false;
   // Requests that come before the app is up wait for it: the port must be known before links can be built.
-  const ready = Promise.withResolvers<(request: Request) => Promise<Response>>();
-  let handle = async (request: Request) => (await ready.promise)(request);
+  const ready = Promise.withResolvers<Serve>();
+  let handle: Serve = async (request, isResolved) => (await ready.promise)(request, isResolved);
 
   const inTurn = turnTaker();
   let listener: Bun.Server<undefined>;
@@ -78,7 +80,8 @@ export async function startServer(
       port: config.port,
       maxRequestBodySize: LARGEST_BODY,
       idleTimeout: IDLE_SECONDS,
-      fetch: (request) => inTurn(() => handle(request)),
+      routes: rawPathRoutes((request, isResolved) => inTurn(() => handle(request, isResolved))),
+      fetch: (request) => inTurn(() => handle(request, isResolvedBeyondRoutes(pathOf(request)))),
       error(error) {
         log.error({ err: error }, 'the server failed outside a request');
         return Response.json({ success: false, error: 'internal' }, { status: 500 });
@@ -104,7 +107,7 @@ export async function startServer(
     random: systemRandom,
     instanceKey,
     mail,
-    outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: isEphemeral }),
+    outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: config.mode !== 'normal' }),
     log,
     accessLog,
     baseUrl: () => url,

@@ -2,14 +2,16 @@
 import { SECOND } from './core/clock.ts';
 import type { Dependencies } from './dependencies.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import { clockSteps } from './jobs/clock-steps.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
-import { mailQueue } from './mail/queue.ts';
+import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
 import { wireModules } from './modules.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
-import { MAIL_QUEUED } from './store/mails.ts';
+import { bringDeliveriesForward } from './store/deliveries.ts';
+import { bringMailsForward, MAIL_QUEUED } from './store/mails.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
@@ -43,6 +45,11 @@ export function wireServices(dependencies: Dependencies) {
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });
   const longWork = longWorkRunner({ db, log, kinds: modules.flatMap(({ kinds }) => kinds ?? []) });
 
+  const steps = clockSteps({ db, clock, log }, [
+    bringDeliveriesForward,
+    (unit, limit) => bringMailsForward(unit, LONGEST_MAIL_RETRY_MS, limit),
+  ]);
+
   /** In the order in which their jobs are run: what is forgotten is forgotten last. */
   const parts: readonly Module[] = [
     {
@@ -58,6 +65,7 @@ export function wireServices(dependencies: Dependencies) {
       // A mail server that hangs must not keep the process: what it has not taken stays queued.
       stop: async () => mail.close(),
     },
+    { jobs: [steps.job], start: () => steps.start() },
     { jobs: [{ name: 'checkpoint', everyMs: SECOND, runOnce: () => db.maintain() }] },
     {
       jobs: [{ name: 'long work', everyMs: 5 * SECOND, runOnce: () => longWork.runOnce() }],

@@ -1,6 +1,6 @@
 /**
  * Every setting, declared once: its variable, flag, default, meaning, and how its text is read. The configuration, the
- * flags of commands, `gatehouse help` and the README's table are derived from here; limits add theirs.
+ * flags of commands, `gatehouse help serve` and the README's table are derived from here; limits add theirs.
  */
 import { BlockList, isIP } from 'node:net';
 import { normalizeEmail } from './core/email.ts';
@@ -10,8 +10,20 @@ import { GOOGLE_ISSUER, isIssuer } from './modules/provider/issuer.ts';
 
 export type Mode = 'normal' | 'dev' | 'ephemeral';
 
+/** Under which headings the terminal lists the settings, in this order. */
+export const SETTING_GROUPS = {
+  server: 'The server',
+  start: 'Bootstrap',
+  mail: 'Mail',
+  network: 'Network',
+  provider: 'Sign-in through a provider',
+  upkeep: 'Log and retention',
+  limits: 'Limits',
+} as const;
+
 /** What an operator can set. */
 export interface Setting<Value = unknown> {
+  readonly group: keyof typeof SETTING_GROUPS;
   /** The environment variable. */
   readonly env: string;
   /** The flag that wins over it, of commands that take it: its name without dashes, and what its value is. */
@@ -55,6 +67,7 @@ function addressRanges(example: string): Reading<BlockList> {
 /** The settings by their place in the configuration; all but the limits. */
 export const SETTINGS = {
   dataFolder: {
+    group: 'server',
     env: 'GATEHOUSE_DATA',
     flag: { name: 'data', value: 'DIR' },
     default: './data',
@@ -62,6 +75,7 @@ export const SETTINGS = {
     ...TEXT,
   },
   host: {
+    group: 'server',
     env: 'GATEHOUSE_HOST',
     flag: { name: 'host', value: 'ADDR' },
     default: '127.0.0.1',
@@ -69,6 +83,7 @@ export const SETTINGS = {
     ...TEXT,
   },
   port: {
+    group: 'server',
     env: 'GATEHOUSE_PORT',
     flag: { name: 'port', value: 'N' },
     default: '8080',
@@ -78,6 +93,7 @@ export const SETTINGS = {
   },
   /** Where people and programs reach this server, without a trailing slash; null until the port is known. */
   baseUrl: {
+    group: 'server',
     env: 'GATEHOUSE_BASE_URL',
     flag: { name: 'base-url', value: 'URL' },
     standIn: 'http://localhost:PORT',
@@ -86,6 +102,7 @@ export const SETTINGS = {
     parse: parseBaseUrl,
   },
   ownerEmail: {
+    group: 'start',
     env: 'GATEHOUSE_OWNER_EMAIL',
     defaultIn: { ephemeral: 'owner@example.test' },
     meaning: 'Makes this address an owner at start, without a browser.',
@@ -93,6 +110,7 @@ export const SETTINGS = {
     parse: normalizeEmail,
   },
   workspaceKey: {
+    group: 'start',
     env: 'GATEHOUSE_WORKSPACE_KEY',
     meaning: 'A key made by `gatehouse key`; becomes a full workspace key at start.',
     remedy: 'give a key made by "gatehouse key".',
@@ -100,6 +118,7 @@ export const SETTINGS = {
   },
   /** Null is the embedded outbox. */
   smtpUrl: {
+    group: 'mail',
     env: 'GATEHOUSE_SMTP_URL',
     meaning:
       '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox. `smtp://` to another ' +
@@ -113,6 +132,7 @@ export const SETTINGS = {
     },
   },
   mailFrom: {
+    group: 'mail',
     env: 'GATEHOUSE_MAIL_FROM',
     standIn: 'Gatehouse <no-reply@HOST>',
     meaning: 'Sender of every mail.',
@@ -123,6 +143,7 @@ export const SETTINGS = {
     },
   },
   trustedProxies: {
+    group: 'network',
     env: 'GATEHOUSE_TRUSTED_PROXIES',
     default: '',
     meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For and country header are believed.',
@@ -130,6 +151,7 @@ export const SETTINGS = {
   },
   /** Ranges that outgoing requests may reach although they are not public. */
   allowedCidrs: {
+    group: 'network',
     env: 'GATEHOUSE_ALLOW_CIDRS',
     default: '',
     meaning: 'Ranges, comma-separated, that outgoing requests may reach although they are not public.',
@@ -137,6 +159,7 @@ export const SETTINGS = {
   },
   /** In lower case. */
   countryHeader: {
+    group: 'network',
     env: 'GATEHOUSE_COUNTRY_HEADER',
     meaning:
       'Header in which a trusted proxy gives the client’s country; else it is looked up in the table inside the binary.',
@@ -145,6 +168,7 @@ export const SETTINGS = {
   },
   /** Without a trailing slash. */
   cdnUrl: {
+    group: 'server',
     env: 'GATEHOUSE_CDN_URL',
     standIn: 'BASE_URL/cdn',
     meaning: 'Address that image links start with.',
@@ -152,6 +176,7 @@ export const SETTINGS = {
     parse: (text: string) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
   },
   logLevel: {
+    group: 'upkeep',
     env: 'GATEHOUSE_LOG_LEVEL',
     default: 'info',
     defaultIn: { dev: 'warn' },
@@ -160,18 +185,26 @@ export const SETTINGS = {
     parse: (text: string) => (LOG_LEVELS.includes(text) ? text : null),
   },
   auditRetentionDays: {
+    group: 'upkeep',
     env: 'GATEHOUSE_AUDIT_DAYS',
     default: '365',
     meaning: 'How many days audit records are kept.',
     ...wholeNumber(1, 36_500),
   },
   providerClientId: {
+    group: 'provider',
     env: 'GATEHOUSE_GOOGLE_CLIENT_ID',
     meaning: 'Client id for sign-in through Google, or the issuer below; register `BASE_URL/api/auth/google/callback`.',
     ...TEXT,
   },
-  providerClientSecret: { env: 'GATEHOUSE_GOOGLE_CLIENT_SECRET', meaning: 'The secret of that client.', ...TEXT },
+  providerClientSecret: {
+    group: 'provider',
+    env: 'GATEHOUSE_GOOGLE_CLIENT_SECRET',
+    meaning: 'The secret of that client.',
+    ...TEXT,
+  },
   providerIssuer: {
+    group: 'provider',
     env: 'GATEHOUSE_GOOGLE_ISSUER',
     standIn: GOOGLE_ISSUER,
     meaning:
@@ -198,6 +231,7 @@ export const ALL_SETTINGS: readonly Setting[] = [...Object.values(SETTINGS), ...
 function limitSetting(limit: Limit): Setting<number> {
   const text = limitText(limit);
   return {
+    group: 'limits',
     env: limit.env,
     default: String(limit.default),
     ...(limit.isOffInEphemeral && { isVoidIn: 'ephemeral' }),

@@ -15,6 +15,8 @@ export interface Command {
   readonly summary: string;
   /** Settings that it takes as flags. */
   readonly settings?: readonly FlagSetting[];
+  /** It reads every setting: its help lists their variables. */
+  readonly takesSettings?: boolean;
   /** Flags without a value, with what each does. */
   readonly switches?: Readonly<Record<string, string>>;
   /** It takes one of these words as well, which it gets as `word`. */

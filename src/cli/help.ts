@@ -1,8 +1,14 @@
-/** `gatehouse help`: what there is, a command's flags, and every setting. */
-import { ALL_SETTINGS, defaultText, type Setting } from '../settings.ts';
+/** `gatehouse help`: what there is, on one screen; a command's flags, and the settings it reads, in 80 columns. */
+import { ALL_SETTINGS, defaultText, SETTING_GROUPS, type Setting } from '../settings.ts';
 import type { Command } from './arguments.ts';
 
-/** Every command and every setting. */
+const TERMINAL_COLUMNS = 80;
+/** What is longer on the left stands on a line of its own. */
+const WIDEST_LEFT = 22;
+
+type Row = readonly [left: string, right: string];
+
+/** Every command, and where to read on. */
 export function helpText(commands: readonly Command[]): string {
   return [
     'Gatehouse: sign-in and user management in one file.',
@@ -14,20 +20,15 @@ export function helpText(commands: readonly Command[]): string {
       ['help', 'Show this, or "help COMMAND" for a command\'s flags'],
     ]),
     '',
-    'Settings, from the environment; a flag wins:',
-    '',
-    ...columns(
-      ALL_SETTINGS.map((setting) => [
-        setting.env,
-        `${explain(setting)}${setting.flag ? ` Flag: --${setting.flag.name}.` : ''}`,
-      ]),
-    ),
+    'To try it:    gatehouse serve --dev',
+    'Settings:     gatehouse help serve',
     '',
   ].join('\n');
 }
 
-/** What a command does, and its flags. */
-export function commandHelpText({ name, summary, settings = [], switches = {} }: Command): string {
+/** What a command does, its flags, and the variables that it reads. */
+export function commandHelpText(command: Command): string {
+  const { name, summary, settings = [], switches = {}, takesSettings = false } = command;
   const flags = [
     ...settings.map(
       (setting) =>
@@ -36,11 +37,29 @@ export function commandHelpText({ name, summary, settings = [], switches = {} }:
     ...Object.entries(switches).map(([word, text]) => [`--${word}`, text] as const),
   ];
   return [
-    `gatehouse ${name}: ${summary}.`,
+    ...wrapped(`gatehouse ${name}: ${summary}.`, TERMINAL_COLUMNS),
     ...(flags.length > 0 ? ['', ...columns(flags)] : []),
-    ...(settings.length > 0 ? ['', 'For what the environment sets besides, see "gatehouse help".'] : []),
+    ...(takesSettings ? variables() : []),
+    ...(settings.length > 0 && !takesSettings
+      ? ['', 'For what the environment sets besides, see "gatehouse help serve".']
+      : []),
     '',
   ].join('\n');
+}
+
+/** Every setting by its variable, in groups. */
+function variables(): string[] {
+  const groups = Object.entries(SETTING_GROUPS).map(([group, title]) => ({
+    title,
+    rows: ALL_SETTINGS.filter((setting) => setting.group === group).map(
+      (setting) => [setting.env, explain(setting)] as const,
+    ),
+  }));
+  return [
+    '',
+    'From the environment; a flag wins over its variable:',
+    ...groups.flatMap(({ title, rows }) => ['', `${title}:`, ...columns(rows)]),
+  ];
 }
 
 /** Meaning and default, as a terminal shows them. */
@@ -49,7 +68,25 @@ function explain(setting: Setting): string {
   return `${setting.meaning.replaceAll('`', '')}${text ? ` Default: ${text}.` : ''}`;
 }
 
-function columns(rows: readonly (readonly [left: string, right: string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+function columns(rows: readonly Row[]): string[] {
+  const width = Math.min(WIDEST_LEFT, Math.max(...rows.map(([left]) => left.length)));
+  const indent = ' '.repeat(width + 4);
+  return rows.flatMap(([left, right]) => {
+    const [first = '', ...rest] = wrapped(right, TERMINAL_COLUMNS - indent.length);
+    const below = rest.map((line) => `${indent}${line}`);
+    return left.length > width
+      ? [`  ${left}`, `${indent}${first}`, ...below]
+      : [`  ${left.padEnd(width)}  ${first}`, ...below];
+  });
+}
+
+/** Lines of at most so many characters, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
 }

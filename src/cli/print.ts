@@ -13,7 +13,7 @@ const WHAT: Readonly<Record<string, () => string>> = {
 
 export const print: Command = {
   name: 'print',
-  summary: 'Print what the binary is made of: "print sbom" (CycloneDX) or "print licenses"',
+  summary: 'Print what the binary is made of: sbom or licenses',
   words: Object.keys(WHAT),
   run({ word }) {
     const text = typeof word === 'string' ? WHAT[word] : undefined;

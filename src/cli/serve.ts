@@ -12,8 +12,9 @@ export const serve: Command = {
   name: 'serve',
   summary: 'Run the server',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.host, SETTINGS.baseUrl],
+  takesSettings: true,
   switches: {
-    dev: 'Print every mail to the terminal; allow http return URLs on loopback.',
+    dev: 'Print every mail to the terminal; take http on loopback for return URLs, webhooks and providers.',
     ephemeral: 'A throw-away instance for tests: temporary folder, free port, one JSON line when ready.',
   },
   async run(flags) {

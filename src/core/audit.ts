@@ -95,6 +95,12 @@ const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
+/** The families of the kinds that begin so: `sign` and `signin.co` are both of `signin`. */
+export function familiesBeginning(prefix: string): string[] {
+  const kinds = AUDIT_KINDS.filter((kind) => kind.startsWith(prefix));
+  return [...new Set(kinds.map((kind) => kind.slice(0, kind.indexOf('.'))))];
+}
+
 /** One thing that happened. Actor, time and request are added by the unit of work it is recorded in. */
 export interface AuditEntry {
   readonly kind: AuditKind;

@@ -3,14 +3,14 @@ export interface Envelope {
   readonly userId: string;
   readonly username: string | null;
   readonly email: string;
-  /** Alias of `fullName`, kept for compatibility. */
-  readonly name: string | null;
-  readonly fullName: string | null;
-  readonly givenName: string | null;
-  readonly familyName: string | null;
+  /** Alias of `fullName`, kept for compatibility. Names are empty where they are not known. */
+  readonly name: string;
+  readonly fullName: string;
+  readonly givenName: string;
+  readonly familyName: string;
   readonly avatarUrl: string | null;
-  readonly locale: string | null;
-  readonly timezone: string | null;
+  readonly locale: string;
+  readonly timezone: string;
   readonly region: Region | null;
   readonly applicationId: string;
   readonly status: string;

@@ -15,6 +15,8 @@ export const HINTS = {
   server_stopping: 'The server is stopping.',
   disk_refuses_writes: 'The disk refuses writes; nothing is accepted until it takes them again.',
   database_in_use: 'Another process holds the database; try again in a moment.',
+  database_gone:
+    'The database was deleted or replaced while the server runs: its operator has to put it back and start again.',
   database_not_writable: 'The database cannot be written.',
   database_not_readable: 'The database cannot be read.',
   database_schema_differs: 'The database has another schema than this binary.',
@@ -25,6 +27,8 @@ export const HINTS = {
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
+  path_not_plain: 'Send the path without . and .. in it, in whatever spelling.',
+  host_twice: 'Send exactly one Host header, with one name.',
   host_unknown:
     'This is no name of this server: set GATEHOUSE_BASE_URL, or have the proxy pass on the Host it was asked for.',
   cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
@@ -92,6 +96,13 @@ export const HINTS = {
   workspace_mail_spent:
     'The workspace has used up its {max} mails an hour to those who did not ask; wait for the time in Retry-After.',
 
+  key_expired: 'This key expired at {expiresAt}; give it a later expiresAt first, or create another.',
+  dead_key_expired: 'This API key has expired, since {at}: give it a later expiresAt, or use another.',
+  dead_key_rotated: 'This API key was rotated away; its grace ended at {at}. Use its successor.',
+  dead_key_revoked: 'This API key was revoked at {at}: use another.',
+  dead_key_ended:
+    'This API key has ended with what it rested on, such as a device, its application or a seat: make another.',
+  dead_key_blocked: 'This API key is out of service: the user behind it is not active in its application.',
   key_from_environment: 'This key comes from GATEHOUSE_WORKSPACE_KEY: set another one there, then revoke this one.',
   device_rotates_its_own:
     'A connected device has only keys that end with it: rotate this one in the console, or with a key of the workspace.',
@@ -99,8 +110,7 @@ export const HINTS = {
     'This is a person’s own key and cannot be rotated: revoke it, and they can connect the device again.',
 
   application_draft:
-    'This application is a draft: only members of its workspace can sign in. POST /api/applications/{application}/publish, ' +
-    'then /go-live beside it, open it to everyone.',
+    'A draft is for its workspace alone; POST /api/applications/{application}/publish, then /go-live beside it, to open it.',
   application_slug_taken: 'This slug is taken; choose another.',
   application_stage: 'Only an application in stage "{stage}", neither archived nor deleted, can do this.',
   application_not_active: 'Only an active application can be archived.',

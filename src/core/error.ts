@@ -49,7 +49,8 @@ export const ERROR_CATALOGUE = {
   },
   link_required: {
     status: 403,
-    message: 'This address has an account already; sign in another way first, such as with a code, then connect the provider.',
+    message:
+      'This address has an account already; sign in another way first, such as with a code, then connect the provider.',
   },
   membership_blocked: { status: 403, message: 'This account is blocked in this application.' },
   user_deleted: { status: 403, message: 'This account was deleted; ask the application’s owner to restore it.' },

@@ -43,7 +43,7 @@ export const EVENT_SCHEMAS = {
     removed: Slugs('The groups left.'),
   }),
   'user.profile_updated': about({
-    name: Nullable,
+    name: Type.String({ description: 'Empty where it is not known.' }),
     categories: Slugs('From `identity`, `languages`, `region`, `addresses`, `legal_entities`; more may be added.'),
     changed: Type.Optional(Slugs('With `identity`: the fields that changed.')),
   }),

@@ -20,6 +20,8 @@ export interface InstanceKey {
    * The purpose is authenticated with it, so that what was sealed for one cannot be opened for another.
    */
   seal(purpose: SealPurpose, secret: string): Promise<string>;
+  /** Tells this key from others, and nothing about it: from 1 to 2^31 - 1. */
+  readonly mark: number;
   /** @throws when the text was changed, or sealed for another purpose or with another key. */
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
@@ -36,7 +38,9 @@ export function instanceKey(secret: Uint8Array): InstanceKey {
   const codeKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse code digest v1', 32));
   const deriveKey = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse derivation v1', 32));
   const sealKey = new Uint8Array(hkdfSync('sha256', secret, '', 'gatehouse sealing v1', 32));
+  const mark = createHmac('sha256', deriveKey).update('mark').digest().readUInt32BE(0) >>> 1 || 1;
   return {
+    mark,
     codeDigest: (challengeId, code) => createHmac('sha256', codeKey).update(`${challengeId}.${code}`).digest(),
     derive: (purpose, text) => createHmac('sha256', deriveKey).update(`${purpose}\0${text}`).digest(),
     seal: (purpose, text) =>

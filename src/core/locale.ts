@@ -1,4 +1,5 @@
 /** Which languages the product speaks, and which of them a person asked for. */
+import { canonicalLocale } from './language.ts';
 
 /** Every language with a catalogue, now or later, as BCP 47 tags. */
 export const LOCALES = [
@@ -53,6 +54,15 @@ export function negotiateLocale(
     if (accepted) return accepted;
   }
   return DEFAULT_LOCALE;
+}
+
+/** The language a browser asks for first, whether or not the product speaks it, as a canonical tag; null where it asks for none. */
+export function preferredLocale(acceptLanguage: string | null | undefined): string | null {
+  for (const range of rangesByWeight(acceptLanguage ?? '')) {
+    const locale = LANGUAGE_RANGE.test(range) ? canonicalLocale(range) : null;
+    if (locale !== null) return locale;
+  }
+  return null;
 }
 
 /** Shortens the range from its end until a locale matches; a lone letter (`x`, `u`) goes with what followed it. */

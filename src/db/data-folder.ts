@@ -1,20 +1,8 @@
 /** The data folder: made with private permissions, held by one server at a time, home of the database and instance key. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
-import { INSTANCE_KEY_BYTES } from '../core/instance-key.ts';
-import type { Random } from '../core/random.ts';
 
 /** The paths of a data folder, all absolute. */
 export interface DataFolder {
@@ -24,13 +12,13 @@ export interface DataFolder {
 }
 
 const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
+export const PRIVATE_FILE = 0o600;
 
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 
 /** The key, and the database with its log and its copies. */
-const SECRET_FILE = /^(?:instance\.key|gatehouse\.db.*)$/;
+const SECRET_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
 
 /**
  * Makes the folder where it does not exist and checks that it can be written, and by nobody else. New files in it are
@@ -47,6 +35,8 @@ export function openDataFolder(folder: string): DataFolder {
     const database = join(path, 'gatehouse.db');
     if (existsSync(database)) accessSync(database, constants.R_OK | constants.W_OK);
   } catch (cause) {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile())
+      throw new StartupError(`The data folder ${path} is a file; name a folder with --data.`, { cause });
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
     throw new StartupError(
       `The data folder ${path} cannot be written (${code}). Give this user write access to it, or name another with --data.`,
@@ -97,7 +87,13 @@ export function lockDataFolder({ path }: DataFolder): { release(): void } {
     lock.run('BEGIN EXCLUSIVE');
   } catch (cause) {
     lock?.close();
-    if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
+    const { code } = cause as { code?: string };
+    if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+      throw new StartupError(
+        `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
+        { cause },
+      );
+    if (code !== 'SQLITE_BUSY') throw cause;
     throw new StartupError(
       `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
       { cause },
@@ -106,25 +102,4 @@ export function lockDataFolder({ path }: DataFolder): { release(): void } {
   chmodSync(lockPath, PRIVATE_FILE);
   const held = lock;
   return { release: () => held.close() };
-}
-
-/**
- * The instance key: read from the folder, or made there on the very first start.
- *
- * @throws {StartupError} when the file is damaged, or missing beside a database that needs it.
- */
-export function loadInstanceKey(folder: DataFolder, random: Random): Uint8Array {
-  const { instanceKeyPath, databasePath } = folder;
-  if (existsSync(instanceKeyPath)) {
-    const key = Buffer.from(readFileSync(instanceKeyPath, 'utf8').trim(), 'base64url');
-    if (key.length === INSTANCE_KEY_BYTES) return key;
-    throw new StartupError(`${instanceKeyPath} is damaged; put back the one that belongs to this database.`);
-  }
-  if (existsSync(databasePath))
-    throw new StartupError(
-      `${instanceKeyPath} is missing beside an existing database; put back the one that belongs to it.`,
-    );
-  const key = random.bytes(INSTANCE_KEY_BYTES);
-  writeFileSync(instanceKeyPath, `${Buffer.from(key).toString('base64url')}\n`, { mode: PRIVATE_FILE, flush: true });
-  return key;
 }

@@ -74,4 +74,6 @@ export interface DatabaseStatus {
   readonly logBytes: number;
   /** False from a failed flush until the data is safe again; no change is taken meanwhile. */
   readonly isWritable: boolean;
+  /** False where the file was deleted or replaced while it was open; no change is taken then. */
+  readonly isInPlace: boolean;
 }

@@ -1,7 +1,8 @@
 /** Brings a database to the schema this binary was built for: embedded migrations, one transaction, a copy taken first. */
-import { Database as SqliteDatabase } from 'bun:sqlite';
+import { constants, Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
@@ -18,34 +19,50 @@ const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInM
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-const USER_VERSION_OFFSET = 60; // https://www.sqlite.org/fileformat2.html#user_version_number
+const READ_ONLY_URI = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+
+/** Every Gatehouse has had these from its first schema on. */
+const OWN_TABLES = ['workspaces', 'applications', 'application_users'];
 
 /**
- * Refuses a database written by a newer binary, without changing it: from the file's header, or, where a write-ahead log
- * was left by a crash, through a connection that cannot write.
+ * Refuses a database that is not one of Gatehouse's, or was written by a newer binary, without changing it: it is read through
+ * a connection that cannot write.
  *
- * @throws {StartupError} when the schema is newer, or the file is no SQLite database.
+ * @returns whether there is an instance in it; false where there is no file, or one in which nothing was made yet.
+ * @throws {StartupError}
  */
-export function refuseForeignDatabase(path: string): void {
-  if (!existsSync(path)) return;
+export function refuseForeignDatabase(path: string): boolean {
+  if (!existsSync(path)) return false;
   const header = Buffer.alloc(100);
   const file = openSync(path, 'r');
   const length = readSync(file, header, 0, header.length, 0);
   closeSync(file);
-  if (length === 0) return;
+  if (length === 0) return false;
   if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
     throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
-  const isLogLeft = existsSync(`${path}-wal`);
-  refuseNewer(isLogLeft ? versionWithLog(path) : header.readUInt32BE(USER_VERSION_OFFSET), path);
+  const { version, tables } = readAsItIs(path);
+  const isOwn = OWN_TABLES.every((table) => tables.includes(table));
+  if (!isOwn && tables.length > 0)
+    throw new StartupError(
+      `${path} is the database of something else than Gatehouse; point --data at a Gatehouse folder or an empty one. ` +
+        'Nothing was changed.',
+    );
+  refuseNewer(version, path);
+  return isOwn;
 }
 
 /** The log may hold a later version than the file; reading it makes an index beside it, which is taken away again. */
-function versionWithLog(path: string): number {
+function readAsItIs(path: string): { version: number; tables: string[] } {
+  const isLogLeft = existsSync(`${path}-wal`);
   const index = `${path}-shm`;
   const hadIndex = existsSync(index);
-  const sqlite = new SqliteDatabase(path, { readonly: true });
+  // Without a log the file is all there is, and SQLite is told so: it makes no file beside it then.
+  const sqlite = isLogLeft
+    ? new SqliteDatabase(path, { readonly: true })
+    : new SqliteDatabase(`${pathToFileURL(path).href}?immutable=1`, READ_ONLY_URI);
   try {
-    return schemaVersion(sqlite);
+    const tables = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    return { version: schemaVersion(sqlite), tables: tables.map(({ name }) => name) };
   } finally {
     sqlite.close();
     if (!hadIndex) rmSync(index, { force: true });

@@ -13,7 +13,7 @@ export const NO_DATABASE: Database = {
   },
   write: async () => refuse(),
   onCommit() {},
-  status: () => ({ queued: 0, logBytes: 0, isWritable: false }),
+  status: () => ({ queued: 0, logBytes: 0, isWritable: false, isInPlace: false }),
   async maintain() {},
   async close() {},
 };

@@ -1,6 +1,6 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
@@ -47,13 +47,15 @@ export interface EngineOptions {
   readonly isServer: boolean;
   /** The disk refused a flush, or takes them again. */
   readonly onDiskProblem?: (error: unknown, isRecovered: boolean) => void;
+  /** The file was deleted or replaced while it is open; told once. */
+  readonly onGone?: () => void;
 }
 
 /** Makes a migrated connection the writer of a database, and opens what goes beside it. */
 export async function openEngine(
   writer: SqliteDatabase,
   path: string,
-  { clock, isDurable, isServer, onDiskProblem = () => {} }: EngineOptions,
+  { clock, isDurable, isServer, onDiskProblem = () => {}, onGone = () => {} }: EngineOptions,
 ): Promise<Database> {
   // The queue asks again by itself: waiting here would hold the loop.
   writer.run('PRAGMA busy_timeout = 0');
@@ -78,6 +80,7 @@ export async function openEngine(
     durability,
     thread,
     remembered,
+    isInPlace: placeOf(path, onGone),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
     close() {
@@ -86,6 +89,19 @@ export async function openEngine(
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   });
+}
+
+/** @returns whether a path still leads to the file that it leads to now; once it does not, it never does again. */
+function placeOf(path: string, onGone: () => void): () => boolean {
+  const { ino } = statSync(path);
+  let isThere = true;
+  return () => {
+    if (isThere && statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
+      isThere = false;
+      onGone();
+    }
+    return isThere;
+  };
 }
 
 function flushFolder(path: string): void {

@@ -29,9 +29,15 @@ export interface SqliteEngine {
   readonly durability: Durability;
   /** For checkpoints and long reads; null where they are made here. */
   readonly thread: Background | null;
+  /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
+  readonly isInPlace?: () => boolean;
   /** Called last, before the connections are closed. */
   readonly close?: () => void;
 }
+
+/** What SQLite says where the disk is full, gone, or read-only (https://www.sqlite.org/rescode.html). */
+const DISK_CODES = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
+const RETRY_SECONDS = 5;
 
 /** Longest time for which changes are taken into one transaction, in milliseconds. */
 const GROUP_MS = 3;
@@ -50,7 +56,7 @@ const LONG_LOG_PAGES = 16_384;
 
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, snapshot, remembered } = engine;
+  const { writer, clock, durability, snapshot, remembered, isInPlace = () => true } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
   const commit = writer.prepare('COMMIT');
@@ -136,6 +142,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     let failure: unknown = null;
     try {
       durability.refuseWhenBroken();
+      if (!isInPlace()) throw new AppError('unavailable', { hint: 'database_gone', retryAfterSeconds: RETRY_SECONDS });
       await beginWhenFree();
       do {
         settle.push(await carryOut(queue.shift() as Change));
@@ -189,7 +196,9 @@ export function createDatabase(engine: SqliteEngine): Database {
       if (isClosed) throw new AppError('unavailable');
       const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
       queueUp({ author, work, turn });
-      const { result, state } = await turn.promise;
+      const { result, state } = await turn.promise.catch((error: unknown) => {
+        throw asRefusal(error);
+      });
       await durability.settled();
       for (const [topic, messages] of state.news)
         for (const listener of listeners.get(topic as Topic<never>) ?? []) listener(messages as never[]);
@@ -203,6 +212,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       queued: queue.length,
       logBytes: durability.logBytes(),
       isWritable: !durability.isBroken() && !isClosed,
+      isInPlace: isInPlace(),
     }),
     async maintain() {
       if (!thread || isClosed || changes === changesFolded) return;
@@ -228,6 +238,13 @@ export function createDatabase(engine: SqliteEngine): Database {
       writer.close();
     },
   };
+}
+
+/** What the disk does not take is no fault of the change, and may be taken in a moment. */
+function asRefusal(error: unknown): unknown {
+  const code = String((error as { code?: unknown } | null)?.code);
+  if (!DISK_CODES.test(code)) return error;
+  return new AppError('unavailable', { hint: 'disk_refuses_writes', retryAfterSeconds: RETRY_SECONDS, cause: error });
 }
 
 function isBusy(error: unknown): boolean {

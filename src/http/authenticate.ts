@@ -1,6 +1,7 @@
 /** Turns the credential of a request into a principal, and counts it against the caller's limits. */
 import type { Actor } from '../core/actor.ts';
 import { AppError, type ErrorCode } from '../core/error.ts';
+import type { HintGiven } from '../core/error-hints.ts';
 import type {
   KeyPrincipal,
   PersonalKeyPrincipal,
@@ -19,9 +20,13 @@ import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 /** Why a session token is refused, in the contract's words. */
 export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
+/** A key that was good once, and why it is not any more: its holder is told, since they hold it. */
+export type DeadKey = { readonly kind: 'dead_key' } & HintGiven;
+
 /** The look-ups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
 export interface Credentials {
-  findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | null>;
+  /** Null for what is no key, and never was one. */
+  findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | DeadKey | null>;
   findSession(token: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
 }
 
@@ -73,6 +78,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   async function anyKey(token: string, refusal: ErrorCode, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
     const found = await credentials.findKey(token, look.reader);
     if (!found) throw new AppError(refusal);
+    if (found.kind === 'dead_key') throw deadKey(refusal, found);
     look.context.principalId = found.keyId;
     if (!look.isCounted) return found;
     const { headers } = look.context;
@@ -146,6 +152,10 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
         return management(bearer, look);
     }
   };
+}
+
+function deadKey(refusal: ErrorCode, { kind: _, ...why }: DeadKey): AppError {
+  return new AppError(refusal, why);
 }
 
 const NOBODY = Promise.resolve(null);

@@ -75,12 +75,20 @@ const bodies: Record<Exclude<Style, 'page'>, Body> = {
   }),
   verify: ({ code, message, fields }, requestId) => ({
     success: false,
-    errorMessage: code,
+    [verifyCodeField(code)]: code,
     message,
     requestId,
     ...(fields && { fields }),
   }),
 };
+
+/** All that `errorMessage` of `/api/v1/verify` can be besides the verdicts on the token. */
+const CALLER_REFUSALS: readonly ErrorCode[] = ['invalid_api_key', 'forbidden', 'rate_limited'];
+
+/** Whoever acts on `errorMessage` must never take a fault of the request, or of ours, for a verdict. */
+export function verifyCodeField(code: ErrorCode): 'errorMessage' | 'error' {
+  return CALLER_REFUSALS.includes(code) ? 'errorMessage' : 'error';
+}
 
 /** A description may hold neither quotes nor what is not ASCII (RFC 6749 §5.2). */
 function printable(text: string): string {

@@ -107,6 +107,19 @@ export interface Operation extends Declaration<AccessRule, Scope, string, TObjec
   handle(call: Call<AccessRule, Scope, string, unknown, unknown, unknown>): unknown;
 }
 
+/** Every operation on a workspace takes it, for members of several. */
+export const WORKSPACE_PARAMETER = 'workspaceId';
+
+/** Whether a call answers with (a page of) a list. */
+export function isList({ method, data }: Pick<Operation, 'method' | 'data'>): boolean {
+  return method === 'GET' && (data?.['properties'] as object | undefined)?.hasOwnProperty('items') === true;
+}
+
+/** The query parameters that a list takes. */
+export function parametersOfList({ query, scope }: Pick<Operation, 'query' | 'scope'>): string[] {
+  return [...Object.keys(query?.properties ?? {}), ...(scope === 'workspace' ? [WORKSPACE_PARAMETER] : [])];
+}
+
 /** Declares an operation. A handler returns its data, or a `Response` where it needs the whole answer. */
 export function operation<
   const Rule extends AccessRule,

@@ -10,14 +10,15 @@ import type { AccessLog } from './access-log.ts';
 import { actorOf, type Authenticator, type Look } from './authenticate.ts';
 import { parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
+import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings } from './limits.ts';
-import type { Call, Operation, Scope } from './operation.ts';
+import { type Call, isList, type Operation, parametersOfList, type Scope, WORKSPACE_PARAMETER } from './operation.ts';
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
 import type { UploadIntake } from './upload.ts';
-import { queryValidator, validator } from './validate.ts';
+import { queryValidator, unknownParameters, validator } from './validate.ts';
 
 export interface PipelineDependencies {
   readonly createContext: ContextFactory;
@@ -48,9 +49,11 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   const { createContext, authenticate, limiter, limits, uploads, respondToError, accessLog } = dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
+  const isOpen = isForBrowsers(operation);
   const { access, style = 'envelope', limit, upload: uploadRule } = operation;
   const validateBody = operation.body && validator(operation.body);
   const validateQuery = operation.query && queryValidator(operation.query);
+  const refuseUnknown = isList(operation) ? unknownParameters(parametersOfList(operation)) : null;
 
   /** A verification records nothing: its credential says who calls, and the address counts only where it is none. */
   const isVerification = operation.method === 'POST' && (access === 'key' || access === 'token');
@@ -94,6 +97,14 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return validate(body === undefined && operation.isBodyOptional ? {} : body);
   }
 
+  /** A list would take a misspelt filter for none, and show everything: what it does not know is refused. */
+  function validate(request: Request): unknown {
+    if (validateQuery === undefined && refuseUnknown === null) return undefined;
+    const parameters = parametersOf(queryOf(request));
+    refuseUnknown?.(parameters);
+    return validateQuery?.(parameters);
+  }
+
   /** Who calls, and what on. Everything is looked up live. */
   async function admit(look: Look, params: Record<string, string>): Promise<Admission> {
     const { context, reader } = look;
@@ -113,7 +124,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
     const { request } = context;
     const first = await admit({ context, reader, isCounted: true }, params);
-    const query = validateQuery?.(parametersOf(queryOf(request)));
+    const query = validate(request);
     const upload = uploadRule && uploads.open(request, uploadRule, first.principal?.userId ?? context.ip);
     try {
       limitPerson(context, first.principal);
@@ -153,6 +164,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     } catch (error) {
       response = respondToError(error, context, style);
     }
+    if (isOpen) allowOrigin(request, response.headers);
     for (const cookie of context.cookies) response.headers.append('Set-Cookie', cookie);
     accessLog(context, operation.path, response.status);
     return response;
@@ -165,5 +177,5 @@ function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
 }
 
 function askedWorkspace(request: Request): string | null {
-  return parametersOf(queryOf(request))['workspaceId'] ?? null;
+  return parametersOf(queryOf(request))[WORKSPACE_PARAMETER] ?? null;
 }

@@ -63,7 +63,7 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
 
   function current(bucket: Bucket, subject: string, now: number): Counter | undefined {
     const counter = buckets.get(bucket.name)?.get(subject);
-    return counter && counter.windowEndsAt > now ? counter : undefined;
+    return counter && isOfNow(counter, now) ? counter : undefined;
   }
 
   function state(bucket: Bucket, count: number, limit: number, isAllowed: boolean, now: number): LimitState {
@@ -146,24 +146,29 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       const now = clock.now();
       for (const subjects of buckets.values())
         for (const counter of subjects.values())
-          if (counter.bucket.isBrief && counter.windowEndsAt > now) dirty.push(counter);
+          if (counter.bucket.isBrief && isOfNow(counter, now)) dirty.push(counter);
       await writeDirty();
     },
   };
+}
+
+/** A window in the future was counted before the clock went back: it would refuse until the clock is there again. */
+function isOfNow({ bucket, windowEndsAt }: Counter, now: number): boolean {
+  return windowEndsAt > now && windowEndsAt - bucket.windowMs <= now;
 }
 
 /** Map order is insertion order, so the first entries are the oldest; looking at a few each time keeps this cheap. */
 function dropEnded(subjects: Map<string, Counter>, now: number): void {
   let looked = 0;
   for (const [subject, counter] of subjects) {
-    if (counter.windowEndsAt <= now && !counter.isDirty) subjects.delete(subject);
+    if (!isOfNow(counter, now) && !counter.isDirty) subjects.delete(subject);
     if (++looked >= 1000) return;
   }
 }
 
 /** A flood of made-up subjects must not grow memory without bound: the oldest tenth makes room. */
 function evict(subjects: Map<string, Counter>, now: number): void {
-  for (const [subject, counter] of subjects) if (counter.windowEndsAt <= now) subjects.delete(subject);
+  for (const [subject, counter] of subjects) if (!isOfNow(counter, now)) subjects.delete(subject);
   let surplus = subjects.size - Math.floor(MAX_SUBJECTS_PER_BUCKET * 0.9);
   for (const subject of subjects.keys()) {
     if (surplus-- <= 0) return;

@@ -94,7 +94,7 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
     const hops = forwarded.split(',').slice(-MAX_FORWARDED_HOPS).reverse();
     let client = peer;
     for (const hop of hops) {
-      const address = canonicalAddress(hop.trim());
+      const address = canonicalAddress(withoutPort(hop.trim()));
       if (address === null) break;
       client = address;
       if (!isTrusted(address)) break;
@@ -147,6 +147,12 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
       cookies: [],
     };
   };
+}
+
+/** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::7]:4711`. */
+function withoutPort(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? [];
+  return bracketed ?? plain ?? hop;
 }
 
 /** What limits count per address: an IPv4 address, or the /64 that an IPv6 customer is usually given, in one spelling. */

@@ -11,9 +11,12 @@ export interface SessionCookie {
 }
 
 /** On https the `__Host-` prefix binds the cookie to this very host (RFC 6265bis §4.1.3.2). */
+export const sessionCookieName = (baseUrl: string): string =>
+  baseUrl.startsWith('https:') ? '__Host-gatehouse' : 'gatehouse';
+
 export function sessionCookie(baseUrl: string): SessionCookie {
   const isSecure = baseUrl.startsWith('https:');
-  const name = isSecure ? '__Host-gatehouse' : 'gatehouse';
+  const name = sessionCookieName(baseUrl);
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
   return {
     read(request) {

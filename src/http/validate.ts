@@ -26,6 +26,19 @@ export function queryValidator<Schema extends TSchema>(schema: Schema): Validato
   return (value) => validate(converted(schema, value as Record<string, string>));
 }
 
+/** @returns a function that throws {AppError} invalid_request naming the parameters that are not among the known ones. */
+export function unknownParameters(known: readonly string[]): (parameters: Record<string, string>) => void {
+  const message =
+    known.length === 0
+      ? 'This list takes no parameters; remove it.'
+      : `This parameter is not known here; remove it, or use one of: ${known.join(', ')}.`;
+  return (parameters) => {
+    const unknown = Object.keys(parameters).filter((name) => !known.includes(name));
+    const fields = unknown.slice(0, MAX_PROBLEMS).map((path) => ({ path, message }));
+    if (fields.length > 0) throw new AppError('invalid_request', { fields });
+  };
+}
+
 /** Only what is plainly a whole number or a boolean becomes one; anything else stays text and is refused as such. */
 function converted(schema: TSchema, query: Record<string, string>): Record<string, unknown> {
   const properties = schema['properties'] as Record<string, TSchema>;

@@ -23,7 +23,7 @@ import { MailError, type MailTransport } from './transport.ts';
 /** Longer than an attempt can take, so that a lease never runs out under a live one. */
 const LEASE_MS = 2 * MINUTE;
 const FIRST_RETRY_MS = 5 * SECOND;
-const LONGEST_RETRY_MS = HOUR;
+export const LONGEST_MAIL_RETRY_MS = HOUR;
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
@@ -143,7 +143,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
         if (!isClosed) log.error({ mailId, reason }, 'the mail server refused a mail for good');
         return { status: 'failed', error: reason };
       }
-      const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+      const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_MAIL_RETRY_MS);
       if (!isClosed) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
       return { status: 'queued', error: reason, nextAttemptAt: clock.now() + wait };
     }

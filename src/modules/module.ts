@@ -59,9 +59,9 @@ export interface World {
   readonly auditDays: number;
   /** Private addresses that this instance may call all the same. */
   readonly allowedCidrs: BlockList;
-  /** Dev and ephemeral instances take http addresses on loopback… */
+  /** Dev and ephemeral instances take http addresses on loopback, and call them… */
   readonly isLoopbackAllowed: boolean;
-  /** …and an ephemeral one takes any of them, registered or not, and calls them. */
+  /** …and an ephemeral one takes any of them as return URLs, registered or not. */
   readonly isLoopbackOpen: boolean;
   /** The client at an identity provider for applications without one of their own. */
   readonly instanceProvider: {

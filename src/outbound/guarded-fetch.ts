@@ -45,7 +45,7 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 export interface OutboundSettings {
   /** Ranges that are allowed although they are not public. */
   readonly allowed: BlockList;
-  /** Plain http, and loopback, as an ephemeral instance takes them. */
+  /** Plain http, and loopback, as dev and ephemeral instances take them. */
   readonly isLoopbackAllowed: boolean;
   readonly resolve?: Resolve;
 }

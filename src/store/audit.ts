@@ -1,6 +1,6 @@
 /** The audit trail: what was done, by whom, recorded in the change itself; and an application's activity, read from it. */
 import { and, desc, eq, inArray, sql } from 'drizzle-orm';
-import type { AuditEntry } from '../core/audit.ts';
+import { type AuditEntry, familiesBeginning } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { longRead, orm, prepared } from '../db/statements.ts';
@@ -51,7 +51,8 @@ export async function recordAudit(unit: Unit, entry: AuditEntry): Promise<string
     ok: entry.ok ?? true,
     userId: entry.userId ?? null,
     // Activity is searched by the person's address.
-    email: entry.email ?? (entry.userId ? await findEmailOfPerson(unit, entry.userId, entry.applicationId ?? null) : null),
+    email:
+      entry.email ?? (entry.userId ? await findEmailOfPerson(unit, entry.userId, entry.applicationId ?? null) : null),
     actorType: actor.type,
     actorUserId: actor.userId,
     actorApiKeyId: actor.apiKeyId,
@@ -74,7 +75,7 @@ export async function amendAudit(unit: Unit, id: string, detail: Record<string, 
 export interface AuditFilter {
   readonly applicationId: string;
   readonly ok?: boolean | undefined;
-  /** The part of a kind before its dot. */
+  /** What the kind begins with. */
   readonly family?: string | undefined;
   /** Upper case. */
   readonly country?: string | undefined;
@@ -82,6 +83,18 @@ export interface AuditFilter {
 
 /** Where a list goes on: behind this record. */
 export type AuditPosition = readonly [createdAt: number, id: string];
+
+/** The families are what an index knows; the rest of the prefix is looked at. */
+function familyOf(prefix: string) {
+  return { families: familiesBeginning(prefix), length: prefix.length };
+}
+
+function isOfFamily(prefix: string) {
+  const { families, length } = familyOf(prefix);
+  const [family = ''] = families;
+  const isOne = families.length > 1 ? inArray(sql`family`, families) : sql`family = ${family}`;
+  return and(isOne, family === prefix ? undefined : sql`substr(${auditRecords.kind}, 1, ${length}) = ${prefix}`);
+}
 
 /** Records, newest first; answered by an index. */
 export async function listAuditRecords(
@@ -98,7 +111,7 @@ export async function listAuditRecords(
         eq(auditRecords.applicationId, applicationId),
         // Written out, so that the partial index of errors is recognised.
         ok === undefined ? undefined : ok ? sql`ok = 1` : sql`ok = 0`,
-        family === undefined ? undefined : sql`family = ${family}`,
+        family === undefined ? undefined : isOfFamily(family),
         country === undefined ? undefined : eq(ipCountry, country),
         after === null ? undefined : sql`(${createdAt}, ${id}) < (${after[0]}, ${after[1]})`,
       ),
@@ -145,7 +158,11 @@ export async function scanAuditRecords(
 ): Promise<AuditScan> {
   const conditions: [string, ...(string | number)[]][] = [['application_id = ?', applicationId]];
   if (ok !== undefined) conditions.push([`ok = ${ok ? 1 : 0}`]);
-  if (family !== undefined) conditions.push(['family = ?', family]);
+  if (family !== undefined) {
+    const { families, length } = familyOf(family);
+    conditions.push([`family IN (${families.map(() => '?').join(', ')})`, ...families]);
+    conditions.push([`substr(kind, 1, ${length}) = ?`, family]);
+  }
   if (country !== undefined) conditions.push(['ip_country = ?', country]);
   if (after !== null) conditions.push(['(created_at, id) < (?, ?)', ...after]);
   const scan = longRead<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }>(

@@ -150,7 +150,7 @@ export async function dropChallenge(unit: Unit, id: string): Promise<void> {
 
 const setDroppedOf = rawChange<[number, string, string, string]>(
   `UPDATE code_challenges SET dropped_at = ?1
-   WHERE email = ?2 AND purpose = ?3 AND application_id = ?4 AND expires_at > ?1 AND consumed_at IS NULL
+   WHERE email = ?2 AND purpose = ?3 AND +application_id = ?4 AND expires_at > ?1 AND consumed_at IS NULL
      AND dropped_at IS NULL`,
 );
 

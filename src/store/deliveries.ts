@@ -223,6 +223,17 @@ export async function postponeDelivery(unit: Unit, id: string, until: number): P
   await setNextAttempt(unit, until, id);
 }
 
+const setDue = rawChange<[number, number]>(
+  `UPDATE deliveries SET next_attempt_at = ?1 WHERE id IN (
+     SELECT d.id FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = d.attempts
+     WHERE d.status = 'pending' AND d.next_attempt_at > ?1 AND coalesce(a.started_at, d.created_at) > ?1 LIMIT ?2)`,
+);
+
+/** Makes due what was planned before the clock went back: its wait began at a time that is still to come. @returns how many. */
+export function bringDeliveriesForward(unit: Unit, limit: number): Promise<number> {
+  return setDue(unit, unit.now, limit);
+}
+
 const insertAttemptRow = rawChange<
   [string, number, number, number, number | null, string | null, string, string | null]
 >(

@@ -133,6 +133,16 @@ export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOut
   else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
 }
 
+const setDue = rawChange<[number, number, number]>(
+  `UPDATE mails SET next_attempt_at = ?1 WHERE id IN (
+     SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at > ?1 + ?2 LIMIT ?3)`,
+);
+
+/** Makes due what waits for longer than it ever should, as after the clock went back. @returns how many. */
+export function bringMailsForward(unit: Unit, longestWaitMs: number, limit: number): Promise<number> {
+  return setDue(unit, unit.now, longestWaitMs, limit);
+}
+
 const clearLeases = rawChange<[]>(
   "UPDATE mails SET leased_until = NULL WHERE leased_until IS NOT NULL AND status = 'queued'",
 );

@@ -147,6 +147,17 @@ export async function listMembers(
   return rows.map(asShown);
 }
 
+/** Members by id, in no order. */
+export async function findMembersById(reader: Reader, ids: readonly string[]): Promise<Map<string, MemberWithUser>> {
+  if (ids.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select({ member: applicationUsers, user: users })
+    .from(applicationUsers)
+    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .where(inArray(applicationUsers.id, [...ids]));
+  return new Map(rows.map((row) => [row.member.id, asShown(row)]));
+}
+
 const membershipsOf = prepared((db) =>
   db
     .select()
@@ -187,6 +198,15 @@ const membershipOutside = raw<{ id: string }, [string, string]>(
  */
 export async function isMemberOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await membershipOutside(reader, userId, workspaceId)).length > 0;
+}
+
+const comeAnywhere = raw<{ id: string }, [string]>(
+  'SELECT id FROM application_users WHERE user_id = +? AND last_seen_at > 0 LIMIT 1',
+);
+
+/** Whether the person has come to any application of the server, the console included. */
+export async function hasComeAnywhere(reader: Reader, userId: string): Promise<boolean> {
+  return (await comeAnywhere(reader, userId)).length > 0;
 }
 
 const joinedOutside = raw<{ id: string }, [string, string]>(

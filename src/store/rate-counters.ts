@@ -16,10 +16,10 @@ export interface RateCounter {
 
 const live = raw<RateCounter, [number]>(
   `SELECT bucket, subject, window_started_at AS windowStartedAt, window_ends_at AS windowEndsAt, count
-   FROM rate_counters WHERE window_ends_at > ?`,
+   FROM rate_counters WHERE window_ends_at > ?1 AND window_started_at <= ?1`,
 );
 
-/** Counters whose window has not ended. */
+/** Counters whose window has begun and not ended. */
 export function listRateCounters(reader: Reader, now: number): Promise<RateCounter[]> {
   return live(reader, now);
 }
@@ -72,4 +72,12 @@ const forget = rawChange<[number]>(
 /** Removes a batch of counters whose window has ended. @returns whether there may be more. */
 export async function forgetRateCounters(unit: Unit): Promise<boolean> {
   return (await forget(unit, unit.now)) === FORGET;
+}
+
+/** Commits a row that says nothing: that it can be is what a probe wants to know. It is forgotten like any counter. */
+export function noteProbe(unit: Unit): Promise<void> {
+  const { now } = unit;
+  return saveRateCounters(unit, [
+    { bucket: 'probe', subject: '', windowStartedAt: now, windowEndsAt: now + 1, count: 1 },
+  ]);
 }

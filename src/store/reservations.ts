@@ -22,7 +22,7 @@ import { orm, prepared, raw, rawChange } from '../db/statements.ts';
 import { clearGrants } from './grants.ts';
 import type { Member, MemberWithUser } from './members.ts';
 import type { User } from './people.ts';
-import { applications } from './schema/applications.ts';
+import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type ReservedProfile } from './schema/users.ts';
 import { workspaceMembers } from './schema/workspace-members.ts';
 
@@ -57,6 +57,9 @@ export function asShown({ member, user }: MemberWithUser): MemberWithUser {
   return { member, user: shown };
 }
 
+/** Looked up by the people or the addresses: a workspace may have very many applications. */
+const isIn = (workspaceId: string) => eq(sql`+${applications.workspaceId}`, workspaceId);
+
 /** Those among the people who are, or were, members of an application of the workspace. */
 export async function knownIn(reader: Reader, workspaceId: string, userIds: readonly string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set();
@@ -65,11 +68,7 @@ export async function knownIn(reader: Reader, workspaceId: string, userIds: read
     .from(applicationUsers)
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
     .where(
-      and(
-        inArray(applicationUsers.userId, [...userIds]),
-        eq(applications.workspaceId, workspaceId),
-        isNull(applicationUsers.reservedEmail),
-      ),
+      and(inArray(applicationUsers.userId, [...userIds]), isIn(workspaceId), isNull(applicationUsers.reservedEmail)),
     );
   return new Set(rows.map(({ userId }) => userId));
 }
@@ -101,7 +100,7 @@ export async function placesKept(
       .select({ email: reserved, userId: applicationUsers.userId })
       .from(applicationUsers)
       .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-      .where(and(condition, eq(applications.workspaceId, workspaceId)));
+      .where(and(condition, isIn(workspaceId)));
     places.push(...rows.map((row) => ({ ...row, isSeat: false })));
   }
   const isInvited = [
@@ -179,10 +178,10 @@ export function listReservationsOf(reader: Reader, userId: string): Promise<Memb
 
 const reservedIn = raw<{ id: string }, [string, string, string]>(
   `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.user_id = ?1 AND m.reserved_email IS NOT NULL AND a.workspace_id = ?3
+   WHERE m.user_id = +?1 AND m.reserved_email IS NOT NULL AND +a.workspace_id = +?3
    UNION
    SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
-   WHERE m.reserved_email = ?2 AND a.workspace_id = ?3`,
+   WHERE m.reserved_email = +?2 AND +a.workspace_id = +?3`,
 );
 
 /** What a workspace has reserved for a person, or for their address under another id; oldest first. */
@@ -198,6 +197,23 @@ export async function listReservationsIn(
     .from(applicationUsers)
     .where(inArray(applicationUsers.id, ids))
     .orderBy(applicationUsers.id);
+}
+
+const placeFor = raw<{ userId: string }, [string, string]>(
+  'SELECT user_id AS userId FROM application_users WHERE reserved_email = ? AND application_id = ?',
+);
+const seatFor = raw<{ userId: string }, [string]>(
+  'SELECT user_id AS userId FROM workspace_members WHERE invited_email = ? LIMIT 1',
+);
+
+/** Under whose id an application keeps a place for an address; the console, a seat of any workspace. */
+export async function findPlaceHolder(
+  reader: Reader,
+  { id, workspaceId }: Pick<Application, 'id' | 'workspaceId'>,
+  email: string,
+): Promise<string | undefined> {
+  const [place] = await (workspaceId === null ? seatFor(reader, email) : placeFor(reader, email, id));
+  return place?.userId;
 }
 
 const setMember = rawChange<[string, number, string]>(

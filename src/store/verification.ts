@@ -45,6 +45,8 @@ export interface SessionSubject extends SubjectRow {
   readonly sessionId: string;
   readonly expiresAt: number;
   readonly revokedAt: number | null;
+  /** When its end by time was told; then it is over for good, whatever the clock says. */
+  readonly expiryReportedAt: number | null;
   /** Made under another epoch than the present one. */
   readonly isOutdated: 0 | 1;
   readonly lastSeenAt: number;
@@ -109,6 +111,7 @@ const MEMBER = `
 
 const SESSION = `
   SELECT s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
+    s.expiry_reported_at AS expiryReportedAt,
     s.epoch <> a.session_epoch + m.session_epoch AS isOutdated, ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
 

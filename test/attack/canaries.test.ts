@@ -265,7 +265,8 @@ describe('no secret that was handed out', () => {
     expect([...seen].filter(([, secret]) => holds(bytes, secret)).map(([name]) => name)).toEqual([]);
     // What deletion promises is gone from the file, and not only from the tables.
     expect(bytes.includes(FORGOTTEN)).toBeFalse();
-    for (const { subject, text } of taken) expect([subject, bytes.includes(Buffer.from(text!).toString('latin1'))]).toEqual([subject, false]);
+    for (const { subject, text } of taken)
+      expect([subject, bytes.includes(Buffer.from(text!).toString('latin1'))]).toEqual([subject, false]);
   }, 30_000);
 
   test('stays in the row of a mail that has expired before it could be sent', async () => {

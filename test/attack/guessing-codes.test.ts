@@ -438,6 +438,24 @@ describe('what a right code leaves', () => {
   });
 });
 
+test('an office of people who mistype once each goes on signing in; whoever guesses there without being right does not', async () => {
+  const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '3' });
+  for (let count = 0; count < 8; count += 1) {
+    const email = `colleague${count}@example.com`;
+    const { challengeId } = (await ask(instance, clientId, email)).json.data;
+    const code = instance.codeFor(email);
+    expect((await give(instance, challengeId, wrong(code))).json.error).toBe('code_invalid');
+    expect((await give(instance, challengeId, code)).status).toBe(200);
+  }
+  const statuses: number[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    // A right code for an account of one's own forgives nothing that was tried at others'.
+    statuses.push((await guess(instance, clientId, { email: `victim${count}@example.com` })).status);
+    if (count < 2) await instance.signIn(clientId, `own${count}@example.com`);
+  }
+  expect(statuses).toEqual([400, 400, 400, 429]);
+});
+
 describe('the activity of an application', () => {
   test('has each wrong code, with its address only where the person is a member', async () => {
     const { instance, clientId, applicationId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });

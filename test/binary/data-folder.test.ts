@@ -1,7 +1,17 @@
 /** The data folder: private, held by one server, and never harmed by a binary that cannot serve it. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { BINARY, cleanEnvironment, emptyFolder, request, run, signIn, startServer } from '../support/binary.ts';
@@ -98,7 +108,7 @@ describe('a new data folder', () => {
 describe('a folder that cannot be had', () => {
   test('because a file stands in its place is refused', async () => {
     writeFileSync(folder, 'mine');
-    expect(await refusal()).toContain(`The data folder ${folder} cannot be written`);
+    expect(await refusal()).toBe(`gatehouse: The data folder ${folder} is a file; name a folder with --data.\n`);
     expect(readFileSync(folder, 'utf8')).toBe('mine');
   });
 
@@ -122,6 +132,55 @@ describe('a folder that cannot be had', () => {
     await Promise.all(running.map((server) => server.stop()));
     expect(running).toHaveLength(1);
     for (const { message } of refused) expect(message).toContain('in use by another running instance');
+  });
+});
+
+test('garbage in the lock is told as that, not as a damaged database', async () => {
+  await makeFolder();
+  const lock = join(folder, 'gatehouse.lock');
+  writeFileSync(lock, 'This is no lock, however long the text in the file may be. '.repeat(20));
+  expect(await refusal()).toContain(`${lock} is not the lock that Gatehouse made. Remove it`);
+  rmSync(lock);
+  await makeFolder();
+});
+
+describe('a very first start', () => {
+  test('killed at any moment leaves a folder that the next start takes', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      rmSync(folder, { recursive: true, force: true });
+      const server = Bun.spawn([BINARY, 'serve', '--data', folder, '--port=0'], {
+        cwd: scratch.path,
+        env: cleanEnvironment(),
+        stdout: 'ignore',
+        stderr: 'ignore',
+      });
+      while (!existsSync(folder)) await Bun.sleep(0);
+      await Bun.sleep(round * 3);
+      server.kill('SIGKILL');
+      await server.exited;
+      await makeFolder();
+    }
+  });
+
+  test.each([
+    ['the key alone', []],
+    ['the key and an empty database', ['gatehouse.db']],
+  ])('that has left %s is gone on with', async (_, files) => {
+    mkdirSync(folder, { mode: 0o700 });
+    for (const name of ['instance.key.new', ...files]) writeFileSync(join(folder, name), '', { mode: 0o600 });
+    await makeFolder();
+    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.lock', 'instance.key']);
+  });
+
+  test('that has left the database without the key’s last name is gone on with, by that key alone', async () => {
+    await makeFolder();
+    const [named, unnamed] = [join(folder, 'instance.key'), join(folder, 'instance.key.new')];
+    renameSync(named, unnamed);
+    await makeFolder();
+    expect(existsSync(unnamed)).toBe(false);
+    rmSync(named);
+    writeFileSync(unnamed, Buffer.alloc(32, 7).toString('base64url'), { mode: 0o600 });
+    expect(await refusal()).toContain('is the key of another instance');
   });
 });
 
@@ -177,6 +236,49 @@ describe('a database this binary cannot serve', () => {
     rmSync(join(folder, 'instance.key'));
     expect(await refusal()).toContain('instance.key is missing');
     expect(existsSync(join(folder, 'instance.key'))).toBe(false);
+  });
+
+  test.each([
+    ['is gone', () => rmSync(join(folder, 'gatehouse.db'))],
+    ['is empty', () => writeFileSync(join(folder, 'gatehouse.db'), '')],
+    [
+      'has nothing in it',
+      () => {
+        rmSync(join(folder, 'gatehouse.db'));
+        change('VACUUM');
+        chmodSync(join(folder, 'gatehouse.db'), 0o600);
+      },
+    ],
+  ])('because it %s beside an instance key is refused, and no new instance begins', async (_, lose) => {
+    await makeFolder();
+    lose();
+    const before = fingerprints();
+    expect(await refusal()).toContain('Put back the copy that belongs to this key');
+    expect(fingerprints()).toEqual(before);
+    rmSync(join(folder, 'instance.key'));
+    rmSync(join(folder, 'gatehouse.db'), { force: true });
+    await makeFolder();
+  });
+
+  test('because it belongs to another instance’s key is refused untouched', async () => {
+    await makeFolder();
+    const own = readFileSync(join(folder, 'instance.key'));
+    writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 7).toString('base64url'));
+    const before = fingerprints();
+    for (const command of ['serve', 'setup-link'])
+      expect(await refusal(command)).toContain('is the key of another instance');
+    expect(fingerprints()).toEqual(before);
+    writeFileSync(join(folder, 'instance.key'), own);
+    await makeFolder();
+  });
+
+  test('because it is another product’s is refused untouched', async () => {
+    mkdirSync(folder);
+    change('CREATE TABLE bookmarks (url TEXT)');
+    chmodSync(join(folder, 'gatehouse.db'), 0o600);
+    const before = fingerprints();
+    expect(await refusal()).toContain('is the database of something else than Gatehouse');
+    expect(fingerprints()).toEqual(before);
   });
 
   test('because its instance key is damaged is refused', async () => {

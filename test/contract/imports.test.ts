@@ -143,6 +143,7 @@ describe('imports', () => {
       'db/database.ts',
       'db/page.ts',
       'db/data-folder.ts',
+      'db/instance-key-file.ts',
       'db/migrate.ts',
       'db/nowhere.ts',
       'db/open.ts',

@@ -17,11 +17,14 @@ interface Described {
   readonly summary?: string;
   readonly tags?: string[];
   readonly security?: Record<string, string[]>[];
-  readonly parameters?: { name: string; in: string; required: boolean }[];
+  readonly parameters?: { name: string; in: string; required: boolean; description?: string }[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
   readonly responses: Record<
     string,
-    { content: Record<string, { schema: { $ref?: string }; examples: Record<string, object> }> }
+    {
+      headers?: Record<string, object>;
+      content: Record<string, { schema: { $ref?: string }; examples: Record<string, object> }>;
+    }
   >;
 }
 
@@ -75,12 +78,15 @@ describe('/openapi.yaml', async () => {
     expect(described.security).toBeDefined();
     expect(schemes.length > 0).toBe(operation.access !== 'none');
     if (operation.access === 'key') expect(schemes).toEqual(['apiKey']);
-    if (operation.access === 'session' || operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
+    if (operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
+    if (operation.access === 'session') expect(schemes).toEqual(['sessionToken', 'sessionCookie']);
   });
 
   test.each(named(documented))('%s: describes its parameters and body', (_, operation) => {
     const described = at(operation)!;
     const parameters = described.parameters ?? [];
+    for (const parameter of parameters.filter(({ in: place }) => place === 'path'))
+      expect(parameter.description?.length).toBeGreaterThan(10);
     const names = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
     expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
     const ofScope = operation.scope === 'workspace' ? ['workspaceId'] : [];
@@ -118,7 +124,7 @@ describe('/openapi.yaml', async () => {
       const { schema, examples } = content['application/json']!;
       const codes = Object.keys(examples);
       expect(codes.length).toBeGreaterThan(0);
-      if (!isFlat) expect(schema.$ref).toBe('#/components/schemas/Error');
+      if (!isFlat) expect(schema.$ref).toBe('#/components/schemas/ApiError');
       for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
     }
   });
@@ -146,10 +152,42 @@ describe('/openapi.yaml', async () => {
   });
 
   test('refers to nothing that is not there', () => {
-    const names = [...answer.text.matchAll(/#\/components\/(\w+)\/([\w.]+)/g)];
+    const names = [...answer.text.matchAll(/#\/components\/(\w+)\/([\w.-]+)/g)];
     expect(names.length).toBeGreaterThan(100);
     const components = document.components as unknown as Record<string, Record<string, object>>;
     expect(names.filter(([, kind, name]) => !components[kind!]?.[name!]).map(([reference]) => reference)).toEqual([]);
+  });
+
+  test('tells its three credentials apart, for programs that read no prose', () => {
+    const { apiKey, sessionToken, sessionCookie } = document.components.securitySchemes;
+    expect([apiKey, sessionToken]).toMatchObject([{ bearerFormat: 'eak_…' }, { bearerFormat: 'est_…' }]);
+    expect(sessionCookie).toMatchObject({ type: 'apiKey', in: 'cookie', name: 'gatehouse' });
+  });
+
+  test('has no pattern beside an enumeration, which generators of clients stumble over', () => {
+    const both: object[] = [];
+    let enums = 0;
+    JSON.stringify(document, (_, node) => {
+      if (Array.isArray(node?.enum)) enums += 1;
+      if (Array.isArray(node?.enum) && 'pattern' in node) both.push(node);
+      return node;
+    });
+    expect([enums > 50, both]).toEqual([true, []]);
+  });
+
+  test.each(named(documented))('%s: describes the headers of limits, waiting and credentials', (_, operation) => {
+    const headersAt = (status: number) => Object.keys(at(operation)!.responses[status]?.headers ?? {});
+    const ofLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+    if (!operation.isRedirect) expect(headersAt(200)).toEqual(operation.limit === 'none' ? [] : ofLimit);
+    const { responses } = at(operation)!;
+    if (responses[429]) expect(headersAt(429)).toEqual(['Retry-After', ...ofLimit]);
+    if (responses[503]) expect(headersAt(503)).toEqual(['Retry-After']);
+    if (responses[401] && operation.style !== 'page') expect(headersAt(401)).toEqual(['WWW-Authenticate']);
+  });
+
+  test('quotes every time: a bare one is a date to YAML 1.1, not a text', () => {
+    expect(answer.text).toMatch(/"\d{4}-\d\d-\d\dT/);
+    expect(answer.text).not.toMatch(/(?:: |- )\d{4}-\d\d-\d\dT/);
   });
 
   test('describes nothing of our own making: no remedy, no secret', () => {

@@ -9,7 +9,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { errorCodesOf } from '@/modules/description/openapi.ts';
-import type { Operation } from '@/http/operation.ts';
+import { isList, type Operation, parametersOfList } from '@/http/operation.ts';
 import { findApplication } from '@/store/applications.ts';
 import * as given from '../support/given.ts';
 import { type Answer, createInstance, type Instance } from '../support/instance.ts';
@@ -128,14 +128,15 @@ async function call(
   {
     id = applicationId,
     body = method === 'GET' ? undefined : MALFORMED,
-  }: { id?: string; body?: string | undefined } = {},
+    query = '',
+  }: { id?: string; body?: string | undefined; query?: string } = {},
 ): Promise<Answer> {
   callsMade += 1;
   instance.peer = `10.${callsMade >> 16}.${(callsMade >> 8) & 255}.${callsMade & 255}`;
   const address = path.replace(/:(\w+)/g, (_, name) =>
     name === 'id' ? id : `${name.replace(/Id$/, '')}_${UNKNOWN_ID}`,
   );
-  return answerTo(instance, method, address, callers[caller], body);
+  return answerTo(instance, method, `${address}${query}`, callers[caller], body);
 }
 
 /** As `instance.call`, but an event stream never ends: of that only the head is taken. */
@@ -320,16 +321,36 @@ describe('a caller who may call', () => {
     expect(refused).toEqual([]);
   });
 
+  const insiderOf = ({ access, consoleRole }: Operation): CallerName => {
+    const isPersons = access === 'session' || access === 'person' || access === 'token';
+    if (isPersons) return 'a session of an ordinary application';
+    return consoleRole ? 'an owner in the console' : 'a full key of the workspace';
+  };
+
+  const lists = operations.filter(isList);
+
+  test('has the lists under one shape, with what asks for the rest', () => {
+    expect(lists.length).toBeGreaterThan(20);
+    for (const { id, data } of lists)
+      expect([id, data!['required']]).toEqual([id, expect.arrayContaining(['items', 'nextCursor'])]);
+  });
+
+  test.each(named(lists))('%s: is told of a parameter that the list does not know', async (_, operation) => {
+    const ask = (query: string) => call(world, operation, insiderOf(operation), { query });
+    const { status, json } = await ask('?emial=ada%40example.com&offset=3');
+    expect([status, json.error]).toEqual([400, 'invalid_request']);
+    expect(json.fields.map(({ path }: { path: string }) => path)).toEqual(['emial', 'offset']);
+    for (const name of parametersOfList(operation)) {
+      const { fields = [] } = (await ask(`?${name}=`)).json;
+      expect(fields).not.toContainEqual({ path: name, message: expect.stringContaining('not known') });
+    }
+  });
+
   // Pages answer people, and say no codes.
   test.each(named(operations.filter(({ body, style }) => body && style !== 'page')))(
     '%s: is told of a body that is not JSON',
     async (_, operation) => {
-      const caller =
-        operation.access === 'session' || operation.access === 'person' || operation.access === 'token'
-          ? 'a session of an ordinary application'
-          : operation.consoleRole
-            ? 'an owner in the console'
-            : 'a full key of the workspace';
+      const caller = insiderOf(operation);
       const before = dumpTables(world.instance);
       const broken = await call(world, operation, caller);
       expect([broken.status, codeOf(broken)]).toEqual([400, 'invalid_request']);

@@ -22,6 +22,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = () => join(folder, `${(files += 1)}.db`);
 
+/** By its tables, one of Gatehouse's. */
+function gatehouseAt(path: string, version: number): void {
+  const sqlite = new SqliteDatabase(path, { create: true, strict: true });
+  for (const table of ['workspaces', 'applications', 'application_users', 'sessions'])
+    sqlite.run(`CREATE TABLE ${table} (id TEXT) STRICT`);
+  sqlite.run(`PRAGMA user_version = ${version}`);
+  sqlite.close();
+}
+
 function databaseAt(path: string, version: number): void {
   const sqlite = new SqliteDatabase(path, { create: true, strict: true });
   sqlite.run('CREATE TABLE kept (text TEXT) STRICT');
@@ -124,23 +133,35 @@ describe('the copy before an upgrade', () => {
 describe('refuseForeignDatabase', () => {
   test('lets a missing, an empty and a known database pass, and makes none', () => {
     const missing = newPath();
-    refuseForeignDatabase(missing);
+    expect(refuseForeignDatabase(missing)).toBe(false);
     expect(existsSync(missing)).toBe(false);
     const empty = newPath();
     writeFileSync(empty, '');
-    refuseForeignDatabase(empty);
+    expect(refuseForeignDatabase(empty)).toBe(false);
     const known = newPath();
-    databaseAt(known, SCHEMA_VERSION);
-    refuseForeignDatabase(known);
+    gatehouseAt(known, SCHEMA_VERSION);
+    expect(refuseForeignDatabase(known)).toBe(true);
   });
 
-  test('refuses a newer database by its header alone: not a byte, not a file beside it, is touched', () => {
+  test('refuses a newer database not a byte, not a file beside it, is touched', () => {
     const path = newPath();
-    databaseAt(path, SCHEMA_VERSION + 7);
+    gatehouseAt(path, SCHEMA_VERSION + 7);
     const before = readFileSync(path);
     const filesBefore = readdirSync(folder);
     expect(() => refuseForeignDatabase(path)).toThrow(StartupError);
     expect(() => refuseForeignDatabase(path)).toThrow(/Nothing was changed\.$/);
+    expect(readFileSync(path)).toEqual(before);
+    expect(readdirSync(folder)).toEqual(filesBefore);
+  });
+
+  test.each([0, 1, 7, 4000])('refuses another product’s database of version %d untouched', (version) => {
+    const path = newPath();
+    databaseAt(path, version);
+    const before = readFileSync(path);
+    const filesBefore = readdirSync(folder);
+    expect(() => refuseForeignDatabase(path)).toThrow(
+      /is the database of something else than Gatehouse; point --data at/,
+    );
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(filesBefore);
   });

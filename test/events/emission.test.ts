@@ -155,12 +155,14 @@ describe('events of the console’s own people', () => {
     expect(mia.applicationId).toBe(consoleId);
   });
 
-  test('are none of the synthetic principals of keys', async () => {
+  test('are none of the synthetic principals of keys, but that one is revoked', async () => {
     const { instance, application, call } = await createWorld();
     const before = countOf(instance);
     const { id } = await instance.createKey(application.id, { roles: ['editor'] });
-    expect((await call('DELETE', `/api-keys/${id}`)).status).toBe(200);
     expect(countOf(instance)).toBe(before);
+    expect((await call('DELETE', `/api-keys/${id}`)).status).toBe(200);
+    expect(instance.events(application.id).at(-1)?.type).toBe('user.banned');
+    expect(countOf(instance)).toBe(before + 1);
   });
 });
 

@@ -21,7 +21,7 @@ export function profile(
   operation: string,
   category: string,
   act: Case['act'],
-  { name = null, changed, prepare }: { name?: string | null; changed?: string[]; prepare?: Case['prepare'] } = {},
+  { name = '', changed, prepare }: { name?: string; changed?: string[]; prepare?: Case['prepare'] } = {},
 ): Case {
   const updated = ({ ada: { userId } }: World) => [
     event('user.profile_updated', { userId, name, categories: [category], ...(changed && { changed }) }),

@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'bun:test';
 import { LOCALES } from '@/core/locale.ts';
-import { catalogueFor } from '@/i18n/catalogue.ts';
+import { type Catalogue, catalogueFor } from '@/i18n/catalogue.ts';
 import { en } from '@/i18n/en.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 import { renderSignInPage } from '@/pages/sign-in.ts';
 
 const services = Object.keys(en) as (keyof typeof en)[];
-const placeholdersOf = (texts: Record<string, string>) =>
-  Object.entries(texts).map(([key, text]) => [key, [...new Set(text.match(/\{\w+\}/g))].sort()]);
+const placeholdersOf = (text = '') => [...new Set(text.match(/\{\w+\}/g))].sort().join(' ');
+
+/** The texts that fill in other values than English does. */
+const departures = (texts: Catalogue) =>
+  services.flatMap((service) => {
+    const [own, english]: Record<string, string>[] = [texts[service], en[service]];
+    return Object.keys(english!)
+      .filter((key) => placeholdersOf(own![key]) !== placeholdersOf(english![key]))
+      .map((key) => `${service}.${key}`);
+  });
 
 describe('catalogueFor', () => {
   test('every locale has texts, in English where it has none of its own', () => {
@@ -20,11 +28,15 @@ describe('catalogueFor', () => {
     }
   });
 
-  test('every language fills in the same values', () => {
-    for (const locale of LOCALES) {
-      const { texts } = catalogueFor(locale);
-      for (const service of services) expect(placeholdersOf(texts[service])).toEqual(placeholdersOf(en[service]));
-    }
+  test('every language with texts of its own fills in the same values as English', () => {
+    const translated = LOCALES.map(catalogueFor).filter(({ texts }) => texts !== en);
+    expect(translated.flatMap(({ locale, texts }) => departures(texts).map((key) => `${locale}: ${key}`))).toEqual([]);
+  });
+
+  test('a translation that drops or invents a value would be found', () => {
+    const dropped = { ...en, errors: { ...en.errors, reference: 'Ohne Angabe' } };
+    const invented = { ...en, signin: { ...en.signin, continue: 'Weiter, {nobody}' } };
+    expect([departures(dropped), departures(invented)]).toEqual([['errors.reference'], ['signin.continue']]);
   });
 
   test('says which language the texts are really in', () => {

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, loadConfig, type Mode } from '../../src/config.ts';
 import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
-import { type AdjustableClock, adjustableClock } from '../../src/core/clock.ts';
+import { type AdjustableClock, adjustableClock, type Clock } from '../../src/core/clock.ts';
 import { instanceKey } from '../../src/core/instance-key.ts';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
@@ -77,6 +77,8 @@ export interface InstanceOptions {
   readonly mail?: MailTransport;
   readonly outbound?: GuardedFetch;
   readonly isStopping?: () => boolean;
+  /** What the instance's clock runs with, so that it can be set back; by default it stands at `START`. */
+  readonly time?: Clock;
 }
 
 /** A test that reaches out says where to. */
@@ -85,7 +87,7 @@ const refuseAll: GuardedFetch = async ({ url }) => {
 };
 
 export async function createInstance(options: InstanceOptions = {}): Promise<Instance> {
-  const clock = adjustableClock({ now: () => START });
+  const clock = adjustableClock(options.time ?? { now: () => START });
   return openInstance(options, await openTestDatabase(clock), clock, systemRandom.bytes(32));
 }
 

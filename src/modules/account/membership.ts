@@ -11,6 +11,7 @@ import { findMember, type MembershipStatus, setMemberStatus } from '../../store/
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import { endSessions } from '../sessions/end.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
+import { signInRefused } from '../sign-in/refused.ts';
 import type { MembershipState } from './model.ts';
 
 /** What a person may do to their own membership. */
@@ -57,7 +58,7 @@ export function ownMembershipService(db: Database) {
         if (action === 'leave') await refuseLeavingSeat(unit, applicationId, userId);
         if (action === 'reactivate') {
           const refusal = await memberRefusal(unit, application, userId);
-          if (refusal !== null) throw new AppError(refusal);
+          if (refusal !== null) throw signInRefused(refusal, application);
         }
         await change(unit, member.id, to);
         await emit(unit, { type: event, applicationId, data: { userId } });

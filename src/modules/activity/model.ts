@@ -8,9 +8,9 @@ export const ActivityQuery = Type.Composite([
     status: Type.Optional(Choice(['ok', 'error'])),
     family: Type.Optional(
       Type.String({
-        pattern: '^[a-z]{1,30}$',
-        description: 'The part of a kind before its dot.',
-        remedy: 'Give a family such as signin or role.',
+        pattern: '^[a-z._]{1,50}$',
+        description: 'What a kind begins with: a family, such as `signin`, or more of the kind or less.',
+        remedy: 'Give the beginning of a kind, such as signin or apikey.rot.',
         examples: ['signin'],
       }),
     ),

@@ -9,6 +9,7 @@ import { required } from '../../core/required.ts';
 import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import {
@@ -161,7 +162,12 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
         const { source, rotatedToId, applicationUserId: memberId, applicationId } = key;
         // A person's own key must not ban the person, nor a predecessor its successor.
         if (source !== 'device' && rotatedToId === null) {
+          const isActive = held.status === 'active';
           await setMemberStatus(unit, memberId, 'banned');
+          if (isActive) {
+            const homeId = applicationId ?? (await requireConsole(unit)).id;
+            await emit(unit, { type: 'user.banned', applicationId: homeId, data: { userId: held.userId } });
+          }
           await beginLongWork(unit, keyEndings, { applicationId, data: { memberId } });
         }
         await record(unit, 'apikey.revoked', key);
@@ -180,7 +186,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       return db.write(actor, async (unit) => {
         const held = await find(unit, owner, keyId);
         await refuseToDevice(unit, held);
-        refuseRotation(held);
+        refuseRotation(held, unit.now);
         // At the next start the environment would bring the old token back.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
         const key = await updateKey(unit, keyId, tokenColumns(token));
@@ -199,7 +205,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
       return db.write(actor, async (unit) => {
         const held = await find(unit, owner, keyId);
         await refuseToDevice(unit, held);
-        refuseRotation(held);
+        refuseRotation(held, unit.now);
         const successor = await insertKey(unit, {
           ...held.key,
           id: newId('apiKey', unit.now),
@@ -298,13 +304,15 @@ async function find(unit: Unit, owner: KeyOwner, keyId: string): Promise<HeldKey
   return held;
 }
 
-/** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key. */
-function refuseRotation({ key, status }: HeldKey): void {
+/** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal or an expired key. */
+function refuseRotation({ key, status }: HeldKey, now: number): void {
   // Whoever got the new token could act as the person.
   if (key.source === 'device') throw new AppError('invalid_state', { hint: 'personal_key_fixed' });
   if (key.revokedAt !== null) throw new AppError('key_revoked');
   if (status !== 'active') throw new AppError('membership_locked');
   if (key.rotatedToId !== null) throw new AppError('already_in_grace');
+  if (key.expiresAt !== null && key.expiresAt <= now)
+    throw new AppError('invalid_state', { hint: 'key_expired', values: { expiresAt: isoTime(key.expiresAt) } });
 }
 
 /** @throws {AppError} invalid_request for the first that is not an application of this workspace. */

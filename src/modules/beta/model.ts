@@ -74,7 +74,7 @@ export const PolicyInput = Input({
   policy: Choice(BETA_POLICIES),
   notify: Type.Optional(
     Type.Boolean({
-      description: 'Whether those it decides for are mailed: by default only the softly declined.',
+      description: 'Whether those it lets in are mailed; the softly declined are in any case.',
       remedy: 'Give true or false.',
     }),
   ),

@@ -194,7 +194,8 @@ export function betaService({ db, trails }: BetaDependencies) {
       application: Application,
       { policy, notify }: PolicyInput,
     ): Promise<{ policy: Policy; decided: number }> {
-      const isNotified = notify ?? policy === 'auto_decline';
+      // Nobody is declined without a word.
+      const isNotified = policy === 'auto_decline' || notify === true;
       const mail = policy === 'auto_accept' ? 'approved' : 'declined';
       return db.write(actor, async (unit) => {
         await updateApplication(unit, application.id, { betaRequestPolicy: policy });

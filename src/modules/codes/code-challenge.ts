@@ -76,7 +76,8 @@ export interface WrongCode {
 
 /** What became of a sign-in code; `wrong` where one was judged and is not right. */
 export type RedeemOutcome =
-  { readonly ok: true; readonly subject: CodeSubject } | (RedeemRefusal & { readonly wrong?: WrongCode });
+  | { readonly ok: true; readonly subject: CodeSubject; readonly data: Challenge['data'] }
+  | (RedeemRefusal & { readonly wrong?: WrongCode });
 
 /** The browser that the person behind an address is known in, by its own id; null where they are not. */
 export type BrowserOf = (reader: Reader, email: string) => Promise<string | null>;
@@ -105,8 +106,15 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     /**
      * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other. How
      * many may be sent to one e-mail is counted over all applications.
+     *
+     * @param data is given back with the code.
      */
-    async issue(unit: Unit, subject: CodeSubject, browserOf: BrowserOf): Promise<IssueOutcome> {
+    async issue(
+      unit: Unit,
+      subject: CodeSubject,
+      browserOf: BrowserOf,
+      data: Challenge['data'] = null,
+    ): Promise<IssueOutcome> {
       const pause = await budgets.findPause(unit, subject, await browserOf(unit, subject.email));
       if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
       const recent = await sentTo(unit, subject);
@@ -121,7 +129,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
         ok: true,
-        ...(await insert(unit, subject, { data: null, sessionId: null })),
+        ...(await insert(unit, subject, { data, sessionId: null })),
         resendAfter: unit.now + cooldownMs,
         remaining: perEmail - recent.length - 1,
       };
@@ -173,6 +181,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       }
       await consumeChallenge(unit, challenge.id);
       await dropChallengesOf(unit, subject);
+      await budgets.forgiveClient(unit, subject);
       return { ok: true, data: challenge.data };
     },
 
@@ -202,7 +211,8 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       }
       for (const id of new Set([right.id, presented.id])) await consumeChallenge(unit, id);
       await dropChallengesOf(unit, subject);
-      return { ok: true, subject };
+      await budgets.forgiveClient(unit, subject);
+      return { ok: true, subject, data: right.data };
     },
   };
 
@@ -264,8 +274,13 @@ function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly r
 }
 
 /** What was sent to this address for this purpose in the window, of all applications, newest first. */
-function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
-  return listChallengesTo(unit, subject, unit.now - SENT_WINDOW_MS);
+async function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
+  return uptoNow(unit, await listChallengesTo(unit, subject, unit.now - SENT_WINDOW_MS));
+}
+
+/** What was sent before the clock went back would count until the clock is there again. */
+function uptoNow<Sent extends { readonly createdAt: number }>({ now }: Unit, sent: readonly Sent[]): Sent[] {
+  return sent.filter(({ createdAt }) => createdAt <= now);
 }
 
 /** The same of this application alone. */
@@ -286,6 +301,7 @@ async function sentFor(
   const { purpose } = subject;
   if (purpose !== 'email_change') return sentFrom(unit, subject);
   const toAddress = await sentTo(unit, subject);
-  const ofPerson = await listChallengesOfPerson(unit, { sessionId, purpose }, unit.now - SENT_WINDOW_MS);
+  const since = unit.now - SENT_WINDOW_MS;
+  const ofPerson = uptoNow(unit, await listChallengesOfPerson(unit, { sessionId, purpose }, since));
   return ofPerson.length > toAddress.length ? ofPerson : toAddress;
 }

@@ -12,6 +12,7 @@ import {
   findFailuresInBrowser,
   findFailuresOfOwner,
   findFailureTime,
+  forgiveBlock,
   insertCodeFailure,
 } from '../../store/code-failures.ts';
 import type { CodeOwner } from '../../store/codes.ts';
@@ -99,6 +100,12 @@ export function guessBudgets(limits: LimitSettings) {
     /** Counts a wrong code against every budget that it was judged by. */
     recordFailure: (unit: Unit, owner: CodeOwner, browser: string | null): Promise<void> =>
       insertCodeFailure(unit, owner, { addressBlock: blockOf(unit), browser }),
+
+    /** Whoever gives the right code has mistyped before: it counts no more against the address that many may share. */
+    async forgiveClient(unit: Unit, owner: CodeOwner): Promise<void> {
+      const block = blockOf(unit);
+      if (block !== null) await forgiveBlock(unit, owner, block);
+    },
   };
 }
 

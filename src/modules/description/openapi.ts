@@ -4,9 +4,12 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES } from '../../core/event.ts';
+import { only } from '../../core/required.ts';
 import { SECRET_PREFIXES } from '../../core/secret.ts';
+import { verifyCodeField } from '../../http/errors.ts';
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
-import type { AccessRule, Operation } from '../../http/operation.ts';
+import { type AccessRule, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
+import { sessionCookieName } from '../../http/session-cookie.ts';
 import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from '../../http/upload.ts';
 
 /** Version of the REST API, as the contract declares it. */
@@ -24,12 +27,12 @@ const ACCESS_SENTENCES: Record<AccessRule, string> = {
 
 const SECURITY: Record<AccessRule, Record<string, string[]>[]> = {
   none: [],
-  session: [{ sessionToken: [] }],
-  person: [{ sessionToken: [] }, { apiKey: [] }],
+  session: [{ sessionToken: [] }, { sessionCookie: [] }],
+  person: [{ sessionToken: [] }, { sessionCookie: [] }, { apiKey: [] }],
   token: [{ sessionToken: [] }],
   key: [{ apiKey: [] }],
-  read: [{ apiKey: [] }, { sessionToken: [] }],
-  full: [{ apiKey: [] }, { sessionToken: [] }],
+  read: [{ apiKey: [] }, { sessionToken: [] }, { sessionCookie: [] }],
+  full: [{ apiKey: [] }, { sessionToken: [] }, { sessionCookie: [] }],
 };
 
 const TAGS: Record<string, string> = {
@@ -63,7 +66,7 @@ export async function openApiDocument(
   baseUrl: string,
   limits: LimitSettings,
 ): Promise<object> {
-  const schemas: Components = { Error: ERROR_SCHEMA };
+  const schemas: Components = { ApiError: ERROR_SCHEMA };
   const described = documented(operations).map((operation) => ({
     operation,
     detail: describe(operation, schemas, limits),
@@ -87,13 +90,26 @@ export async function openApiDocument(
         tags: tags.map((name) => ({ name, description: TAGS[name] ?? name })),
         components: {
           securitySchemes: {
-            apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`${SECRET_PREFIXES.apiKey}_…\`.` },
+            apiKey: {
+              type: 'http',
+              scheme: 'bearer',
+              bearerFormat: `${SECRET_PREFIXES.apiKey}_…`,
+              description: `An API key, \`${SECRET_PREFIXES.apiKey}_…\`.`,
+            },
             sessionToken: {
               type: 'http',
               scheme: 'bearer',
+              bearerFormat: `${SECRET_PREFIXES.session}_…`,
               description: `An end-user session token, \`${SECRET_PREFIXES.session}_…\`.`,
             },
+            sessionCookie: {
+              type: 'apiKey',
+              in: 'cookie',
+              name: sessionCookieName(baseUrl),
+              description: 'The same, as the cookie of the pages of this server, and from these alone.',
+            },
           },
+          headers: HEADERS,
           examples: errorExamples(),
           schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b))) as never,
         },
@@ -163,7 +179,7 @@ function describe(operation: Operation, components: Components, limits: LimitSet
     security: SECURITY[access],
     parameters: [
       ...pathParameters(operation),
-      ...(operation.scope === 'workspace' ? [WORKSPACE_PARAMETER] : []),
+      ...(operation.scope === 'workspace' ? [WORKSPACE_PARAMETER_SCHEMA] : []),
       ...(query ? queryParameters(query, components) : []),
     ],
     ...(body && {
@@ -202,10 +218,11 @@ function fileContent({ mediaTypes }: UploadRule): Record<string, object> {
   };
 }
 
-function success({ data, mediaType, style = 'envelope' }: Operation, components: Components): object {
+function success({ data, mediaType, limit, style = 'envelope' }: Operation, components: Components): object {
+  const headers = headersOf(limit === 'none' ? [] : RATE_LIMIT);
   if (mediaType) {
     const schema = mediaType.startsWith('image/') ? BINARY : { type: 'string' };
-    return { description: 'Success.', content: { [mediaType]: { schema } } };
+    return { description: 'Success.', ...headers, content: { [mediaType]: { schema } } };
   }
   const schema = data ? plain(data, components) : { type: 'object' };
   const wrapped = {
@@ -215,8 +232,36 @@ function success({ data, mediaType, style = 'envelope' }: Operation, components:
   };
   return {
     description: 'Success.',
+    ...headers,
     content: { 'application/json': { schema: style === 'envelope' ? wrapped : schema } },
   };
+}
+
+const integer = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
+
+/** Headers of answers, referred to by name. */
+const HEADERS = {
+  'Retry-After': integer('Seconds to wait before trying again.'),
+  'RateLimit-Limit': integer('Calls that the tightest limit allows in its window.'),
+  'RateLimit-Remaining': integer('Calls left in this window.'),
+  'RateLimit-Reset': integer('Seconds until the window ends.'),
+  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: { type: 'string', const: 'Bearer' } },
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const CHALLENGE: readonly HeaderName[] = ['WWW-Authenticate'];
+/** What the statuses that ask for patience say of it. */
+const WAITS: Readonly<Record<number, readonly HeaderName[]>> = {
+  429: ['Retry-After', ...RATE_LIMIT],
+  503: ['Retry-After'],
+};
+
+/** As a response has them, or nothing. */
+function headersOf(names: readonly HeaderName[]): { headers?: Record<string, object> } {
+  if (names.length === 0) return {};
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 }
 
 /** Every refusal an operation can answer with: its own, and those that follow from its access, limit and schemas. */
@@ -230,7 +275,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
   if (access === 'full') codes.push('admin_scope_required');
   if (scope !== 'instance') codes.push('not_found');
-  if (body || query || upload) codes.push('invalid_request');
+  if (body || query || upload || isList(operation)) codes.push('invalid_request');
   if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
   if (upload) codes.push('request_timeout', 'unavailable');
   if (limit !== 'none') codes.push('rate_limited');
@@ -269,9 +314,10 @@ const FLAT_FAILURES = {
 
 function failures({ style = 'envelope', ...operation }: Operation): Record<string, object> {
   const byStatus = Map.groupBy(errorCodesOf({ style, ...operation }), (code) => ERROR_CATALOGUE[code].status);
-  const names = style in FLAT_FAILURES ? FLAT_FAILURES[style as keyof typeof FLAT_FAILURES] : null;
+  const own = style in FLAT_FAILURES ? FLAT_FAILURES[style as keyof typeof FLAT_FAILURES] : null;
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
+      const names = own && style === 'verify' ? { ...own, code: only([...new Set(codes.map(verifyCodeField))]) } : own;
       const schema = names
         ? {
             type: 'object',
@@ -284,7 +330,7 @@ function failures({ style = 'envelope', ...operation }: Operation): Record<strin
               ...(status === 400 && names.flag && { fields: FIELDS_SCHEMA }),
             },
           }
-        : { $ref: '#/components/schemas/Error' };
+        : { $ref: '#/components/schemas/ApiError' };
       const examples = Object.fromEntries(
         codes.map((code) => [
           code,
@@ -292,8 +338,10 @@ function failures({ style = 'envelope', ...operation }: Operation): Record<strin
         ]),
       );
       const description = codes.map((code) => `\`${code}\``).join(', ');
-      if (style === 'page') return [status, { description, content: { 'text/html': { schema: { type: 'string' } } } }];
-      return [status, { description, content: { 'application/json': { schema, examples } } }];
+      const headers = headersOf([...(style === 'page' || status !== 401 ? [] : CHALLENGE), ...(WAITS[status] ?? [])]);
+      if (style === 'page')
+        return [status, { description, ...headers, content: { 'text/html': { schema: { type: 'string' } } } }];
+      return [status, { description, ...headers, content: { 'application/json': { schema, examples } } }];
     }),
   );
 }
@@ -322,12 +370,19 @@ function errorExamples(): Record<string, { value: object }> {
 }
 
 /** Every operation on a workspace takes it. */
-const WORKSPACE_PARAMETER = {
-  name: 'workspaceId',
+const WORKSPACE_PARAMETER_SCHEMA = {
+  name: WORKSPACE_PARAMETER,
   in: 'query',
   required: false,
   description: 'For members of several workspaces; by default the first.',
   schema: { type: 'string' },
+};
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  id: 'The id of the application, `app_…`.',
+  appSlug: 'The slug of the application.',
+  userId: 'The id of the person, `usr_…`, as verification gives it.',
+  keyId: 'The id of the key, not the key itself.',
 };
 
 function pathParameters({ path }: Operation): object[] {
@@ -335,6 +390,7 @@ function pathParameters({ path }: Operation): object[] {
     name,
     in: 'path',
     required: true,
+    description: PATH_PARAMETERS[`${name}`] ?? 'The `id` of what is meant, as its list gives it.',
     schema: { type: 'string' },
   }));
 }
@@ -356,7 +412,10 @@ function plain(schema: TSchema, components: Components): object {
 function convert(node: unknown, components: Components): unknown {
   if (Array.isArray(node)) return node.map((item) => convert(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const { remedy: _, isAnyText: __, $id, ...rest } = node as Record<string, unknown>;
+  const { remedy: _, isAnyText: __, $id, ...others } = node as Record<string, unknown>;
+  // The words say it all; generators of clients stumble over a pattern beside them.
+  const { pattern: ___, ...wordsAlone } = others;
+  const rest = Array.isArray(others['enum']) ? wordsAlone : others;
   const converted = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, convert(value, components)]));
   if (typeof $id !== 'string') return converted;
   components[$id] = converted;

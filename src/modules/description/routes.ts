@@ -22,7 +22,8 @@ export async function openApiYaml(
   const document = await openApiDocument(operations, baseUrl, limits);
   // Each half takes tens of milliseconds.
   await nextTurn();
-  return Bun.YAML.stringify(document, null, 2);
+  // A bare time is a date to YAML 1.1, not the text that it is.
+  return Bun.YAML.stringify(document, null, 2).replace(/^(.*(?:: |- ))(\d{4}-\d\d-\d\dT[\d:.]+Z)$/gm, '$1"$2"');
 }
 
 /** The description as it is sent. */

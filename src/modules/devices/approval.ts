@@ -154,7 +154,7 @@ async function grantsOf(
   const ids = seats.map(({ workspaceId }) => workspaceId);
   const names = new Map((await listWorkspaces(reader, ids)).map((workspace) => [workspace.id, workspace.name]));
   return {
-    actsAs: { userId, email, name },
+    actsAs: { userId, email, name: name === '' ? null : name },
     roles,
     scopes,
     memberships,

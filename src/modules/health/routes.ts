@@ -1,14 +1,36 @@
 /** Liveness and readiness, for supervisors and load balancers. */
 import { Type } from '@sinclair/typebox';
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { isSchemaCurrent } from '../../db/migrate.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { noteProbe } from '../../store/rate-counters.ts';
 
 const Status = Type.Object({ status: Type.String({ examples: ['ok'] }) });
 const tag = 'Operation';
 
+/** That writes can be made is known by making one, so often at the most. */
+const WRITE_EVERY_MS = 5000;
+const RETRY_SECONDS = 5;
+
 export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () => boolean }): Operation[] {
+  let writtenAt = -Infinity;
+
+  /** @throws {AppError} unavailable where nothing can be committed. */
+  async function requireWrite(): Promise<void> {
+    if (performance.now() - writtenAt < WRITE_EVERY_MS) return;
+    await db.write(SYSTEM_ACTOR, noteProbe).catch((cause: unknown) => {
+      if (cause instanceof AppError) throw cause;
+      throw new AppError('unavailable', {
+        hint: 'database_not_writable',
+        retryAfterSeconds: RETRY_SECONDS,
+        cause,
+      });
+    });
+    writtenAt = performance.now();
+  }
+
   return [
     operation({
       id: 'healthz',
@@ -38,6 +60,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       async handle() {
         if (isStopping()) throw new AppError('unavailable', { hint: 'server_stopping' });
         await requireDatabase(db);
+        await requireWrite();
         return { status: 'ok' };
       },
     }),
@@ -46,7 +69,10 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
 
 /** @throws {AppError} unavailable, saying no more than what is the matter. */
 async function requireDatabase(db: Database): Promise<void> {
-  if (!db.status().isWritable) throw new AppError('unavailable', { hint: 'database_not_writable' });
+  const { isWritable, isInPlace } = db.status();
+  if (!isInPlace) throw new AppError('unavailable', { hint: 'database_gone', retryAfterSeconds: RETRY_SECONDS });
+  if (!isWritable)
+    throw new AppError('unavailable', { hint: 'database_not_writable', retryAfterSeconds: RETRY_SECONDS });
   const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
     throw new AppError('unavailable', { hint: 'database_not_readable', cause });
   });

@@ -136,7 +136,7 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
 
     publish(events) {
       if (open.count() === 0) return;
-      for (const event of events.filter(isShown))
+      for (const event of lastOfEach(events.filter(isShown)))
         for (const listener of open.of(event.applicationId, event.data.userId)) tell(listener, event);
     },
 
@@ -161,6 +161,17 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
 
     count: () => open.count(),
   };
+}
+
+/** A change that gives and takes makes two events with the same outcome; a stream says it once. */
+function lastOfEach(events: readonly ShownEvent[]): ShownEvent[] {
+  const said = new Set<string>();
+  const isNew = ({ type, applicationId, data }: ShownEvent) => {
+    if (!('current' in data)) return true;
+    const outcome = [type.replace(/_(?:added|removed)$/, ''), applicationId, data.userId, ...data.current].join(' ');
+    return !said.has(outcome) && said.add(outcome);
+  };
+  return events.toReversed().filter(isNew).toReversed();
 }
 
 /** One message of an event stream (WHATWG HTML §9.2). */

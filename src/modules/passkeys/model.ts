@@ -1,6 +1,6 @@
 /** Schemas of passkeys. The WebAuthn types are those that browsers speak as JSON (WebAuthn level 3 §5.1.8, §5.1.9). */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Id, Input, Name, Nullable, Timestamp } from '../../http/schemas.ts';
+import { Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { SessionsEndedCount } from '../sign-in/model.ts';
 
 const ChallengeId = () =>
@@ -99,7 +99,7 @@ export const PasskeyRecord = Type.Object(
 );
 export type PasskeyRecord = Static<typeof PasskeyRecord>;
 
-export const PasskeyList = Type.Object({ items: Type.Array(PasskeyRecord) });
+export const PasskeyPage = PageOf(PasskeyRecord);
 
 export const PasskeyRemoved = Type.Object({ id: Id('psk'), sessionsEnded: SessionsEndedCount });
 export type PasskeyRemoved = Static<typeof PasskeyRemoved>;

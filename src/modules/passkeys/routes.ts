@@ -10,7 +10,7 @@ import {
   PasskeyPatch,
   PasskeyRecord,
   PasskeyRemoved,
-  PasskeyList,
+  PasskeyPage,
   PasskeySignInInput,
   AssertionOptions,
 } from './model.ts';
@@ -70,7 +70,7 @@ export function passkeyRoutes({ passkeys, passkeySignIn, setSignInCookies }: Pas
       method: 'GET',
       path: '/api/account/passkeys',
       summary: 'One’s passkeys',
-      data: PasskeyList,
+      data: PasskeyPage,
       handle: ({ principal }) => passkeys.list(principal),
     }),
     operation({

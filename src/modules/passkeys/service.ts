@@ -6,6 +6,7 @@ import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
+import type { Page } from '../../db/page.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -50,9 +51,10 @@ export function passkeyService(dependencies: PasskeyDependencies) {
 
   return {
     /** Those of the session's workspace, oldest first; from the console all. */
-    async list(principal: SessionPrincipal): Promise<{ items: PasskeyRecord[] }> {
+    async list(principal: SessionPrincipal): Promise<Page<PasskeyRecord>> {
       const passkeys = await listPasskeysOf(db.reader, principal.userId);
-      return { items: passkeys.filter(({ workspaceId }) => speaksFor(principal, workspaceId)).map(present) };
+      const own = passkeys.filter(({ workspaceId }) => speaksFor(principal, workspaceId));
+      return { items: own.map(present), nextCursor: null };
     },
 
     /** @throws {AppError} reauthentication_required; invalid_state where there are fifty already. */
@@ -72,7 +74,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
       const { challengeId, challenge, expiresAt } = issued;
       const { email, fullName } = envelope;
       // The picker shows those of several workspaces side by side.
-      const displayName = `${fullName ?? email} (${application.name})`;
+      const displayName = `${fullName || email} (${application.name})`;
       const options = await creationOptions(rp, challenge, { userId, workspaceId, email, displayName, existing });
       return { challengeId, expiresAt: isoTime(expiresAt), options };
     },

@@ -9,6 +9,7 @@ import { type Application, findApplicationByClientId, requireApplication } from 
 import { countPasskeyUse, findPasskey, type Passkey } from '../../store/passkeys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, recordRefusal } from '../sign-in/complete.ts';
+import { signInRefused } from '../sign-in/refused.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
 import { issueChallenge, useChallenge } from './challenges.ts';
@@ -81,19 +82,21 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         if (!(await countPasskeyUse(unit, passkey.id, assertion))) return null;
         // As of now, not of before the signature was checked.
         const current = await requireApplication(unit, application.id);
-        return completeSignIn(unit, sessions, current, {
+        const signIn = await completeSignIn(unit, sessions, current, {
           person: { userId: passkey.userId },
           method: 'passkey',
           credentialId: passkey.id,
           userAgent,
         });
+        return { signIn, current };
       });
       if (!outcome) {
         const copied = new AppError('passkey_invalid', { hint: 'passkey_copied' });
         throw await refused(actor, application, passkey, copied);
       }
-      if (!outcome.ok) throw new AppError(outcome.refusal);
-      const { token, expiresAt, userId, applicationId } = outcome;
+      const { signIn, current } = outcome;
+      if (!signIn.ok) throw signInRefused(signIn.refusal, current);
+      const { token, expiresAt, userId, applicationId } = signIn;
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
     },
   };

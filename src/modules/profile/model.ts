@@ -57,7 +57,11 @@ export const Identity = Type.Object(
 export type Identity = Static<typeof Identity>;
 
 export const UsernameInput = Input({
-  username: Type.Union([Type.String(), Type.Null()], { remedy: 'Give a username, or null to have none.' }),
+  // The refusal tells all the rules.
+  username: Type.Union([Type.String(), Type.Null()], {
+    isAnyText: true,
+    remedy: 'Give a username, or null to have none.',
+  }),
 });
 
 export const Username = Type.Object({ username: Text({ examples: ['ada'] }) });

@@ -39,7 +39,7 @@ export interface ProviderClientDependencies {
     readonly clientId: string;
     readonly clientSecret: string;
   } | null;
-  /** Plain http on loopback, as an ephemeral instance takes it. */
+  /** Plain http on loopback, as dev and ephemeral instances take it. */
   readonly isLoopbackAllowed: boolean;
   readonly allowedCidrs: BlockList;
   readonly redirectUri: () => string;

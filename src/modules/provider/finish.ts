@@ -12,7 +12,7 @@ import {
 } from '../../store/provider-identities.ts';
 import { findOpenSession, isSessionLive, noteSessionCredential } from '../../store/sessions.ts';
 import type { Sessions } from '../sessions/service.ts';
-import { completeSignIn, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
+import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
 import { tellOwner } from './identities.ts';
 import type { ProviderProfile } from './profile.ts';
 import { type HeardClient, isProvenBy, isUnattributed } from './reach.ts';
@@ -36,7 +36,13 @@ const METHOD = 'provider';
 export async function finishSignIn(
   unit: Unit,
   sessions: Sessions,
-  { application, profile, client, userAgent }: Finishing & { userAgent: string | null },
+  {
+    application,
+    profile,
+    client,
+    userAgent,
+    surroundings,
+  }: Finishing & Pick<ProvenIdentity, 'userAgent' | 'surroundings'>,
 ): Promise<Outcome> {
   const { subject, email } = profile;
   const { issuer, clientId } = client;
@@ -57,6 +63,7 @@ export async function finishSignIn(
     method: METHOD,
     credentialId,
     userAgent,
+    surroundings,
   });
   if (!outcome.ok) return outcome;
   const { userId } = outcome;

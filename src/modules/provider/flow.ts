@@ -7,6 +7,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
+import { preferredLocale } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
@@ -57,6 +58,7 @@ export interface ComingBack {
   /** The browser's secret, from its cookie. */
   readonly browser: string | null;
   readonly userAgent: string | null;
+  readonly acceptLanguage: string | null;
 }
 
 interface Beginning {
@@ -140,7 +142,7 @@ export function providerFlow({
     actor: Actor,
     flow: ProviderState,
     profile: ProviderProfile,
-    userAgent: string | null,
+    { userAgent, acceptLanguage }: Pick<ComingBack, 'userAgent' | 'acceptLanguage'>,
   ): Promise<Landing> {
     const { purpose, sessionId, returnTo, applicationId, issuer, clientId } = flow;
     const client = { issuer, clientId, reach: clients.reachOf(flow) };
@@ -168,7 +170,8 @@ export function providerFlow({
     }
     const outcome = await db.write(actor, async (unit) => {
       const application = await presentOf(unit);
-      return finishSignIn(unit, sessions, { application, profile, client, userAgent });
+      const surroundings = { locale: preferredLocale(acceptLanguage), timezone: null };
+      return finishSignIn(unit, sessions, { application, profile, client, userAgent, surroundings });
     });
     if (!outcome.ok) return land({ error: outcome.refusal });
     const { token, userId } = outcome;
@@ -201,7 +204,8 @@ export function providerFlow({
      *
      * @throws {AppError} invalid_request, invalid_state, provider_failed
      */
-    async callback(actor: Actor, { query, browser, userAgent }: ComingBack): Promise<Landing> {
+    async callback(actor: Actor, comingBack: ComingBack): Promise<Landing> {
+      const { query, browser } = comingBack;
       const { state = '', error = '' } = query;
       const flow =
         browser !== null && isSecret('providerState', state)
@@ -222,7 +226,7 @@ export function providerFlow({
         const location = withFragment(flow.returnTo, { error: isDeclined ? 'access_denied' : 'provider_failed' });
         return { location, session: null };
       }
-      return finish(actor, flow, profile, userAgent);
+      return finish(actor, flow, profile, comingBack);
     },
   };
 }

@@ -4,6 +4,7 @@ import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import type { Page } from '../../db/page.ts';
 import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -49,9 +50,9 @@ export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
   return {
     /** Those that count in the session's workspace, in the order they were connected; from the console all. */
-    async list(principal: SessionPrincipal): Promise<{ items: IdentityRecord[] }> {
+    async list(principal: SessionPrincipal): Promise<Page<IdentityRecord>> {
       const identities = await listIdentitiesOf(db.reader, principal.userId);
-      return { items: identities.filter((identity) => isSeenBy(principal, identity)).map(present) };
+      return { items: identities.filter((identity) => isSeenBy(principal, identity)).map(present), nextCursor: null };
     },
 
     /**

@@ -1,6 +1,6 @@
 /** Schemas of an application's identity provider, of the flow through it, and of people's identities there. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Id, Input, Name, Nullable, Timestamp } from '../../http/schemas.ts';
+import { Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { SessionsEndedCount } from '../sign-in/model.ts';
 
 /** What a provider hands out: printable, no spaces. */
@@ -103,7 +103,7 @@ export const IdentitySchema = Type.Object(
 );
 export type IdentityRecord = Static<typeof IdentitySchema>;
 
-export const IdentityList = Type.Object({ items: Type.Array(IdentitySchema) });
+export const IdentityPage = PageOf(IdentitySchema);
 
 export const IdentityRemoved = Type.Object({ id: Id('idp'), sessionsEnded: SessionsEndedCount });
 export type IdentityRemoved = Static<typeof IdentityRemoved>;

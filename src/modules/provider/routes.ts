@@ -9,7 +9,7 @@ import type { ProviderFlow } from './flow.ts';
 import type { ProviderIdentities } from './identities.ts';
 import {
   CallbackQuery,
-  IdentityList,
+  IdentityPage,
   IdentityRemoved,
   LinkInput,
   LinkStarted,
@@ -78,7 +78,8 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
         const { request } = context;
         const browser = flowCookie.read(request);
         const userAgent = request.headers.get('user-agent');
-        const { location, session } = await flow.callback(actor, { query, browser, userAgent });
+        const acceptLanguage = request.headers.get('accept-language');
+        const { location, session } = await flow.callback(actor, { query, browser, userAgent, acceptLanguage });
         if (session) setSignInCookies(context, session);
         return redirect(context, location);
       },
@@ -103,7 +104,7 @@ function accountProviderRoutes({ flow, identities, flowCookie }: ProviderRouteDe
       method: 'GET',
       path: '/api/account/providers',
       summary: 'List the identity providers that the signed-in person can sign in with',
-      data: IdentityList,
+      data: IdentityPage,
       handle: ({ principal }) => identities.list(principal),
     }),
     operation({

@@ -1,11 +1,12 @@
 /** Schemas of first setup. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Email, Id, Input } from '../../http/schemas.ts';
-import { SignedIn } from '../sign-in/model.ts';
+import { SignedIn, TimezoneOfBrowser } from '../sign-in/model.ts';
 
 export const SetupInput = Input({
   token: Type.String({ minLength: 1, maxLength: 200, remedy: 'Give the token of the setup link.' }),
   email: Email(),
+  timezone: TimezoneOfBrowser(),
 });
 export type SetupInput = Static<typeof SetupInput>;
 

@@ -19,7 +19,7 @@ export function setupRoutes({ setup, cookie }: { setup: Setup; cookie: SessionCo
       data: SetupDone,
       errors: ['not_found', 'user_deleted', 'email_archived', 'membership_blocked'],
       async handle({ actor, body, context }) {
-        const done = await setup.complete(actor, body, context.request.headers.get('user-agent'));
+        const done = await setup.complete(actor, body, context.request.headers);
         context.cookies.push(cookie.write(done.token, Date.parse(done.expiresAt)));
         return done;
       },

@@ -3,6 +3,8 @@ import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, HOUR, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
+import { canonicalTimeZone } from '../../core/language.ts';
+import { preferredLocale } from '../../core/locale.ts';
 import type { Random } from '../../core/random.ts';
 import { required } from '../../core/required.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
@@ -43,7 +45,11 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
      *
      * @throws {AppError} not_found for a link that is wrong, used or expired; invalid_request, which leaves it unused.
      */
-    async complete(actor: Actor, { token, email: text }: SetupInput, userAgent: string | null): Promise<SetupDone> {
+    async complete(
+      actor: Actor,
+      { token, email: text, timezone: zone = '' }: SetupInput,
+      headers: Headers,
+    ): Promise<SetupDone> {
       const email = normalizeEmail(text);
       if (!isSecret('setup', token)) throw linkGone();
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
@@ -53,8 +59,12 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
         const workspaceId = required(await findFirstWorkspaceId(unit), 'the first workspace');
         const { userId } = await workspaces.ensureOwner(unit, workspaceId, email);
         const application = await requireConsole(unit);
-        const identity = { person: { email, isEmailProven: false }, method: 'setup', userAgent } as const;
-        const outcome = await completeSignIn(unit, sessions, application, identity);
+        const outcome = await completeSignIn(unit, sessions, application, {
+          person: { email, isEmailProven: false },
+          method: 'setup',
+          userAgent: headers.get('user-agent'),
+          surroundings: { locale: preferredLocale(headers.get('accept-language')), timezone: canonicalTimeZone(zone) },
+        });
         if (!outcome.ok) throw new AppError(outcome.refusal);
         await recordAudit(unit, { kind: 'setup.completed', workspaceId, userId, email });
         const { token: session, expiresAt, applicationId } = outcome;

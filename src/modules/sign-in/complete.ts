@@ -10,16 +10,17 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/beta-interests.ts';
 import { defaultGrants } from '../../store/grants.ts';
-import { findMember, type Member, noteMemberSeen, setMemberStatus } from '../../store/members.ts';
+import { findMember, hasComeAnywhere, type Member, noteMemberSeen, setMemberStatus } from '../../store/members.ts';
 import {
   findAliasHolder,
   findUser,
   findUserByEmail,
   insertPerson,
   requireUser,
+  updateUser,
   type User,
 } from '../../store/people.ts';
-import { NEVER } from '../../store/reservations.ts';
+import { findPlaceHolder, NEVER } from '../../store/reservations.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
@@ -34,6 +35,16 @@ export interface ProvenIdentity {
   /** The passkey or the provider's identity it was proved by: the session ends with it. */
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
+  /** Kept at the first sign-in of all; left out where there has been one for sure. */
+  readonly surroundings?: Surroundings;
+}
+
+/** What the browser, or the page in it, says of its reader; null for what it does not say. */
+export interface Surroundings {
+  /** A canonical BCP 47 tag. */
+  readonly locale: string | null;
+  /** Of the IANA database, in its own spelling. */
+  readonly timezone: string | null;
 }
 
 /** An address that somebody comes by. */
@@ -70,10 +81,10 @@ export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
   application: Application,
-  { person: proven, method, credentialId = null, userAgent }: ProvenIdentity,
+  { person: proven, method, credentialId = null, userAgent, surroundings }: ProvenIdentity,
 ): Promise<SignInOutcome> {
   const { user, email, isEmailProven } = await whoIs(unit, proven);
-  const member = user && (await findMember(unit, application.id, user.id));
+  const member = await findPlace(unit, application, { user, email });
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
     : await refusalOf(unit, application, { email, user, member });
@@ -82,7 +93,9 @@ export async function completeSignIn(
     return { ok: false, refusal };
   }
   const person = user ?? (await insertPerson(unit, email, isEmailProven));
+  const isFirst = user === undefined || (hasBlank(user) && !(await hasComeAnywhere(unit, user.id)));
   const joined = await come(unit, application, { user: person, member });
+  if (isFirst && surroundings) await keepSurroundings(unit, person.id, surroundings);
   if (isEmailProven && person.emailVerifiedAt === null) await noteFirstProof(unit, person, application);
   await welcomeBack(unit, joined);
   const session = await sessions.mint(unit, {
@@ -110,6 +123,18 @@ async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
   if (!('userId' in proven)) return { ...proven, user: await findUserByEmail(reader, proven.email) };
   const user = await requireUser(reader, proven.userId);
   return { user, email: user.email, isEmailProven: false };
+}
+
+/** Their membership, else what is kept for their address under another id: its state is theirs too. */
+async function findPlace(
+  reader: Reader,
+  application: Application,
+  { user, email }: Pick<Applicant, 'user' | 'email'>,
+): Promise<Member | undefined> {
+  const own = user && (await findMember(reader, application.id, user.id));
+  if (own) return own;
+  const holderId = await findPlaceHolder(reader, application, email);
+  return holderId === undefined ? undefined : findMember(reader, application.id, holderId);
 }
 
 /** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */
@@ -181,12 +206,23 @@ async function come(
   { id: applicationId, workspaceId }: Application,
   { user, member: known }: { readonly user: User; readonly member: Member | undefined },
 ): Promise<Member> {
-  const hasCome = known !== undefined && known.reservedEmail === null;
+  const hasCome = known?.userId === user.id && known.reservedEmail === null;
   if (!hasCome || workspaceId === null) await redeemReservations(unit, workspaceId, user);
   const member = hasCome ? known : await findMember(unit, applicationId, user.id);
   if (!member) return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
   if (member.lastSeenAt === NEVER) await noteMemberSeen(unit, member.id, unit.now);
   return member;
+}
+
+function hasBlank({ locale, timezone }: User): boolean {
+  return locale === null || timezone === null;
+}
+
+/** What the person has, such as by an import that waited for them, stays. */
+async function keepSurroundings(unit: Unit, userId: string, { locale, timezone }: Surroundings): Promise<void> {
+  const user = await requireUser(unit, userId);
+  const kept = { locale: user.locale ?? locale, timezone: user.timezone ?? timezone };
+  if (kept.locale !== user.locale || kept.timezone !== user.timezone) await updateUser(unit, userId, kept);
 }
 
 /** Who inactivated their account or left comes back by signing in. */

@@ -13,7 +13,11 @@ export const SendCodeInput = Input({
     }),
   ),
   locale: Type.Optional(
-    Type.String({ maxLength: 35, description: 'BCP 47; the language of the mail.', remedy: 'Give a language tag.' }),
+    Type.String({
+      maxLength: 35,
+      description: 'BCP 47; the language of the mail, and at the first sign-in the person’s `locale`.',
+      remedy: 'Give a language tag.',
+    }),
   ),
 });
 export type SendCodeInput = Static<typeof SendCodeInput>;
@@ -25,9 +29,21 @@ export const CodeSent = Type.Object({
 });
 export type CodeSent = Static<typeof CodeSent>;
 
+/** What no time zone can be made of is as good as none: nobody is kept out by the clock of their browser. */
+export const TimezoneOfBrowser = () =>
+  Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'The IANA zone of the browser; at the first sign-in the person’s `timezone`.',
+      remedy: 'Give a time zone of the IANA database, such as Europe/Vienna.',
+      examples: ['Europe/Vienna'],
+    }),
+  );
+
 export const VerifyCodeInput = Input({
   challengeId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that otp/send answered.' }),
   code: OneTimeCode(),
+  timezone: TimezoneOfBrowser(),
 });
 export type VerifyCodeInput = Static<typeof VerifyCodeInput>;
 

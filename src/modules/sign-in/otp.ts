@@ -3,8 +3,9 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE, SECOND } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
-import { AppError, invalidField } from '../../core/error.ts';
-import { negotiateLocale } from '../../core/locale.ts';
+import { invalidField } from '../../core/error.ts';
+import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
+import { negotiateLocale, preferredLocale } from '../../core/locale.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
@@ -17,6 +18,7 @@ import type { Sessions } from '../sessions/service.ts';
 import { type BrowserOf, CODE_LIFETIME_MS, type CodeChallenges, type WrongCode } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import { completeSignIn } from './complete.ts';
+import { signInRefused } from './refused.ts';
 import { openApplication } from './open-application.ts';
 import type { CodeSent, SendCodeInput, SignedIn, VerifyCodeInput } from './model.ts';
 
@@ -38,6 +40,7 @@ export interface SendResult {
 /** What a sign-in comes with besides its code. */
 export interface SigningIn {
   readonly userAgent: string | null;
+  readonly acceptLanguage: string | null;
   readonly browserOf: BrowserOf;
 }
 
@@ -60,7 +63,7 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'otp');
       const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
-        const issued = await challenges.issue(unit, subject, browserOf);
+        const issued = await challenges.issue(unit, subject, browserOf, { locale: canonicalLocale(locale ?? '') });
         if (!issued.ok) return { ...issued, now: unit.now };
         const mail = signInCodeMail({
           locale: negotiateLocale(locale, null),
@@ -100,7 +103,9 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or why the person may
      * not come in.
      */
-    async verify(actor: Actor, given: VerifyCodeInput, { userAgent, browserOf }: SigningIn): Promise<SignedIn> {
+    async verify(actor: Actor, given: VerifyCodeInput, browser: SigningIn): Promise<SignedIn> {
+      const { userAgent, acceptLanguage, browserOf } = browser;
+      const timezone = canonicalTimeZone(given.timezone ?? '');
       const outcome = await db.write(actor, async (unit) => {
         const redeemed = await challenges.redeem(unit, 'sign_in', given, browserOf);
         if (!redeemed.ok) {
@@ -109,10 +114,13 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
         }
         const application = await requireApplication(unit, redeemed.subject.applicationId);
         const person = { email: redeemed.subject.email, isEmailProven: true };
-        return { signIn: await completeSignIn(unit, sessions, application, { person, method: 'otp', userAgent }) };
+        const sent = redeemed.data?.['locale'];
+        const locale = typeof sent === 'string' ? sent : preferredLocale(acceptLanguage);
+        const identity = { person, method: 'otp', userAgent, surroundings: { locale, timezone } } as const;
+        return { signIn: await completeSignIn(unit, sessions, application, identity), application };
       });
       if (outcome.redeemed) throw codeRefusal(outcome.redeemed, outcome.now);
-      if (!outcome.signIn.ok) throw new AppError(outcome.signIn.refusal);
+      if (!outcome.signIn.ok) throw signInRefused(outcome.signIn.refusal, outcome.application);
       const { token, expiresAt, userId, applicationId } = outcome.signIn;
       return { token, expiresAt: isoTime(expiresAt), userId, applicationId };
     },

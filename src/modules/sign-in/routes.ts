@@ -56,6 +56,7 @@ export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRou
         const { request } = context;
         const signedIn = await otp.verify(actor, body, {
           userAgent: request.headers.get('user-agent'),
+          acceptLanguage: request.headers.get('accept-language'),
           browserOf: knownBrowsers.recognise(request),
         });
         setSignInCookies(context, signedIn);

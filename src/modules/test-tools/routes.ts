@@ -5,7 +5,7 @@ import { type AdjustableClock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { Input, Nullable, Timestamp } from '../../http/schemas.ts';
+import { Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { deleteAllMails, listMails, type Mail } from '../../store/mails.ts';
 
 const CapturedMail = Type.Object({
@@ -38,10 +38,10 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
       path: '/test/outbox',
       summary: 'Captured mail, newest first',
       query: Type.Object({ to: Type.Optional(Type.String()) }),
-      data: Type.Object({ items: Type.Array(CapturedMail) }),
+      data: PageOf(CapturedMail),
       async handle({ query: { to } }) {
         const recipient = to === undefined ? undefined : (normalizeEmail(to) ?? to);
-        return { items: (await listMails(db.reader, recipient, MAX_MAILS)).map(present) };
+        return { items: (await listMails(db.reader, recipient, MAX_MAILS)).map(present), nextCursor: null };
       },
     }),
     operation({

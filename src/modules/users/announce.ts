@@ -39,9 +39,9 @@ interface ProfileChange {
   readonly changed: readonly string[];
 }
 
-/** What `user.profile_updated` says. */
+/** What `user.profile_updated` says; the name is empty where it is not known. */
 export const profileUpdate = (name: string | null, { categories, changed }: ProfileChange) => ({
-  name,
+  name: name ?? '',
   categories: [...categories],
   ...(categories.includes('identity') && { changed: [...changed] }),
 });

@@ -35,12 +35,26 @@ export type UserEntry = Static<typeof UserEntry>;
 
 export const UserPage = PageOf(UserEntry);
 
+const HeldSlug = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 64, description, remedy: 'Give a slug.', examples: ['developer'] });
+
 export const UsersQuery = Type.Composite([
   PageQuery,
   Type.Object({
     include: Type.Optional(
       Type.String({ pattern: '^profile$', remedy: 'The only thing to include is "profile".', examples: ['profile'] }),
     ),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 320,
+        description: 'Part of the e-mail, the name or the username, in any case.',
+        remedy: 'Give 1 to 320 characters.',
+      }),
+    ),
+    status: Type.Optional(Choice(MEMBERSHIP_STATUSES)),
+    role: Type.Optional(HeldSlug('Only who holds this role, by its slug.')),
+    membership: Type.Optional(HeldSlug('Only who is in this membership group, by its slug.')),
   }),
 ]);
 export type UsersQuery = Static<typeof UsersQuery>;

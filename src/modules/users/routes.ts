@@ -45,7 +45,7 @@ export function userRoutes(users: Users): Operation[] {
       path: '/api/applications/:id/users',
       summary: 'List the users of an application, last seen first',
       description:
-        '`include=profile` needs full access. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
+        '`q`, `status`, `role` and `membership` narrow it down, together; a page of theirs may be short and still have a next one. `include=profile` needs full access. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,

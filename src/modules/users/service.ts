@@ -6,7 +6,7 @@ import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
 import { only, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
-import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
@@ -15,6 +15,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
 import { listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
 import {
+  findMembersById,
   findMemberWithUser,
   listMembers,
   type MembershipStatus,
@@ -27,6 +28,7 @@ import { findOpenSession, listOpenSessions, type Session } from '../../store/ses
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
+import { searchMembers } from './search.ts';
 
 /** What management may do to a membership. */
 export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
@@ -111,11 +113,23 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
   }
 
   return {
-    /** People, last seen first. Keys' synthetic principals are no people. */
+    /**
+     * People, last seen first. Keys' synthetic principals are no people. A page may be short and still have a next one where
+     * a search has looked at as much as it may.
+     */
     async list(
       application: Application,
-      { limit = DEFAULT_PAGE_SIZE, cursor, include }: UsersQuery,
+      { limit = DEFAULT_PAGE_SIZE, cursor, include, ...search }: UsersQuery,
     ): Promise<Page<UserEntry>> {
+      if (Object.values(search).some((value) => value !== undefined)) {
+        const page = await searchMembers(db.reader, application.id, search, { after: positionOf(cursor), limit });
+        const ids = page.found.map(({ id }) => id);
+        const members = await findMembersById(db.reader, ids);
+        const present = ids.flatMap((id) => members.get(id) ?? []);
+        const records = await withRelations(db.reader, present, include === 'profile');
+        const nextCursor = page.next && encodeCursor([page.next.lastSeenAt, page.next.id]);
+        return { items: records.map((record) => entry(application, record)), nextCursor };
+      }
       const rows = await listMembers(db.reader, application.id, { after: positionOf(cursor), limit: limit + 1 });
       const records = await withRelations(db.reader, rows, include === 'profile');
       return pageOf(

@@ -14,13 +14,17 @@ const envelopeFields = {
   userId: Id('usr'),
   username: Nullable(Type.String({ description: 'Handle in this application; null until set.' })),
   email: Email(),
-  name: Nullable(Type.String({ description: 'The same as `fullName`, kept for compatibility.' })),
-  fullName: Nullable(Type.String()),
-  givenName: Nullable(Type.String()),
-  familyName: Nullable(Type.String()),
-  avatarUrl: Nullable(Type.String({ format: 'uri' })),
-  locale: Nullable(Type.String({ description: 'BCP 47.' })),
-  timezone: Nullable(Type.String({ description: 'IANA zone.' })),
+  name: Type.String({ description: 'The same as `fullName`, kept for compatibility.' }),
+  fullName: Type.String({ description: 'Empty where it is not known, as the other names.' }),
+  givenName: Type.String(),
+  familyName: Type.String(),
+  avatarUrl: Nullable(
+    Type.String({ format: 'uri', description: 'Null where there is neither an upload nor a provider’s picture.' }),
+  ),
+  locale: Type.String({ description: 'BCP 47; that of the first sign-in until it is changed, else `en`.' }),
+  timezone: Type.String({
+    description: 'IANA zone; the browser’s of the first sign-in until it is changed, else `UTC`.',
+  }),
   region: Nullable(Region),
   applicationId: Id('app'),
   status: Type.String({ examples: ['active'] }),
@@ -44,11 +48,9 @@ export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
 export const VerifyInput = Input({
   token: Type.String({
-    minLength: 1,
-    maxLength: 500,
     isAnyText: true,
-    remedy: 'Give the token to verify.',
-    description: 'An end-user session token, or an API key of the same application.',
+    remedy: 'Give the token to verify, as a text.',
+    description: 'An end-user session token, or an API key of the same application. Any other text is `invalid_token`.',
   }),
 });
 

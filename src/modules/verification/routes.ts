@@ -33,7 +33,7 @@ export function verificationRoutes(verification: Verification): Operation[] {
       path: '/api/v1/verify',
       summary: 'Verify a token for a backend that holds an API key',
       description:
-        'Answers 200 with a verdict on `token`. A key sees its own tenants: any other token is `invalid_token`, as if unknown.',
+        'Answers 200 with a verdict on `token`. A key sees its own tenants: any other token is `invalid_token`, as if unknown. `errorMessage` stands only for the token, the caller’s key or its limit; what else is wrong with a call has `error` in its place.',
       tag: 'Verification',
       access: 'key',
       scope: 'instance',

@@ -2,13 +2,13 @@
  * Judges, live at every use, what a caller sends as proof of who they are: session tokens and API keys, for the calls of
  * this server and for the backends that have them verified.
  */
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, isoTime } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import { accessTo, type KeyPrincipal, type PersonPrincipal } from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
-import type { Credentials } from '../../http/authenticate.ts';
+import type { Credentials, DeadKey } from '../../http/authenticate.ts';
 import { findApplication } from '../../store/applications.ts';
 import {
   findKeyCredential,
@@ -21,6 +21,7 @@ import {
   type SessionSubject,
 } from '../../store/verification.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
+import { endedCredentials } from './ended.ts';
 import { lastSeen } from './last-seen.ts';
 import type { TokenRefusal } from './model.ts';
 import { envelope, liveSlugs } from './subject.ts';
@@ -40,25 +41,37 @@ export type Verification = ReturnType<typeof verificationService>;
 export function verificationService({ db, clock, cdnUrl }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
+  const ended = endedCredentials();
 
   /** Null when the session or key is good for use now, which is then noted. */
   function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
     const now = clock.now();
     if ('sessionId' in row) {
-      const refusal = judgeSession(row, now);
+      const refusal = unlessEnded(row.sessionId, row, judgeSession(row, now));
       if (refusal === null) seen.sessionSeen(row.sessionId, row.applicationUserId, row.lastSeenAt, now);
       return refusal;
     }
-    const refusal = judgeKey(row, now);
+    const refusal = unlessEnded(row.keyId, row, judgeKey(row, now));
     if (refusal === null) seen.keyUsed(row.keyId, row.lastUsedAt, now);
     return refusal;
+  }
+
+  /** A clock that goes back brings nothing to life again. */
+  function unlessEnded(
+    id: string,
+    row: SessionSubject | KeySubject | KeyCredential,
+    refusal: TokenRefusal | null,
+  ): TokenRefusal | null {
+    if (refusal === 'expired') ended.note(id, row);
+    return refusal === null && ended.includes(id, row) ? 'expired' : refusal;
   }
 
   const credentials: Credentials = {
     async findKey(token, reader) {
       // A malformed or made-up token is refused by its checksum, before any look-up.
       const row = isSecret('apiKey', token) ? await findKeyCredential(reader, hashSecret(token)) : undefined;
-      if (!row || refusalOf(row) !== null) return null;
+      if (!row) return null;
+      if (refusalOf(row) !== null) return deadKey(row, clock.now());
       const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
       if (row.source === 'device') {
         if (applicationId === null) return null;
@@ -136,6 +149,18 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
 
     flushLastSeen: seen.flush,
   };
+}
+
+/** Why a key is not good: what its own end was before what it rests on. */
+function deadKey(row: KeyCredential, now: number): DeadKey {
+  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, isOutdated } = row;
+  if (revokedAt !== null) return { kind: 'dead_key', hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
+  if (isOutdated === 1) return { kind: 'dead_key', hint: 'dead_key_ended' };
+  if (graceEnd !== null && graceEnd <= now)
+    return { kind: 'dead_key', hint: 'dead_key_rotated', values: { at: isoTime(graceEnd) } };
+  if (expiresAt !== null && expiresAt <= now)
+    return { kind: 'dead_key', hint: 'dead_key_expired', values: { at: isoTime(expiresAt) } };
+  return { kind: 'dead_key', hint: 'dead_key_blocked' };
 }
 
 /** What a session or a personal key of one tenant can ask is that tenant's own. */

@@ -5,9 +5,13 @@ import type { Envelope, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
 import type { HeldSlugs, SubjectRow } from '../../store/verification.ts';
 
-/** The contract's session envelope. Everything unset is null; `cdnUrl` is where images are served. */
+/** Of those who have never said anything else. */
+const DEFAULT_LOCALE = 'en';
+const DEFAULT_TIMEZONE = 'UTC';
+
+/** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
 export function envelope(row: SubjectRow & { readonly expiresAt: number | null }, cdnUrl: string): Envelope {
-  const fullName = displayName(row);
+  const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
     userId: row.userId,
@@ -15,11 +19,11 @@ export function envelope(row: SubjectRow & { readonly expiresAt: number | null }
     email: row.email,
     name: fullName,
     fullName,
-    givenName: row.givenName,
-    familyName: row.familyName,
+    givenName: row.givenName ?? '',
+    familyName: row.familyName ?? '',
     avatarUrl: avatarUrl(avatarOf(row, avatarSizes), row.applicationSlug, cdnUrl),
-    locale: row.locale,
-    timezone: row.timezone,
+    locale: row.locale ?? DEFAULT_LOCALE,
+    timezone: row.timezone ?? DEFAULT_TIMEZONE,
     region: parse<Region>(row.region),
     applicationId: row.applicationId,
     status: row.membershipStatus,

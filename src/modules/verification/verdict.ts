@@ -13,12 +13,15 @@ export type Verdict =
  * @param now epoch milliseconds.
  */
 export function judgeSession(
-  row: Pick<SessionSubject, 'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt'>,
+  row: Pick<
+    SessionSubject,
+    'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'expiryReportedAt'
+  >,
   now: number,
 ): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
   if (row.revokedAt !== null || row.isOutdated === 1) return 'revoked';
-  return row.expiresAt <= now ? 'expired' : null;
+  return row.expiresAt <= now || row.expiryReportedAt !== null ? 'expired' : null;
 }
 
 /**

@@ -11,7 +11,7 @@ import { webhookService } from './service.ts';
 export function webhooksModule(world: World): Module & { readonly deliveries: Dispatcher } {
   const mails = workspaceMail(world.limits.mailsPerWorkspace);
   const deliveries = dispatcher({ ...world, mails });
-  const service = webhookService({ ...world, isLoopbackAllowed: world.isLoopbackOpen, wake: deliveries.wake });
+  const service = webhookService({ ...world, wake: deliveries.wake });
   return {
     deliveries,
     operations: webhookRoutes(service),

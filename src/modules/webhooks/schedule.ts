@@ -1,18 +1,19 @@
 /** When a failed delivery is tried again: 15 attempts over about 2.8 days. */
-import { SECOND } from '../../core/clock.ts';
+import { HOUR, SECOND } from '../../core/clock.ts';
 
 export const MAX_ATTEMPTS = 15;
 const FIRST_RETRY_MS = 15 * SECOND;
+const MAX_RETRY_AFTER_MS = 6 * HOUR;
 const JITTER = 0.1;
 
 /**
  * @param attempts how many have been made, at least one.
- * @param retryAfterMs what the receiver asked for, honoured between once and twice the regular wait.
+ * @param retryAfterMs what the receiver asked for: honoured from the regular wait up to six hours, or to that wait where it is longer.
  * @param fraction a random number in [0, 1), for the jitter that keeps retries from coming in step.
  */
 export function retryWaitMs(attempts: number, retryAfterMs: number | null, fraction: number): number {
   const base = FIRST_RETRY_MS * 2 ** (attempts - 1);
-  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, base), 2 * base);
+  if (retryAfterMs !== null) return Math.max(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS), base);
   return Math.round(base * (1 - JITTER + 2 * JITTER * fraction));
 }
 

@@ -56,7 +56,7 @@ export interface WebhookDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
-  /** Plain http on loopback, as an ephemeral instance takes it. */
+  /** Plain http on loopback, as dev and ephemeral instances take it. */
   readonly isLoopbackAllowed: boolean;
   readonly allowedCidrs: BlockList;
   /** Called when what waits for an endpoint may have become due. */

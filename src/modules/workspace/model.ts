@@ -9,7 +9,7 @@ export const WorkspaceSchema = Type.Object(
 );
 export type WorkspaceRecord = Static<typeof WorkspaceSchema>;
 
-export const WorkspaceList = Type.Object({ items: Type.Array(WorkspaceSchema) });
+export const WorkspacePage = PageOf(WorkspaceSchema);
 
 export const WorkspaceInput = Input({
   name: Name(),

@@ -11,7 +11,7 @@ import {
   MemberRemoved,
   WorkspaceSchema,
   WorkspaceInput,
-  WorkspaceList,
+  WorkspacePage,
 } from './model.ts';
 import type { MemberCaller, Members } from './members.ts';
 import type { Workspaces } from './service.ts';
@@ -28,8 +28,8 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       summary: 'List the workspaces within reach',
       access: 'read',
       scope: 'instance',
-      data: WorkspaceList,
-      handle: async ({ principal }) => ({ items: await workspaces.list(principal) }),
+      data: WorkspacePage,
+      handle: async ({ principal }) => ({ items: await workspaces.list(principal), nextCursor: null }),
     }),
     operation({
       ...common,

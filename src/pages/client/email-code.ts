@@ -8,7 +8,7 @@ import { element } from './dom.ts';
 import { failureText } from './failure-text.ts';
 import { isReload, loadPending, savePending, type Pending } from './pending.ts';
 import type { SignInView } from './sign-in-view.ts';
-import { clockText, secondsUntil, startCountdown } from './timing.ts';
+import { browserTimezone, clockText, secondsUntil, startCountdown } from './timing.ts';
 
 interface Challenge {
   challengeId: string;
@@ -105,7 +105,11 @@ export function createEmailCode(data: SignInData, view: SignInView, options: Ema
       messages.clear();
       messages.announce(text.verifying);
       code.readOnly = true;
-      const outcome = await post<SignedIn>('/api/v1/auth/otp/verify', { challengeId, code: digits });
+      const outcome = await post<SignedIn>('/api/v1/auth/otp/verify', {
+        challengeId,
+        code: digits,
+        timezone: browserTimezone(),
+      });
       code.readOnly = false;
       if (outcome.ok) {
         forget();

@@ -7,6 +7,7 @@ import { copyText } from './clipboard.ts';
 import { element, fillEmphasized, readPageData } from './dom.ts';
 import { failureText } from './failure-text.ts';
 import { createMessages } from './messages.ts';
+import { browserTimezone } from './timing.ts';
 
 const data = readPageData<SetupPageData>();
 const { text, errors } = data;
@@ -32,7 +33,11 @@ async function makeOwner(): Promise<void> {
   if (!/^\S+@\S+$/.test(address)) return messages.error(errors.invalid_request, email);
   await runBusy(element('setup-submit', HTMLButtonElement), async () => {
     messages.announce(text.working);
-    const outcome = await post<SignedIn>('/api/setup', { token: data.token, email: address });
+    const outcome = await post<SignedIn>('/api/setup', {
+      token: data.token,
+      email: address,
+      timezone: browserTimezone(),
+    });
     if (!outcome.ok) return messages.error(setupFailureText(outcome), email);
     showDone(address, outcome.data.token);
   });

@@ -1,4 +1,4 @@
-/** Waiting times, told from the server's timestamps without trusting this device's clock. */
+/** Waiting times, told from the server's timestamps without trusting this device's clock, and its time zone. */
 
 /**
  * Seconds from the moment the server answered (its Date header) until one of its timestamps. Where that is no
@@ -30,4 +30,9 @@ export function startCountdown(seconds: number, onTick: (secondsLeft: number) =>
     onTick(secondsLeft);
   }, 1_000);
   return () => clearInterval(timer);
+}
+
+/** The reader's own, where the browser tells it. */
+export function browserTimezone(): string | undefined {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone || undefined;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { requireConsole } from '@/store/applications.ts';
 import { listMembershipsOf } from '@/store/members.ts';
 import { DAY, isoTime, MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
@@ -100,7 +101,7 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
   });
 
   describe('revoked', () => {
-    test('is dead at once and for good, its principal banned, without an event', async () => {
+    test('is dead at once and for good, its principal banned, and what follows the application is told so', async () => {
       const { instance, application, call, create, record, use, kinds } = await setUp();
       const { token, ...key } = await create();
       const before = kinds().length;
@@ -114,7 +115,11 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
         target_id: key.id,
         request_id: answer.headers.get('x-request-id'),
       });
-      expect(instance.events(application.id)).toEqual(events);
+      const homeId = owner === 'application' ? application.id : (await requireConsole(instance.db.reader)).id;
+      const banned = { type: 'user.banned', data: { userId: key.userId } };
+      expect(instance.events(homeId)).toEqual(
+        owner === 'application' ? [...events, banned] : expect.arrayContaining([banned]),
+      );
       const principal = instance.sqlite.query('SELECT status FROM application_users WHERE user_id = ?').get(key.userId);
       expect(principal).toEqual({ status: 'banned' });
     });
@@ -313,6 +318,19 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
   });
 
   describe('is refused', () => {
+    test.each(['rotate', 'rotate-with-grace'])('%s when it has expired, and is told when', async (verb) => {
+      const { instance, call, create } = await setUp();
+      const { id } = await create({ expiresAt: isoTime(START + DAY) });
+      instance.clock.advance(DAY);
+      const rows = await tables(instance);
+      const answer = await call('POST', `/${id}/${verb}`);
+      expect([answer.status, answer.json.error]).toEqual([409, 'invalid_state']);
+      expect(answer.json.message).toContain(isoTime(START + DAY));
+      expect(await tables(instance)).toEqual(rows);
+      await call('PATCH', `/${id}`, { expiresAt: null });
+      expect((await call('POST', `/${id}/${verb}`)).status).toBe(200);
+    });
+
     test.each(['rotate', 'rotate-with-grace'])('%s when it is revoked', async (verb) => {
       const { instance, call, create } = await setUp();
       const { id } = await create();
@@ -409,6 +427,26 @@ describe('what a backend is told of an application’s key', () => {
       'membership_blocked',
       'membership_blocked',
     ]);
+  });
+
+  test('is refused to a key past its grace in words that say so, wherever it is used', async () => {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
+    const old = await instance.createKey(application.id);
+    await managing(instance, application)('POST', `/api-keys/${old.id}/rotate-with-grace`);
+    instance.clock.advance(DAY);
+    const calls = [
+      await instance.call('POST', '/api/v1/verify', { token: old.token, body: { token: 'x' } }),
+      await instance.call('GET', '/api/applications', { token: old.token }),
+      await instance.call('GET', '/api/me/roles', { token: old.token }),
+    ];
+    for (const { status, json } of calls) {
+      expect([status, json.errorMessage ?? json.error]).toEqual([
+        401,
+        json.errorMessage ? 'invalid_api_key' : 'unauthenticated',
+      ]);
+      expect(json.message).toContain(`rotated away; its grace ended at ${isoTime(START + DAY)}`);
+    }
   });
 
   test('is refused to a key itself once it is revoked or past its grace', async () => {

@@ -249,6 +249,7 @@ describe('the policy', () => {
     ['auto_accept', true, 'approved', 'You can now sign in to Shop'],
     ['auto_decline', undefined, 'notify_when_public', 'Your request for Shop'],
     ['auto_decline', true, 'notify_when_public', 'Your request for Shop'],
+    ['auto_decline', false, 'notify_when_public', 'Your request for Shop'],
   ] as const)(
     '%s with notify %p makes the pending %s, and mails each of them: %p',
     async (policy, notify, status, subject) => {

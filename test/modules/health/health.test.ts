@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
 
 const READY = { status: 'ok' };
@@ -37,5 +39,43 @@ describe('health', () => {
     await instance.call('GET', '/readyz');
     expect(instance.sqlite.inTransaction).toBe(false);
     expect((await instance.call('GET', '/readyz')).status).toBe(200);
+  });
+
+  test('is not ready, and acknowledges no write, once the database was deleted while it runs', async () => {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
+    rmSync(instance.sqlite.filename);
+    for (const answer of [
+      await instance.call('GET', '/readyz'),
+      await instance.call('PATCH', `/api/applications/${application.id}`, {
+        token: instance.workspaceKey,
+        body: { name: 'Other' },
+      }),
+    ]) {
+      expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'unavailable', '5']);
+      expect(answer.json.message).toContain('deleted or replaced');
+    }
+    expect((await instance.call('GET', '/healthz')).status).toBe(200);
+  });
+
+  test('is not ready while nothing can be committed, and ready again after', async () => {
+    const instance = await createInstance();
+    const mend = given.brokenWrites(instance, 'INSERT ON rate_counters', "NEW.bucket = 'probe'");
+    const { status, json, headers } = await instance.call('GET', '/readyz');
+    expect([status, json.message, headers.get('retry-after')]).toEqual([503, 'The database cannot be written.', '5']);
+    mend();
+    expect((await instance.call('GET', '/readyz')).json).toEqual(READY);
+  });
+
+  test('knows that writes can be made by committing a row now and then', async () => {
+    const instance = await createInstance();
+    const count = () => instance.sqlite.query("SELECT count(*) AS n FROM rate_counters WHERE bucket = 'probe'").get();
+    await instance.call('GET', '/readyz');
+    expect(count()).toEqual({ n: 1 });
+    await instance.services.limiter.flush();
+    instance.clock.advance(1000);
+    await instance.services.limiter.flush();
+    await instance.call('GET', '/readyz');
+    expect(count()).toEqual({ n: 0 });
   });
 });

@@ -52,6 +52,14 @@ describe('the hub', () => {
     ]);
   });
 
+  test('says once what a change that gives and takes has come to', async () => {
+    const live = openHub();
+    const stream = heard(await live.open(principal('ses_1')));
+    const added = roles(['b']);
+    live.publish([added, { ...added, type: 'user.role_removed' } as DomainEvent]);
+    expect((await stream.told()).slice(1).map(({ data }) => data.roles)).toEqual([['b']]);
+  });
+
   test('reads no identity for people nobody listens for, nor for changes that need none', async () => {
     let reads = 0;
     const live = hub(async () => ((reads += 1), ENVELOPE));

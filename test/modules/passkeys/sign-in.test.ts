@@ -62,11 +62,14 @@ describe('a passkey', () => {
     ]);
   });
 
-  test('opens every application of the server, and joins it as any first sign-in does', async () => {
+  test('opens every application of the workspace, none of another, and joins as any first sign-in does', async () => {
     const { instance, ada, passkey } = await setUp();
     const other = await instance.createApplication({ name: 'Other' });
     const { json } = await signInWith(instance, other.clientId, passkey);
     expect([json.data.userId, json.data.applicationId]).toEqual([ada.userId, other.id]);
+    const foreign = await given.tenant(instance);
+    const refused = await signInWith(instance, foreign.application.clientId, passkey);
+    expect(problemOf(refused)).toEqual([400, 'passkey_invalid']);
   });
 
   test('leaves the cookie of the console for a sign-in to the console, and only there', async () => {

@@ -159,7 +159,7 @@ describe('a change of the identity', () => {
       expect(message!.data).toMatchObject(WHOLE);
     }
     expect(await streams[2]!.told()).toEqual([]);
-    expect(await envelope(bob.token)).toMatchObject({ fullName: null, locale: null });
+    expect(await envelope(bob.token)).toMatchObject({ fullName: '', locale: 'en' });
     for (const stream of streams) await stream.leave();
   });
 

@@ -67,7 +67,7 @@ export function watch({ instance, shop, forum, club }: Pick<People, 'instance' |
 
 /** The one event of a change, as shop and forum are told of it, and the club, which she has left, is not. */
 export function toldOnce(userId: string, categories: string[], more: { name?: string; changed?: string[] } = {}) {
-  const told = [{ type: 'user.profile_updated', data: { userId, name: null, categories, ...more } }];
+  const told = [{ type: 'user.profile_updated', data: { userId, name: '', categories, ...more } }];
   return { shop: told, forum: told, club: [] };
 }
 

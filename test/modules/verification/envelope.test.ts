@@ -43,20 +43,20 @@ async function setUp(environment: Record<string, string> = {}) {
 }
 
 describe('the session envelope', () => {
-  test('carries every field of the contract, null where nothing is set', async () => {
+  test('carries every field of the contract, texts where it has texts, null elsewhere where nothing is set', async () => {
     const { verifySession, userId, application } = await setUp();
     expect(await verifySession()).toEqual({
       ok: true,
       userId,
       username: null,
       email: 'ada@example.com',
-      name: null,
-      fullName: null,
-      givenName: null,
-      familyName: null,
+      name: '',
+      fullName: '',
+      givenName: '',
+      familyName: '',
       avatarUrl: null,
-      locale: null,
-      timezone: null,
+      locale: 'en',
+      timezone: 'UTC',
       region: null,
       applicationId: application.id,
       status: 'active',

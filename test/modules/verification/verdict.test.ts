@@ -106,15 +106,13 @@ describe('a session', () => {
     ['one with a wrong checksum', `est_${'0'.repeat(49)}`],
     ['an SQL text', "' OR 1=1 --"],
     ['a hash', 'a'.repeat(64)],
+    ['longer than any token', 'a'.repeat(501)],
+    ['endless', 'a'.repeat(100_000)],
   ])('token that is %s is invalid_token', async (_, token) => {
     const { instance, key } = await setUp();
     const { status, json } = await instance.call('POST', '/api/v1/session', { token });
     expect([status, json.error]).toEqual([401, 'invalid_token']);
-    if (token)
-      expect((await verify(instance, key.token, token)).json).toEqual({
-        success: false,
-        errorMessage: 'invalid_token',
-      });
+    await expectRefused(instance, key.token, token, 'invalid_token');
   });
 
   test('token that is well made but was never issued is invalid_token', async () => {
@@ -269,6 +267,11 @@ describe('the caller’s own key', () => {
     const expired = await instance.createKey(application.id, { expiresAt: new Date(START + 1).toISOString() });
     const revoked = await given.revokedKey(instance, application.id);
     instance.clock.advance(1);
+    // Whoever holds a key that was good once is told what became of it.
+    const told = new Map<string | undefined, unknown>([
+      [expired.token, expect.stringContaining(`expired, since ${new Date(START + 1).toISOString()}`)],
+      [revoked.token, expect.stringContaining('revoked at ')],
+    ]);
     const bad = [undefined, 'eak_x', mintSecret('apiKey', systemRandom), person.token, expired.token, revoked.token];
     for (const key of bad) {
       const { status, json, headers, text } = await verify(instance, key, person.token);
@@ -277,7 +280,7 @@ describe('the caller’s own key', () => {
         {
           success: false,
           errorMessage: 'invalid_api_key',
-          message: ERROR_CATALOGUE.invalid_api_key.message,
+          message: told.get(key) ?? ERROR_CATALOGUE.invalid_api_key.message,
           requestId: headers.get('x-request-id'),
         },
       ]);
@@ -291,23 +294,41 @@ describe('the caller’s own key', () => {
     expect([answer.status, answer.json.errorMessage]).toEqual([401, 'invalid_api_key']);
   });
 
+  test('good, and the call broken, is never told in errorMessage, which is for verdicts', async () => {
+    const { instance, key } = await setUp();
+    const bodies = [
+      {},
+      { token: 7 },
+      { token: null },
+      { token: 'x', more: 1 },
+      '{"broken',
+      '7',
+      `"${'x'.repeat(1_100_000)}"`,
+    ];
+    for (const body of bodies) {
+      const { status, json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
+      expect([400, 413]).toContain(status);
+      expect([json.success, json.errorMessage, json.error]).toEqual([
+        false,
+        undefined,
+        status === 413 ? 'payload_too_large' : 'invalid_request',
+      ]);
+    }
+  });
+
   test('may be a read key', async () => {
     const { instance, person, key } = await setUp();
     expect((await verify(instance, key.token, person.token)).json.success).toBe(true);
   });
 
-  test.each([
-    [{}],
-    [{ token: 5 }],
-    [{ token: '' }],
-    [{ token: null }],
-    [{ token: 'x'.repeat(501) }],
-    [{ token: 'x', y: 1 }],
-  ])('with a body that is not {token} is told the field: %.60j', async (body) => {
-    const { instance, key } = await setUp();
-    const { status, json, text } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
-    expect([status, json.success, json.fields.length]).toEqual([400, false, 1]);
-    expect(json.fields[0].path).toBe('y' in body ? 'y' : 'token');
-    expect(text).not.toContain('xxx');
-  });
+  test.each([[{}], [{ token: 5 }], [{ token: null }], [{ token: 'x', y: 1 }]])(
+    'with a body that is not {token} is told the field: %.60j',
+    async (body) => {
+      const { instance, key } = await setUp();
+      const { status, json, text } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
+      expect([status, json.success, json.fields.length]).toEqual([400, false, 1]);
+      expect(json.fields[0].path).toBe('y' in body ? 'y' : 'token');
+      expect(text).not.toContain('xxx');
+    },
+  );
 });

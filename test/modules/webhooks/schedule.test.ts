@@ -15,10 +15,12 @@ describe('the wait after a failed attempt', () => {
     }
   });
 
-  test('is the receiver’s between once and twice the regular one', () => {
+  test('is the receiver’s from the regular one up to six hours', () => {
     expect(retryWaitMs(1, 0, 0)).toBe(15 * SECOND);
     expect(retryWaitMs(1, 20 * SECOND, 0)).toBe(20 * SECOND);
-    expect(retryWaitMs(1, DAY, 0)).toBe(30 * SECOND);
+    expect(retryWaitMs(1, HOUR, 0)).toBe(HOUR);
+    expect(retryWaitMs(1, DAY, 0)).toBe(6 * HOUR);
+    expect(retryWaitMs(14, DAY, 0)).toBe(15 * SECOND * 2 ** 13);
     expect(retryWaitMs(4, 3 * MINUTE, 0)).toBe(3 * MINUTE);
   });
 
@@ -116,7 +118,8 @@ describe('Retry-After', () => {
   test.each([
     ['in seconds', () => '20', 20 * SECOND],
     ['below the regular wait', () => '1', 15 * SECOND],
-    ['beyond twice the regular wait', () => '86400', 30 * SECOND],
+    ['of an hour', () => '3600', HOUR],
+    ['beyond six hours', () => '86400', 6 * HOUR],
     ['as a date', (now: number) => new Date(now + 25 * SECOND).toUTCString(), 25 * SECOND],
     ['as a date gone by', (now: number) => new Date(now - HOUR).toUTCString(), 15 * SECOND],
   ])('%s is honoured within its bounds', async (_, header, expected) => {

@@ -1,0 +1,48 @@
+/**
+ * What an application in a browser may call from its own origin, with a bearer token or with none (WHATWG Fetch, CORS).
+ * Cookies never count there, and management, verification of others' tokens and introspection are no browser's business.
+ */
+import type { Operation } from './operation.ts';
+
+const PATHS = [
+  /^\/api\/v1\/auth\//,
+  /^\/api\/v1\/session(?:\/|$)/,
+  /^\/api\/(?:me|account)(?:\/|$)/,
+  /^\/api\/v1\/i18n\//,
+  /^\/api\/v1\/device\//,
+  /^\/api\/applications\/:id\/public\//,
+  /^\/openapi\./,
+  /^\/\.well-known\//,
+];
+
+const EXPOSED =
+  'Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ETag, WWW-Authenticate';
+
+type Judged = Pick<Operation, 'path' | 'access' | 'style' | 'isUndocumented'>;
+
+/** Never what takes a key or manages, whatever its path. */
+export function isForBrowsers({ path, access, style, isUndocumented }: Judged): boolean {
+  if (isUndocumented || style === 'page' || access === 'key' || access === 'read' || access === 'full') return false;
+  return PATHS.some((pattern) => pattern.test(path));
+}
+
+/** Lets whichever origin asked read the answer. */
+export function allowOrigin(request: Request, answer: Headers): void {
+  if (!request.headers.has('origin')) return;
+  answer.set('Access-Control-Allow-Origin', '*');
+  answer.set('Access-Control-Expose-Headers', EXPOSED);
+}
+
+/** The answer to a preflight. @param methods that the path takes from a browser. */
+export function preflight(methods: readonly string[], headers: Record<string, string>): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...headers,
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Methods': methods.join(', '),
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-None-Match, Last-Event-ID',
+      'Access-Control-Max-Age': '600',
+    },
+  });
+}

@@ -1,0 +1,32 @@
+/**
+ * What was once found expired stays so where the clock goes back. Of sessions it is on record as well, from when their end is
+ * told; of keys it is known until a restart.
+ */
+
+/** When a key or a session ends by time. */
+interface Ends {
+  readonly expiresAt: number | null;
+  readonly gracePeriodEndsAt?: number | null;
+}
+
+/** The oldest are forgotten first; the clock was further back then. */
+const MOST_REMEMBERED = 50_000;
+
+export type EndedCredentials = ReturnType<typeof endedCredentials>;
+
+export function endedCredentials() {
+  /** By id, the end that was passed: another one, as a key may be given, is judged anew. */
+  const ended = new Map<string, number>();
+
+  return {
+    note(id: string, ends: Ends): void {
+      if (ended.size >= MOST_REMEMBERED) for (const oldest of ended.keys()) if (ended.delete(oldest)) break;
+      ended.set(id, endOf(ends));
+    },
+    includes: (id: string, ends: Ends): boolean => ended.size > 0 && ended.get(id) === endOf(ends),
+  };
+}
+
+function endOf({ expiresAt, gracePeriodEndsAt }: Ends): number {
+  return Math.min(expiresAt ?? Infinity, gracePeriodEndsAt ?? Infinity);
+}

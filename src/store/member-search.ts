@@ -1,0 +1,103 @@
+/** Looking through the members of an application for those that match, stretch by stretch: no index answers that. */
+import { displayName } from '../core/display-name.ts';
+import type { Reader } from '../db/database.ts';
+import { longRead } from '../db/statements.ts';
+import type { MemberPosition } from './members.ts';
+import type { MembershipStatus, ReservedProfile } from './schema/users.ts';
+
+/** Which members; what is left out is not asked for. Slugs that nobody holds match nobody. */
+export interface MemberFilter {
+  readonly status?: MembershipStatus | undefined;
+  readonly role?: string | undefined;
+  readonly membership?: string | undefined;
+}
+
+/** What a member can be found by: of a reservation what was reserved, and nothing of the person. */
+export interface FoundMember extends MemberPosition {
+  readonly texts: readonly (string | null)[];
+}
+
+/** What looking through a stretch of members has found. */
+export interface MemberScan {
+  /** Those that the filter lets through, last seen first. */
+  readonly found: readonly FoundMember[];
+  /** The last member looked at; null where there was none. */
+  readonly last: MemberPosition | null;
+  readonly scanned: number;
+}
+
+interface ScanRow {
+  readonly lastSeenAt: number;
+  readonly id: string;
+  /** Of the row that ends the stretch; null for a member who was found. */
+  readonly scanned: number | null;
+  readonly email: string;
+  readonly username: string | null;
+  readonly name: string | null;
+  readonly fullName: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly reservedEmail: string | null;
+  readonly reservedProfile: string | null;
+}
+
+const holds = (grants: string, table: string, column: string) =>
+  `EXISTS (SELECT 1 FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
+     WHERE h.application_user_id = m.id AND g.slug = ? AND g.removed_at IS NULL)`;
+
+const CONDITIONS: Readonly<Record<keyof MemberFilter, string>> = {
+  status: 'm.status = ?',
+  role: holds('application_user_roles', 'roles', 'role_id'),
+  membership: holds('application_user_groups', 'membership_groups', 'group_id'),
+};
+
+/** People alone; where a stretch of them begins and how long it is. */
+export async function scanMembers(
+  reader: Reader,
+  applicationId: string,
+  filter: MemberFilter,
+  { after, stretch }: { readonly after: MemberPosition | null; readonly stretch: number },
+): Promise<MemberScan> {
+  const asked = Object.entries(filter).filter((entry): entry is [keyof MemberFilter, string] => entry[1] !== undefined);
+  const conditions = ["u.kind = 'person'", ...asked.map(([name]) => CONDITIONS[name])];
+  const scan = longRead<ScanRow, (string | number)[]>(
+    `WITH stretch AS (
+       SELECT * FROM application_users WHERE application_id = ?${after === null ? '' : ' AND (last_seen_at, id) < (?, ?)'}
+       ORDER BY last_seen_at DESC, id DESC LIMIT ${stretch}
+     )
+     SELECT * FROM (
+       SELECT m.last_seen_at AS "lastSeenAt", m.id, NULL AS scanned, u.email, m.username, u.name,
+         u.full_name AS "fullName", u.given_name AS "givenName", u.family_name AS "familyName",
+         m.reserved_email AS "reservedEmail", m.reserved_profile AS "reservedProfile"
+       FROM stretch m JOIN users u ON u.id = m.user_id WHERE ${conditions.join(' AND ')}
+       ORDER BY m.last_seen_at DESC, m.id DESC
+     ) AS found
+     UNION ALL
+     SELECT * FROM (
+       SELECT last_seen_at, id, (SELECT count(*) FROM stretch), '', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM stretch
+       ORDER BY last_seen_at, id LIMIT 1
+     ) AS ends`,
+  );
+  const from = after === null ? [] : [after.lastSeenAt, after.id];
+  const rows = await scan(reader, applicationId, ...from, ...asked.map(([, value]) => value));
+  const end = rows.find(({ scanned }) => scanned !== null);
+  return {
+    found: rows.filter(({ scanned }) => scanned === null).map(foundMember),
+    last: end ? { lastSeenAt: end.lastSeenAt, id: end.id } : null,
+    scanned: end?.scanned ?? 0,
+  };
+}
+
+function foundMember({
+  lastSeenAt,
+  id,
+  reservedEmail,
+  reservedProfile,
+  email,
+  username,
+  ...names
+}: ScanRow): FoundMember {
+  if (reservedEmail === null) return { lastSeenAt, id, texts: [email, username, displayName(names)] };
+  const reserved = reservedProfile === null ? null : (JSON.parse(reservedProfile) as ReservedProfile);
+  return { lastSeenAt, id, texts: [reservedEmail, username, reserved && displayName({ ...reserved, name: null })] };
+}

@@ -1,0 +1,130 @@
+/** A clock that is set back a day: nobody is locked out until it is there again, and nothing that was over begins anew. */
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { DAY, HOUR, isoTime, MINUTE } from '@/core/clock.ts';
+import { MailError } from '@/mail/transport.ts';
+import { insertCodeFailure } from '@/store/code-failures.ts';
+import { createInstance, type Instance, type InstanceOptions, START } from '../support/instance.ts';
+import { emit, setUp, subscribe } from '../modules/webhooks/scene.ts';
+
+async function open(options: InstanceOptions = {}): Promise<{ instance: Instance; setBack(ms: number): void }> {
+  let now = START;
+  const instance = await createInstance({ ...options, time: { now: () => now } });
+  return { instance, setBack: (ms) => void (now -= ms) };
+}
+
+const sendCode = (instance: Instance, clientId: string, email = 'ada@example.com') =>
+  instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+
+const verify = (instance: Instance, token: string) =>
+  instance.call('POST', '/api/v1/verify', { token: instance.workspaceKey, body: { token } });
+
+describe('after the clock went back a day', () => {
+  test('a key that had used up its minute and its day may go on, also after a restart', async () => {
+    const { instance, setBack } = await open();
+    const application = await instance.createApplication();
+    const limits = { rateLimits: { perMinute: 2, perDay: 3 } };
+    const { token } = await instance.createKey(application.id, limits);
+    const list = (at: Instance = instance) => at.call('GET', `/api/applications/${application.id}`, { token });
+    for (const status of [200, 200, 429]) expect((await list()).status).toBe(status);
+    setBack(DAY);
+    expect((await list()).status).toBe(200);
+    await instance.services.flushAll();
+    setBack(DAY);
+    expect((await list(await instance.restart())).status).toBe(200);
+  });
+
+  test('a code can be asked for, whatever was sent and however often one was wrong', async () => {
+    const { instance, setBack } = await open();
+    const application = await instance.createApplication();
+    const { clientId } = application;
+    expect((await sendCode(instance, clientId)).status).toBe(200);
+    expect((await sendCode(instance, clientId)).status).toBe(429);
+    const other = { applicationId: application.id, email: 'ada@example.com', purpose: 'sign_in' as const };
+    await instance.db.write(SYSTEM_ACTOR, async (unit) => {
+      for (let wrong = 0; wrong < 60; wrong += 1)
+        await insertCodeFailure(unit, other, { addressBlock: '203.0.113.7', browser: null });
+    });
+    instance.clock.advance(2 * MINUTE);
+    expect((await sendCode(instance, clientId)).status).toBe(429);
+    setBack(DAY);
+    expect(await sendCode(instance, clientId)).toMatchObject({ status: 200 });
+  });
+
+  test('a session that was found expired does not come back, nor one that was reported and then a restart', async () => {
+    const { instance, setBack } = await open();
+    const { clientId } = await instance.createApplication();
+    const { token } = await instance.signIn(clientId, 'ada@example.com');
+    const { token: unseen } = await instance.signIn(clientId, 'grace@example.com');
+    instance.clock.advance(50 * DAY);
+    expect((await verify(instance, token)).json).toMatchObject({ success: false, errorMessage: 'expired' });
+    setBack(50 * DAY);
+    expect((await verify(instance, token)).json).toMatchObject({ success: false, errorMessage: 'expired' });
+    expect((await verify(instance, unseen)).json).toMatchObject({ success: true });
+    instance.clock.advance(50 * DAY);
+    await instance.services.scheduler.runAll();
+    setBack(50 * DAY);
+    const restarted = await instance.restart();
+    for (const each of [token, unseen])
+      expect((await verify(restarted, each)).json).toMatchObject({ success: false, errorMessage: 'expired' });
+  });
+
+  test('a key that was found expired does not come back, unless it is given another end', async () => {
+    const { instance, setBack } = await open();
+    const application = await instance.createApplication();
+    const { token, id } = await instance.createKey(application.id, { expiresAt: isoTime(START + HOUR) });
+    const call = () => instance.call('GET', `/api/applications/${application.id}`, { token });
+    instance.clock.advance(2 * HOUR);
+    expect((await call()).status).toBe(401);
+    setBack(DAY);
+    expect((await call()).status).toBe(401);
+    await instance.call('PATCH', `/api/applications/${application.id}/api-keys/${id}`, {
+      token: instance.workspaceKey,
+      body: { expiresAt: isoTime(START + 2 * HOUR) },
+    });
+    expect((await call()).status).toBe(200);
+  });
+
+  test('a delivery that waits to be tried again is due at once, and also where the clock went back during a stop', async () => {
+    for (const isStopped of [false, true]) {
+      let now = START;
+      const scene = await setUp({ time: { now: () => now } });
+      const { instance } = scene;
+      const { receiver } = await subscribe(scene);
+      receiver.answerWith(() => ({ status: 500 }));
+      await emit(scene);
+      await instance.services.deliveries.runOnce();
+      expect(receiver.received).toHaveLength(1);
+      await instance.services.scheduler.runAll();
+      now -= DAY;
+      const after = isStopped ? await instance.restart() : instance;
+      if (!isStopped) await after.services.scheduler.runAll();
+      await after.services.deliveries.runOnce();
+      expect(receiver.received).toHaveLength(2);
+      await instance.services.deliveries.stop();
+    }
+  });
+
+  test('a mail that waits to be tried again is due at once', async () => {
+    let tries = 0;
+    const mail = {
+      places: 5,
+      send(): Promise<never> {
+        tries += 1;
+        return Promise.reject(new MailError('busy', false));
+      },
+      close() {},
+    };
+    const { instance, setBack } = await open({ mail });
+    const { clientId } = await instance.createApplication();
+    await sendCode(instance, clientId);
+    await instance.services.mail.runOnce();
+    expect(tries).toBe(1);
+    await instance.services.scheduler.runAll();
+    setBack(DAY);
+    await instance.services.scheduler.runAll();
+    await instance.services.mail.runOnce();
+    expect(tries).toBe(2);
+    expect(instance.logLines.join('')).toContain('the clock went back');
+  });
+});

@@ -1,0 +1,100 @@
+/** Users found by a piece of what they are called, by state and by what they hold. */
+import { describe, expect, test } from 'bun:test';
+import { MINUTE } from '@/core/clock.ts';
+import * as given from '../../support/given.ts';
+import { createInstance } from '../../support/instance.ts';
+import { as } from '../account/account.ts';
+import { managing, pages } from './management.ts';
+
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const manage = managing(instance, application);
+  const find = async (query: string) => {
+    const { status, json } = await manage('GET', `/users?${query}`);
+    expect(status).toBe(200);
+    return json.data.items.map(({ email }: { email: string }) => email.split('@')[0]);
+  };
+  const join = async (name: string, profile: Record<string, string> = {}) => {
+    const person = await instance.signIn(application.clientId, `${name}@example.com`);
+    if (Object.keys(profile).length > 0) await as(instance, person)('PATCH', '/profile/identity', profile);
+    instance.clock.advance(MINUTE);
+    return person;
+  };
+  return { instance, application, manage, find, join };
+}
+
+describe('a search of users', () => {
+  test('finds a piece of the e-mail, the name or the username in any case and script', async () => {
+    const { instance, find, join } = await setUp();
+    const ada = await join('ada', { givenName: 'Ada', familyName: 'Lovelace' });
+    await as(instance, ada)('PATCH', '/username', { username: 'countess' });
+    await join('mesut', { fullName: 'Mesut ÖZIL' });
+    await join('bob');
+    expect(await find('q=ADA%40')).toEqual(['ada']);
+    expect(await find('q=a%20love')).toEqual(['ada']);
+    expect(await find('q=OUNT')).toEqual(['ada']);
+    expect(await find('q=%C3%B6zil')).toEqual(['mesut']);
+    expect(await find('q=o%CC%88zil')).toEqual(['mesut']);
+    expect(await find('q=example.com')).toEqual(['bob', 'mesut', 'ada']);
+    for (const nothing of ['q=%25', 'q=_', 'q=nobody', 'q=%27%20OR%201%3D1']) expect(await find(nothing)).toEqual([]);
+  });
+
+  test('narrows by state, role and membership, and by all of them together', async () => {
+    const { manage, find, join } = await setUp();
+    const [ada, bob] = [await join('ada'), await join('bob')];
+    await join('cleo');
+    await manage('POST', '/memberships', { body: { slug: 'berlin', name: 'Berlin' } });
+    await manage('PUT', `/users/${ada.userId}/roles`, { body: { slugs: ['developer'] } });
+    await manage('PUT', `/users/${bob.userId}/roles`, { body: { slugs: ['developer', 'user'] } });
+    await manage('PUT', `/users/${bob.userId}/memberships`, { body: { slugs: ['berlin'] } });
+    await manage('POST', `/users/${bob.userId}/pause`);
+    expect(await find('status=paused')).toEqual(['bob']);
+    expect(await find('role=developer')).toEqual(['bob', 'ada']);
+    expect(await find('role=developer&status=active')).toEqual(['ada']);
+    expect(await find('membership=berlin&role=user&q=B')).toEqual(['bob']);
+    expect(await find('membership=paris')).toEqual([]);
+    expect((await manage('GET', '/users?status=asleep')).json.fields[0].path).toBe('status');
+  });
+
+  test('finds who was imported by what was imported, and by nothing else of the person', async () => {
+    const { instance, manage, find } = await setUp();
+    const home = await given.tenant(instance, 'Home');
+    const ada = await instance.signIn(home.application.clientId, 'ada@example.com');
+    await as(instance, ada)('PATCH', '/profile/identity', { fullName: 'Secret Name' });
+    const profile = { fullName: 'Imported Name', username: 'kept' };
+    await manage('POST', '/users/bulk', { body: { users: [{ email: 'ada@example.com', profile }] } });
+    const code = async (email: string) => {
+      const { json } = await as(instance, ada)('POST', '/proof');
+      await as(instance, ada)('POST', '/proof/confirm', {
+        challengeId: json.data.challengeId,
+        code: instance.codeFor('ada@example.com'),
+      });
+      const change = await as(instance, ada)('POST', '/email', { email });
+      const body = { challengeId: change.json.data.challengeId, code: instance.codeFor(email) };
+      expect((await as(instance, ada)('POST', '/email/confirm', body)).status).toBe(200);
+    };
+    await code('moved@example.com');
+    for (const query of ['q=ADA', 'q=imported', 'q=kept']) expect(await find(query)).toEqual(['ada']);
+    for (const query of ['q=secret', 'q=moved']) expect(await find(query)).toEqual([]);
+  });
+
+  test('never finds keys, nor anybody of another application', async () => {
+    const { instance, application, find } = await setUp();
+    await instance.createKey(application.id);
+    const other = await instance.createApplication({ name: 'Other' });
+    await instance.signIn(other.clientId, 'eve@example.com');
+    for (const query of ['q=invalid', 'q=key', 'q=eve', 'status=active']) expect(await find(query)).toEqual([]);
+  });
+
+  test('goes on page by page over all that match, with the profile where it is asked for', async () => {
+    const { manage, join } = await setUp();
+    for (const name of ['ada', 'bob', 'adam', 'adele', 'eve', 'nada']) await join(name);
+    const found = await pages<{ email: string; profile: object }>(manage, '/users?q=AD&limit=2&include=profile');
+    expect(found.map((page) => page.map(({ email }) => email.split('@')[0]))).toEqual([
+      ['nada', 'adele'],
+      ['adam', 'ada'],
+    ]);
+    expect(found[0]![0]!.profile).toMatchObject({ locale: null });
+  });
+});
