@@ -1,11 +1,12 @@
 /**
- * Builds the product: the hosted pages' assets, then one binary for this platform in dist/gatehouse.
+ * Builds the product: the catalogues' messages and the hosted pages' assets, then one binary for this platform in dist/gatehouse.
  *
  *   bun build.ts            pages and the binary for this platform
  *   bun build.ts --pages    pages only (what running from source needs)
  *   bun build.ts --all      pages and a binary for every platform Bun supports
  */
 import { rmSync, statSync } from 'node:fs';
+import { compileCatalogues } from './src/i18n/compile.ts';
 import { bundlePages } from './src/pages/bundle.ts';
 
 /** Runtimes for other platforms come from the package registry (`@oven/bun-*`), at this very version of Bun. */
@@ -55,6 +56,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+await compileCatalogues();
 const { files, bytes } = await bundlePages();
 console.log(`pages: ${files} files, ${(bytes / 1024).toFixed(1)} KiB`);
 

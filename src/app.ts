@@ -12,7 +12,7 @@ import { contextFactory } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { uploadIntake } from './http/upload.ts';
-import { renderProblemPage } from './pages/problem.ts';
+import { renderProblemPage } from './pages/problem/page.tsx';
 import type { WiredServices } from './services.ts';
 
 export interface App {

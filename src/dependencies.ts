@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { type AdjustableClock, type Clock, systemClock } from './core/clock.ts';
+import { type AdjustableClock, type Clock, systemClock, type WorldClock } from './core/clock.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
 import { type DataFolder, lockDataFolder, openDataFolder } from './db/data-folder.ts';
 import type { Database } from './db/database.ts';
+import { folderTrouble } from './db/folder-trouble.ts';
 import { openInstanceKey } from './db/instance-key-file.ts';
 import { migrate, refuseForeignDatabase } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
@@ -24,7 +25,7 @@ import type { Mail } from './store/mails.ts';
 export interface Dependencies {
   readonly config: Config;
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly mail: MailTransport;
@@ -108,21 +109,9 @@ export async function openData(
     };
   } catch (error) {
     lock?.release();
-    throw asStartupError(error, folder);
+    if (error instanceof StartupError) throw error;
+    throw folderTrouble(error, folder.databasePath) ?? error;
   }
-}
-
-/** What SQLite or the file system says while a folder is opened is for the operator to mend, not a fault of ours. */
-function asStartupError(error: unknown, { path, databasePath }: DataFolder): unknown {
-  const { code } = error as { code?: string };
-  if (error instanceof StartupError || code === undefined) return error;
-  const isDamaged = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
-  return new StartupError(
-    isDamaged
-      ? `${databasePath} is damaged (${code}). Put a good copy in its place.`
-      : `The data folder ${path} cannot be opened: ${(error as Error).message} (${code}).`,
-    { cause: error },
-  );
 }
 
 /** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */

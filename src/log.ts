@@ -2,17 +2,9 @@
 import { write } from 'node:fs';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { isoTime, systemClock } from './core/clock.ts';
-import { SECRET_PREFIXES } from './core/secret.ts';
-
-const SECRETS = new RegExp(`\\b(${Object.values(SECRET_PREFIXES).join('|')})_[0-9A-Za-z]{8,}`, 'g');
-const ADDRESSES = /[^\s"'<>()[\]:;,@]{1,64}@[^\s"'<>()[\]:;,@]{1,255}/g;
+import { scrub } from './core/scrub.ts';
 
 const MAX_CAUSES = 5;
-
-/** Takes secrets and addresses out of a text that we did not write ourselves, such as a library's error message. */
-export function scrub(text: string): string {
-  return text.replace(SECRETS, '$1_[redacted]').replace(ADDRESSES, '[redacted]');
-}
 
 /** Causes are followed a few steps: a chain may be long, or a circle. */
 function describeError(error: unknown, depth = 0): unknown {

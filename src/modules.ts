@@ -10,6 +10,7 @@ import { descriptionModule } from './modules/description/module.ts';
 import { devicesModule } from './modules/devices/module.ts';
 import { grantsModule } from './modules/grants/module.ts';
 import { healthModule } from './modules/health/module.ts';
+import { i18nModule } from './modules/i18n/module.ts';
 import { imagesModule } from './modules/images/module.ts';
 import { importModule } from './modules/import/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
@@ -26,6 +27,8 @@ import { usersModule } from './modules/users/module.ts';
 import { verificationModule } from './modules/verification/module.ts';
 import { webhooksModule } from './modules/webhooks/module.ts';
 import { workspaceModule } from './modules/workspace/module.ts';
+import { sessionCookie } from './http/session-cookie.ts';
+import { readerOfPages } from './pages/reader.ts';
 import { pageRoutes } from './pages/routes.ts';
 
 /**
@@ -39,7 +42,8 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const challenges = codes.service;
   const sessions = sessionsModule(world);
   const verification = verificationModule(world);
-  const applications = applicationsModule(world);
+  const beta = betaModule(world);
+  const applications = applicationsModule(world, beta);
   const apiKeys = apiKeysModule(world);
   const workspace = workspaceModule(world, { applications: applications.service });
   const { consoleId, hasOwner } = workspace.service;
@@ -54,6 +58,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const users = usersModule(world);
   const live = liveModule(world, { verification: verification.service });
   const webhooks = webhooksModule(world);
+  const cookie = sessionCookie(world.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
 
   /** In the order of the description. */
@@ -72,7 +77,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     lifecycleModule(world, { challenges }),
     activityModule(world),
     apiKeys,
-    betaModule(world),
+    beta,
     grants,
     users,
     importModule(world),
@@ -80,6 +85,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     workspace,
     setup,
     codes,
+    i18nModule(),
     descriptionModule(world, { operations }),
     healthModule(world),
     {
@@ -89,8 +95,12 @@ export function wireModules(world: World, testTools: TestTools | null) {
         emailUndo: account.emailUndo,
         hasOwner,
         consoleClientId: CONSOLE_CLIENT_ID,
+        cookie,
+        readerOf: readerOfPages({ db: world.db, cookie, credentials: verification.service.credentials }),
+        wrongTriesPerCode: world.limits.wrongTriesPerCode,
         providerFor: (application) => clients.effectiveOf(world.db.reader, application),
         findDeviceGrant: devices.approval.applicationOf,
+        signOut: sessions.service.signOut,
       }),
     },
     ...(testTools ? [testToolsModule(world, testTools)] : []),

@@ -1,19 +1,21 @@
 /** A running instance: opens the data folder, listens, runs the jobs, and stops without losing what was accepted. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
 import { systemRandom } from './core/random.ts';
-import { StartupError } from './core/startup-error.ts';
 import type { Database } from './db/database.ts';
+import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { type Dependencies, mailTransport, type OpenedData, openData } from './dependencies.ts';
+import { arrivals } from './http/arrivals.ts';
+import { watchDescriptors } from './http/descriptors.ts';
+import { drain } from './http/drain.ts';
+import { portTrouble } from './http/port-trouble.ts';
 import { isResolvedBeyondRoutes, rawPathRoutes, type Serve } from './http/raw-path.ts';
 import { pathOf } from './http/request-url.ts';
 import { turnTaker } from './http/turns.ts';
-import { guardedFetch } from './outbound/guarded-fetch.ts';
+import { beginOutbound, guardedFetch } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import type { Mail } from './store/mails.ts';
 import type { AccessLog } from './http/access-log.ts';
@@ -37,7 +39,7 @@ export interface ServerOptions {
 }
 
 /** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
-const DRAIN_MS = 8000;
+const DRAIN_MS = 7500;
 
 /** Longest wait for jobs under way. */
 const JOBS_MS = 1000;
@@ -54,7 +56,8 @@ export async function startServer(
   { log, accessLog, onCapture = () => {} }: ServerOptions,
 ): Promise<RunningServer> {
   const isEphemeral = config.mode === 'ephemeral';
-  const folder = isEphemeral ? mkdtempSync(join(tmpdir(), 'gatehouse-')) : config.dataFolder;
+  if (isEphemeral) sweepEphemeralFolders();
+  const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;
   const removeFolder = () => isEphemeral && rmSync(folder, { recursive: true, force: true });
   const testClock = isEphemeral ? adjustableClock() : null;
   const clock = testClock ?? systemClock;
@@ -73,6 +76,15 @@ export async function startServer(
   let handle: Serve = async (request, isResolved) => (await ready.promise)(request, isResolved);
 
   const inTurn = turnTaker();
+  const { note, answered, leave } = arrivals();
+  await beginOutbound();
+  const take: Serve = async (request, isResolved) => {
+    note();
+    const response = await inTurn(() => handle(request, isResolved));
+    // A body that is answered with success has been read, or is none.
+    if (response.status >= 400) await drain(request);
+    return answered(response);
+  };
   let listener: Bun.Server<undefined>;
   try {
     listener = Bun.serve({
@@ -80,8 +92,8 @@ export async function startServer(
       port: config.port,
       maxRequestBodySize: LARGEST_BODY,
       idleTimeout: IDLE_SECONDS,
-      routes: rawPathRoutes((request, isResolved) => inTurn(() => handle(request, isResolved))),
-      fetch: (request) => inTurn(() => handle(request, isResolvedBeyondRoutes(pathOf(request)))),
+      routes: rawPathRoutes(take),
+      fetch: (request) => take(request, isResolvedBeyondRoutes(pathOf(request))),
       error(error) {
         log.error({ err: error }, 'the server failed outside a request');
         return Response.json({ success: false, error: 'internal' }, { status: 500 });
@@ -90,11 +102,7 @@ export async function startServer(
   } catch (cause) {
     await data.close();
     removeFolder();
-    const { code } = cause as { code?: string };
-    const reason = code === 'EADDRINUSE' ? 'is in use already' : `cannot be had (${code ?? 'unknown reason'})`;
-    throw new StartupError(`Port ${config.port} on ${config.host} ${reason}; choose another with --port or --host.`, {
-      cause,
-    });
+    throw portTrouble(config, cause);
   }
 
   const localHost = isEphemeral ? '127.0.0.1' : 'localhost';
@@ -129,13 +137,18 @@ export async function startServer(
   handle = app.fetch;
   ready.resolve(app.fetch);
   services.scheduler.start();
+  const descriptors = watchDescriptors({ log, shed: () => listener.closeIdleConnections() });
 
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
     services.live.closeAll();
+    await leave();
+    // Streams that were opened again meanwhile.
+    services.live.closeAll();
     await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
     await listener.stop(true);
+    descriptors[Symbol.dispose]();
     await Promise.race([services.stop(), Bun.sleep(JOBS_MS)]);
     await services.flushAll();
     await data.close();

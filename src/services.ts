@@ -40,6 +40,8 @@ export function wireServices(dependencies: Dependencies) {
     instanceProvider: config.provider,
     isLoopbackAllowed: config.mode !== 'normal',
     isLoopbackOpen: config.mode === 'ephemeral',
+    isDev: config.mode !== 'normal',
+    isMailOff: config.mode === 'normal' && config.smtpUrl === null,
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });

@@ -44,6 +44,7 @@ const DEFAULT_LIMITS = {
   interestPerAddress: 30,
   imagesPerPerson: 30,
   exportsPerPerson: 10,
+  slugsPerApplication: 10,
 };
 
 describe('the configuration', () => {
@@ -68,13 +69,15 @@ describe('the configuration', () => {
     });
   });
 
-  test('of an ephemeral instance takes a free port, has an owner and no limit per address', () => {
+  test('of an ephemeral instance takes a free port, has an owner and no limit per address, nor on codes for one e-mail', () => {
     expect(loadConfig({}, { mode: 'ephemeral' })).toMatchObject({
       port: 0,
       ownerEmail: 'owner@example.test',
       limits: {
         ...DEFAULT_LIMITS,
         codesPerAddress: null,
+        codesPerEmail: null,
+        codeCooldownSeconds: null,
         deviceCodesPerAddress: null,
         passkeysPerAddress: null,
         providerPerAddress: null,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret, SECRET_PREFIXES, type SecretKind } from '@/core/secret.ts';
-import { createLog, scrub } from '@/log.ts';
+import { scrub } from '@/core/scrub.ts';
+import { createLog } from '@/log.ts';
 
 const KINDS = Object.keys(SECRET_PREFIXES) as SecretKind[];
 

@@ -7,6 +7,7 @@ import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { startEphemeral } from './ephemeral.ts';
+import { watchStarter } from './starter.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -15,10 +16,14 @@ export const serve: Command = {
   takesSettings: true,
   switches: {
     dev: 'Print every mail to the terminal; take http on loopback for return URLs, webhooks and providers.',
-    ephemeral: 'A throw-away instance for tests: temporary folder, free port, one JSON line when ready.',
+    ephemeral:
+      'A throw-away instance for tests: temporary folder, free port, one JSON line when ready. It ends with the process that started it.',
+    'no-follow-parent': 'Let an ephemeral instance go on when that ends, or its standard input is closed.',
   },
   async run(flags) {
-    const config = loadConfig(process.env, { mode: modeOf(flags), flags });
+    const mode = modeOf(flags);
+    const starter = mode === 'ephemeral' && !flags['no-follow-parent'] ? watchStarter() : null;
+    const config = loadConfig(process.env, { mode, flags });
     const destination = logDestination(config.mode === 'ephemeral' ? 2 : 1);
     const log = createLog(config.logLevel, destination);
     const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
@@ -26,8 +31,12 @@ export const serve: Command = {
     const flushLog = () => destination.flush();
     if (config.mode === 'ephemeral') {
       const { server, ready } = await startEphemeral(config, options);
-      stopOnSignals(server, flushLog);
+      const stop = stopOnSignals(server, flushLog);
       process.stdout.write(`${JSON.stringify(ready)}\n`);
+      starter?.onEnd((how) => {
+        log.info({ how }, 'nobody is left to use this ephemeral instance: it stops (--no-follow-parent keeps one)');
+        void stop();
+      });
       return;
     }
     const server = await startServer(config, {
@@ -44,6 +53,8 @@ function modeOf(flags: Flags): Mode {
   if (flags['dev'] && flags['ephemeral']) throw new UsageError('--dev and --ephemeral exclude each other; give one.');
   if (flags['ephemeral'] && flags['data'])
     throw new UsageError('--ephemeral uses a temporary folder of its own; leave --data out.');
+  if (flags['no-follow-parent'] && !flags['ephemeral'])
+    throw new UsageError('--no-follow-parent is for --ephemeral: no other server follows its parent. Leave it out.');
   return flags['ephemeral'] ? 'ephemeral' : flags['dev'] ? 'dev' : 'normal';
 }
 
@@ -77,16 +88,25 @@ function mailPrinter(terminal: LogDestination) {
   };
 }
 
-/** The first signal stops gracefully, the second at once. */
-function stopOnSignals(server: RunningServer, flushLog: () => Promise<void>): void {
+/**
+ * The first signal stops gracefully, the second at once.
+ *
+ * @returns stops gracefully as well, and does nothing where that has begun.
+ */
+function stopOnSignals(server: RunningServer, flushLog: () => Promise<void>): () => Promise<void> {
   let isStopping = false;
-  const onSignal = async () => {
-    if (isStopping) process.exit(1);
+  const stop = async () => {
+    if (isStopping) return;
     isStopping = true;
     await server.stop();
     await flushLog();
     process.exit(0);
   };
+  const onSignal = () => {
+    if (isStopping) process.exit(1);
+    void stop();
+  };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  return stop;
 }

@@ -91,6 +91,8 @@ const AUDIT_KINDS = [
   'workspace.member_removed',
   'setup.link_created',
   'setup.completed',
+  'mail.refused',
+  'mail.expired',
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
@@ -107,6 +109,7 @@ export interface AuditEntry {
   /** False for a refusal. */
   readonly ok?: boolean;
   readonly applicationId?: string | null;
+  /** That of the application where none is given. */
   readonly workspaceId?: string | null;
   /** The person it is about. */
   readonly userId?: string | null;

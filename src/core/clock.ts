@@ -5,11 +5,17 @@ export interface Clock {
   now(): number;
 }
 
+/** A clock that also knows what clocks elsewhere show, for what others judge or have dated. */
+export interface WorldClock extends Clock {
+  /** Real time, even where this clock was moved: how long something takes, and what a receiver or a provider goes by. */
+  real(): number;
+}
+
 /** Real time. */
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: WorldClock = { now: () => Date.now(), real: () => Date.now() };
 
 /** A clock that runs with real time but can be moved forward; used by tests and `serve --ephemeral`. */
-export interface AdjustableClock extends Clock {
+export interface AdjustableClock extends WorldClock {
   /** @param ms how far to move forward, in milliseconds; never negative. */
   advance(ms: number): void;
 }
@@ -19,6 +25,7 @@ export function adjustableClock(base: Clock = systemClock): AdjustableClock {
   let offset = 0;
   return {
     now: () => base.now() + offset,
+    real: () => base.now(),
     advance(ms) {
       if (!(ms >= 0)) throw new RangeError('a clock only moves forward');
       offset += ms;

@@ -27,16 +27,18 @@ export const HINTS = {
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
+  catalogue_unknown: 'There are no texts of that service or language; /openapi.yaml lists both.',
   path_not_plain: 'Send the path without . and .. in it, in whatever spelling.',
   host_twice: 'Send exactly one Host header, with one name.',
   host_unknown:
     'This is no name of this server: set GATEHOUSE_BASE_URL, or have the proxy pass on the Host it was asked for.',
   cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
   cookie_change_from_elsewhere: 'A cookie is accepted for changes from this server’s own pages only.',
-  proof_needed: 'This concerns other applications too: confirm a code from /api/account/proof, then try again.',
-  address_proof_needed:
-    'Confirm a code from /api/account/proof first, which goes to your present address; then try again.',
-  given_elsewhere: 'This was given elsewhere: confirm a code from /api/account/proof, then try again.',
+  proof_needed:
+    'This counts elsewhere too: confirm a code from /api/account/proof first (purpose {purpose}), then try again.',
+  address_proof_needed: 'Confirm a code that /api/account/proof mails to your present address first, then try again.',
+  given_elsewhere:
+    'This was given elsewhere: confirm a code from /api/account/proof, asked for with the purpose profile, then try again.',
 
   application_unknown: 'There is no application with this clientId; check its settings.',
   method_switched_off: 'Sign-in by {method} is switched off for this application.',
@@ -48,8 +50,8 @@ export const HINTS = {
   codes_paused_in_browser: 'Too many wrong codes in this browser: codes are paused here. Other ways to sign in go on.',
   codes_paused_for_client:
     'Too many wrong codes from this network address: codes are paused for it. Other ways to sign in go on.',
-  codes_paused_for_all: 'Too many wrong codes in all: codes are paused for a moment. Other ways to sign in go on.',
-  code_just_sent: 'A code was sent a moment ago; look for it, or wait and ask again.',
+  codes_paused_for_all:
+    'Too many wrong codes in all, some from this network address: codes are paused for it, other ways go on.',
   too_many_codes_sent: 'Too many codes were sent lately; wait and ask again.',
 
   passkeys_need_host_name: 'Passkeys need a host name: set GATEHOUSE_BASE_URL to one instead of an IP address.',
@@ -78,6 +80,8 @@ export const HINTS = {
 
   username_taken: 'Somebody has this username already; choose another.',
   email_taken: 'This address belongs to another account by now.',
+  email_change_open:
+    'The address of this account was changed lately; it can be deleted once that can no longer be undone, at {until}.',
   undo_link_spent: 'This link has been used or has expired; nothing was changed.',
   undo_address_taken: 'The address before belongs to another account by now; nothing was changed.',
   language_listed: 'You have this language already; change its level with PATCH.',
@@ -99,6 +103,7 @@ export const HINTS = {
   key_expired: 'This key expired at {expiresAt}; give it a later expiresAt first, or create another.',
   dead_key_expired: 'This API key has expired, since {at}: give it a later expiresAt, or use another.',
   dead_key_rotated: 'This API key was rotated away; its grace ended at {at}. Use its successor.',
+  dead_key_replaced: 'This API key was rotated away at {at}: use the token that the rotation gave.',
   dead_key_revoked: 'This API key was revoked at {at}: use another.',
   dead_key_ended:
     'This API key has ended with what it rested on, such as a device, its application or a seat: make another.',
@@ -111,6 +116,7 @@ export const HINTS = {
 
   application_draft:
     'A draft is for its workspace alone; POST /api/applications/{application}/publish, then /go-live beside it, to open it.',
+  too_many_slugs: 'This application has changed its slug too often lately; wait for the time in Retry-After.',
   application_slug_taken: 'This slug is taken; choose another.',
   application_stage: 'Only an application in stage "{stage}", neither archived nor deleted, can do this.',
   application_not_active: 'Only an active application can be archived.',

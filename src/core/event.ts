@@ -29,7 +29,12 @@ export const EVENT_SCHEMAS = {
   'user.paused': byAdmin,
   'user.resumed': byAdmin,
   'user.deleted': byAdmin,
-  'user.restored': byAdmin,
+  'user.restored': about({
+    reason: Type.Optional(Type.String({ description: 'When one was given.' })),
+    status: Type.Optional(
+      Type.String({ description: 'Where it is not `active`: the state before the deletion, such as `banned`.' }),
+    ),
+  }),
   'user.inactivated': about({}),
   'user.reactivated': about({}),
   'user.left': about({}),

@@ -1,4 +1,4 @@
-/** Fills the placeholders of a catalogue text. Knows no catalogue, so that browser scripts can carry it. */
+/** Fills the placeholders of a sentence that an error says to programs; what people read is an ICU message (i18n/texts.ts). */
 
 /**
  * Replaces each `{name}` by its value, once: a value that itself looks like a placeholder is left as it is, and so is

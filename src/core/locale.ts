@@ -1,4 +1,5 @@
 /** Which languages the product speaks, and which of them a person asked for. */
+import { match } from '@formatjs/intl-localematcher';
 import { canonicalLocale } from './language.ts';
 
 /** Every language with a catalogue, now or later, as BCP 47 tags. */
@@ -24,36 +25,41 @@ export type Locale = (typeof LOCALES)[number];
 
 const DEFAULT_LOCALE: Locale = 'en';
 
-const byTag = new Map<string, Locale>(LOCALES.map((locale) => [locale.toLowerCase(), locale]));
-
-/** Portuguese as spoken outside Brazil follows Portugal (the parent locales of CLDR). */
-const portugueseOfPortugal = ['ao', 'ch', 'cv', 'gq', 'gw', 'lu', 'mo', 'mz', 'st', 'tl'];
-byTag.set('pt', 'pt-BR');
-for (const region of portugueseOfPortugal) byTag.set(`pt-${region}`, 'pt-PT');
-
+const MAX_LENGTH = 64;
 const MAX_HEADER_LENGTH = 1_000;
 const MAX_RANGES = 20;
 const LANGUAGE_RANGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,5}$/;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
+/** "Undetermined": what the matcher answers where nothing that was asked for is near enough to a language of ours. */
+const NOTHING = 'und';
+
+/** Of these the region counts: Portuguese as spoken outside Brazil and the Americas follows Portugal. */
+const REGIONAL = new Set(LOCALES.filter((locale) => locale.includes('-')).map((locale) => locale.split('-')[0]));
+
 /**
- * Chooses the language to answer in: the one asked for by name, else the best of an Accept-Language header, else
- * English. Lookup as in RFC 4647 §3.4; ranges with `q=0` are left out. Never throws, and reads at most the first
- * 1,000 characters and 20 ranges of a header, whatever a client sends.
+ * Chooses the language to answer in: the nearest to the one asked for by name, else to an Accept-Language header, else
+ * English. Near is what CLDR says: somebody who asks for Catalan alone reads Spanish. Ranges with `q=0` are left out.
+ * Never throws, and reads at most the first 1,000 characters and 20 ranges of a header, whatever a client sends.
  */
 export function negotiateLocale(
   requested: string | null | undefined,
   acceptLanguage: string | null | undefined,
 ): Locale {
-  if (requested && requested.length <= 64) {
-    const named = lookUp(requested.trim().replaceAll('_', '-').toLowerCase());
-    if (named) return named;
-  }
-  for (const range of rangesByWeight(acceptLanguage ?? '')) {
-    const accepted = lookUp(range);
-    if (accepted) return accepted;
-  }
-  return DEFAULT_LOCALE;
+  return namedLocale(requested) ?? nearestLocale(rangesByWeight(acceptLanguage ?? '')) ?? DEFAULT_LOCALE;
+}
+
+/**
+ * The language to write to somebody in: the first of their own and the one that came with the request that the product
+ * speaks, else English.
+ */
+export function localeToWriteIn(own: string | null | undefined, requested?: string | null): Locale {
+  return namedLocale(own) ?? namedLocale(requested) ?? DEFAULT_LOCALE;
+}
+
+function namedLocale(text: string | null | undefined): Locale | null {
+  if (!text || text.length > MAX_LENGTH) return null;
+  return nearestLocale([text.trim().replaceAll('_', '-').toLowerCase()]);
 }
 
 /** The language a browser asks for first, whether or not the product speaks it, as a canonical tag; null where it asks for none. */
@@ -65,17 +71,23 @@ export function preferredLocale(acceptLanguage: string | null | undefined): stri
   return null;
 }
 
-/** Shortens the range from its end until a locale matches; a lone letter (`x`, `u`) goes with what followed it. */
-function lookUp(range: string): Locale | undefined {
-  if (!LANGUAGE_RANGE.test(range)) return undefined;
-  const subtags = range.split('-');
-  while (subtags.length > 0) {
-    const match = byTag.get(subtags.join('-'));
-    if (match) return match;
-    subtags.pop();
-    if (subtags.at(-1)?.length === 1) subtags.pop();
-  }
-  return undefined;
+/** @param ranges the most wanted first. @returns null where none of them is near to a language of ours. */
+function nearestLocale(ranges: readonly string[]): Locale | null {
+  const wanted = ranges.map(matchedTag).filter((tag) => tag !== null);
+  const found = match(wanted, LOCALES, NOTHING);
+  return LOCALES.find((locale) => locale === found) ?? null;
+}
+
+/**
+ * As much of a range as can make a difference, or null where it is none. The matcher remembers every tag that it has ever
+ * been given: of languages of up to three letters, and regions where they count, there are few enough.
+ */
+function matchedTag(range: string): string | null {
+  const canonical = LANGUAGE_RANGE.test(range) ? canonicalLocale(range) : null;
+  if (canonical === null) return null;
+  const { language, region } = new Intl.Locale(canonical);
+  if (!/^[a-z]{2,3}$/.test(language)) return null;
+  return region && REGIONAL.has(language) ? `${language}-${region}` : language;
 }
 
 function rangesByWeight(header: string): string[] {

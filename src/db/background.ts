@@ -1,4 +1,4 @@
-/** The main thread's end of `worker.ts`: started at its first use, so that a start does not wait for it. */
+/** The main thread's end of `worker.ts`. */
 import type { SQLQueryBindings } from 'bun:sqlite';
 import type { WorkerAnswer, WorkerRequest } from './worker.ts';
 
@@ -11,11 +11,19 @@ export interface Checkpoint {
 
 /** The second thread. Every call is rejected once it is closed. */
 export interface Background {
+  /** Starts the thread while there are file descriptors for it: without them it would end the process. */
+  begin(): Promise<void>;
   /** Rows of a long read, as of one moment after the call. */
   read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
   checkpoint(mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE'): Promise<Checkpoint>;
-  close(): void;
+  /** Its connection is closed first: as the last one it would leave the log behind. What is under way is rejected. */
+  close(): Promise<void>;
 }
+
+const HOLD_MS = 1000;
+
+/** A long read may be under way. */
+const CLOSE_MS = 500;
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;
 
@@ -23,6 +31,7 @@ type Question = WorkerRequest extends infer Each ? (Each extends { id: number } 
 export function background(path: string): Background {
   const waiting = new Map<number, PromiseWithResolvers<unknown[]>>();
   let worker: Worker | undefined;
+  let opened = Promise.resolve();
   let count = 0;
   let isClosed = false;
 
@@ -41,7 +50,10 @@ export function background(path: string): Background {
       waiting.clear();
     };
     worker = started;
-    void ask({ kind: 'open', path }).catch(() => {});
+    opened = ask({ kind: 'open', path }).then(
+      () => {},
+      () => {},
+    );
     return started;
   }
 
@@ -56,13 +68,22 @@ export function background(path: string): Background {
   }
 
   return {
+    async begin() {
+      worker ??= start();
+      // An unreferenced thread alone keeps no process alive, and a start may have nothing else yet.
+      const hold = setInterval(() => {}, HOLD_MS);
+      await opened;
+      clearInterval(hold);
+    },
     read: (sql, values) => ask({ kind: 'read', sql, values }),
     async checkpoint(mode) {
       const [row] = await ask({ kind: 'checkpoint', mode });
       return row as Checkpoint;
     },
-    close() {
+    async close() {
+      const closing = worker && !isClosed ? ask({ kind: 'close' }).catch(() => {}) : null;
       isClosed = true;
+      await Promise.race([closing, Bun.sleep(CLOSE_MS)]);
       worker?.terminate();
       for (const asked of waiting.values()) asked.reject(new Error('the database thread is closed'));
       waiting.clear();

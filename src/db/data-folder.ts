@@ -1,8 +1,9 @@
 /** The data folder: made with private permissions, held by one server at a time, home of the database and instance key. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
+import { folderTrouble } from './folder-trouble.ts';
 
 /** The paths of a data folder, all absolute. */
 export interface DataFolder {
@@ -16,6 +17,7 @@ export const PRIVATE_FILE = 0o600;
 
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
+const ALL_RIGHTS_OF_OTHERS = 0o007;
 
 /** The key, and the database with its log and its copies. */
 const SECRET_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
@@ -35,13 +37,7 @@ export function openDataFolder(folder: string): DataFolder {
     const database = join(path, 'gatehouse.db');
     if (existsSync(database)) accessSync(database, constants.R_OK | constants.W_OK);
   } catch (cause) {
-    if (statSync(path, { throwIfNoEntry: false })?.isFile())
-      throw new StartupError(`The data folder ${path} is a file; name a folder with --data.`, { cause });
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new StartupError(
-      `The data folder ${path} cannot be written (${code}). Give this user write access to it, or name another with --data.`,
-      { cause },
-    );
+    throw folderTrouble(cause, path) ?? cause;
   }
   refuseOpenToOthers(path);
   return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
@@ -49,27 +45,48 @@ export function openDataFolder(folder: string): DataFolder {
 
 /**
  * Whoever may write the folder could put another database in place of ours, and whoever may read the database or its key
- * could read all that is in it. Reading the folder itself tells names only, and volumes of containers are often so.
+ * could read all that is in it. Reading the folder itself tells names only, and volumes of containers are often so. So are
+ * folders of root that a container has by its group alone: there the group's rights are this process's own, see below.
  */
 function refuseOpenToOthers(path: string): void {
   // There permissions are lists, of which the mode says nothing.
   if (process.platform === 'win32') return;
-  const modeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
-  if (modeOf(path) & WRITABLE_BY_OTHERS)
+  const folder = statSync(path);
+  const isByGroup = isOursByGroup(folder);
+  if (!isByGroup && folder.mode & WRITABLE_BY_OTHERS)
     throw new StartupError(`Other users can write to the data folder ${path}. Run: chmod go-w ${quoted(path)}`);
   const open = readdirSync(path)
     .filter((name) => SECRET_FILE.test(name))
     .map((name) => join(path, name))
-    .filter((file) => modeOf(file) & OPEN_TO_OTHERS);
+    .filter((file) => {
+      const found = statSync(file, { throwIfNoEntry: false });
+      const forbidden = isByGroup && found?.gid === folder.gid ? ALL_RIGHTS_OF_OTHERS : OPEN_TO_OTHERS;
+      return found?.isFile() && found.mode & forbidden;
+    });
   if (open.length > 0)
     throw new StartupError(
       `Other users can read or change ${open.join(', ')}. Run: chmod 600 ${open.map(quoted).join(' ')}`,
     );
 }
 
+/**
+ * What an orchestrator hands to a container that does not run as root (`fsGroup`): a folder of root, given to a group of the
+ * process, closed to all others. The group is then the only way in, and root could do as it likes anyway. A folder of our own
+ * needs no group, and one of somebody else is theirs: there a group may have members who are people.
+ */
+function isOursByGroup({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): boolean {
+  if (uid !== 0 || process.geteuid?.() === 0 || mode & ALL_RIGHTS_OF_OTHERS) return false;
+  return gid === process.getegid?.() || process.getgroups?.().includes(gid) === true;
+}
+
 /** As a shell takes it. */
 function quoted(path: string): string {
   return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** The file in a data folder that its server keeps locked. */
+export function lockPathOf(path: string): string {
+  return join(path, 'gatehouse.lock');
 }
 
 /**
@@ -78,8 +95,8 @@ function quoted(path: string): string {
  *
  * @throws {StartupError} when another server holds it.
  */
-export function lockDataFolder({ path }: DataFolder): { release(): void } {
-  const lockPath = join(path, 'gatehouse.lock');
+export function lockDataFolder({ path }: Pick<DataFolder, 'path'>): { release(): void } {
+  const lockPath = lockPathOf(path);
   let lock: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
@@ -93,7 +110,7 @@ export function lockDataFolder({ path }: DataFolder): { release(): void } {
         `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
         { cause },
       );
-    if (code !== 'SQLITE_BUSY') throw cause;
+    if (code !== 'SQLITE_BUSY') throw folderTrouble(cause, lockPath) ?? cause;
     throw new StartupError(
       `The data folder ${path} is in use by another running instance. Stop it, or name another folder with --data.`,
       { cause },

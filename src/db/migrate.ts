@@ -10,12 +10,22 @@ import signInMethods from '../../migrations/0004_sign_in_methods.sql' with { typ
 import account from '../../migrations/0005_account.sql' with { type: 'text' };
 import longWork from '../../migrations/0006_long_work.sql' with { type: 'text' };
 import trust from '../../migrations/0007_trust.sql' with { type: 'text' };
+import trial from '../../migrations/0008_trial.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 import type { Reader } from './database.ts';
 import { raw } from './statements.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
-const MIGRATIONS: readonly string[] = [foundation, management, webhooks, signInMethods, account, longWork, trust];
+const MIGRATIONS: readonly string[] = [
+  foundation,
+  management,
+  webhooks,
+  signInMethods,
+  account,
+  longWork,
+  trust,
+  trial,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

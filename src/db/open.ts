@@ -70,6 +70,7 @@ export async function openEngine(
   if (isDurable) flushFolder(dirname(path));
   const remembered = remember(writer);
   const thread = isServer ? background(path) : null;
+  await thread?.begin();
   const durability = isDurable
     ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem })
     : NO_DURABILITY;
@@ -83,9 +84,9 @@ export async function openEngine(
     isInPlace: placeOf(path, onGone),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
-    close() {
+    async close() {
       // A clean stop leaves one file: the log is folded into it.
-      thread?.close();
+      await thread?.close();
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   });

@@ -32,7 +32,7 @@ export interface SqliteEngine {
   /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
   readonly isInPlace?: () => boolean;
   /** Called last, before the connections are closed. */
-  readonly close?: () => void;
+  readonly close?: () => void | Promise<void>;
 }
 
 /** What SQLite says where the disk is full, gone, or read-only (https://www.sqlite.org/rescode.html). */
@@ -232,7 +232,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       while (isRunning || queue.length > 0) await Bun.sleep(1);
       await durability.settled().catch(() => {});
       snapshot.end();
-      engine.close?.();
+      await engine.close?.();
       await durability.close();
       engine.reader.close();
       writer.close();

@@ -8,6 +8,7 @@ declare const self: Worker;
 
 export type WorkerRequest =
   | { readonly id: number; readonly kind: 'open'; readonly path: string }
+  | { readonly id: number; readonly kind: 'close' }
   | { readonly id: number; readonly kind: 'checkpoint'; readonly mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE' }
   | { readonly id: number; readonly kind: 'read'; readonly sql: string; readonly values: SQLQueryBindings[] };
 
@@ -22,6 +23,11 @@ function answer(request: WorkerRequest): unknown[] {
     sqlite.run('PRAGMA busy_timeout = 1000');
     sqlite.run('PRAGMA synchronous = NORMAL');
     sqlite.run('PRAGMA mmap_size = 1073741824');
+    return [];
+  }
+  if (request.kind === 'close') {
+    sqlite?.close();
+    sqlite = undefined;
     return [];
   }
   if (!sqlite) throw new Error('the worker has no database open');

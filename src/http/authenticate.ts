@@ -82,12 +82,14 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     look.context.principalId = found.keyId;
     if (!look.isCounted) return found;
     const { headers } = look.context;
-    const day = limiter.peek(KEY_DAY, found.keyId, found.perDay);
+    // A key and those it is rotated to have one principal, and one count.
+    const subject = found.kind === 'key' ? found.userId : found.keyId;
+    const day = limiter.peek(KEY_DAY, subject, found.perDay);
     if (!day.isAllowed) applyLimit(headers, day);
-    const minute = limiter.consume(KEY_MINUTE, found.keyId, found.perMinute);
+    const minute = limiter.consume(KEY_MINUTE, subject, found.perMinute);
     if (!minute.isAllowed) applyLimit(headers, minute);
     // What the minute refuses does not use up the day.
-    announceLimit(headers, minute, limiter.consume(KEY_DAY, found.keyId, found.perDay));
+    announceLimit(headers, minute, limiter.consume(KEY_DAY, subject, found.perDay));
     return found;
   }
 

@@ -52,6 +52,11 @@ function isDeeperThan(depth: number, value: unknown): boolean {
   return parts.some((part) => isDeeperThan(depth - 1, part));
 }
 
+/** A body as it comes in; whoever leaves off leaves the rest to be drained. */
+export function partsOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  return body.values({ preventCancel: true });
+}
+
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const declared = request.headers.get('content-length');
   if (declared !== null) {
@@ -64,7 +69,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   // Without a declared length the body is counted as it comes in.
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of partsOf(request.body)) {
     length += chunk.byteLength;
     if (length > maxBytes) throw new AppError('payload_too_large');
     chunks.push(chunk);

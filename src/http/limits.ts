@@ -17,7 +17,7 @@ export interface Limit {
   readonly windowMs?: number;
   /** What happens at the end of it, where that is more than a refusal until the window ends. */
   readonly then?: string;
-  /** Not held to in an ephemeral instance: a test signs in hundreds from one address. */
+  /** Not held to in an ephemeral instance: a test signs in hundreds from one address, and one person often. */
   readonly isOffInEphemeral?: true;
 }
 
@@ -157,12 +157,14 @@ const RECORDED = {
     default: 5,
     counts: 'sign-in codes sent per e-mail',
     windowMs: QUARTER_HOUR,
+    isOffInEphemeral: true,
   },
   codeCooldownSeconds: {
     env: 'GATEHOUSE_LIMIT_CODE_COOLDOWN_SECONDS',
     default: 30,
     max: 600,
     counts: 'seconds between two sign-in codes for one e-mail and application',
+    isOffInEphemeral: true,
   },
   wrongTriesPerCode: {
     env: 'GATEHOUSE_LIMIT_TRIES_PER_CODE',
@@ -201,6 +203,7 @@ const RECORDED = {
     max: 100_000,
     counts: 'wrong codes in all',
     windowMs: HOUR,
+    then: 'then a tenth of its own is left to each client address',
     isOffInEphemeral: true,
   },
   codePauseMinutes: {
@@ -220,6 +223,13 @@ const RECORDED = {
     default: 5,
     counts: 'codes for one kind of change to an account per person',
     windowMs: QUARTER_HOUR,
+  },
+  slugsPerApplication: {
+    env: 'GATEHOUSE_LIMIT_SLUGS_PER_APPLICATION',
+    default: 10,
+    max: 1000,
+    counts: 'slugs given up per application',
+    windowMs: DAY,
   },
   mailsPerWorkspace: {
     env: 'GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE',
@@ -277,6 +287,10 @@ const CLASSES = {
   key_mail: {
     lead: 'per API key, by the minute and by the UTC day, as set on the key',
     others: [...SESSION, 'mailsPerWorkspace'],
+  },
+  key_slug: {
+    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    others: [...SESSION, 'slugsPerApplication'],
   },
   session: { others: SESSION },
   code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds', ...WRONG_CODES] },

@@ -80,6 +80,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   /** Only a console session of a member with this role will do; no key does. */
   readonly consoleRole?: 'owner';
   readonly limit: LimitClass;
+  /** What a parameter of the path can be, where that is a list; anything else is not found. */
+  readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly query?: Query;
   readonly body?: Body;
   /** The contract's "object (optional)": no body, an empty one and `{}` are the same. */
@@ -92,6 +94,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   readonly data?: Data;
   /** Where the answer is not JSON. */
   readonly mediaType?: string;
+  /** Sends an `ETag`, and nothing but 304 to whoever has the same already. */
+  readonly isRevalidated?: boolean;
   /** Success sends the browser on (302). */
   readonly isRedirect?: boolean;
   /** Refusals of its own, beyond those that follow from access, limit and schemas. */

@@ -1,31 +1,48 @@
-/** The cookie of the pages this server hosts: its name, its attributes, and the same-origin proof that writes need. */
+/** The cookies of the pages this server hosts, one an application: their names, its attributes, and the same-origin proof that writes need. */
+import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import { AppError } from '../core/error.ts';
+import { relyingPartyOf } from '../core/relying-party.ts';
 
-/** The session cookie: out of reach of scripts, and not sent along by other sites' forms. */
+/** The application whose cookie a page of ours goes by; left out by pages of the console. */
+export const CLIENT_HEADER = 'gatehouse-client';
+
+/** The session cookies: out of reach of scripts, and not sent along by other sites' forms. */
 export interface SessionCookie {
-  /** The session token in the request's cookie, or null. */
-  read(request: Request): string | null;
-  /** A `Set-Cookie` value. */
-  write(token: string, expiresAtMs: number): string;
-  clear(): string;
+  /**
+   * The session token in the request's cookie, or null.
+   *
+   * @param clientId of which application; the one that the page names in its header when left out, or else the console's.
+   */
+  read(request: Request, clientId?: string): string | null;
+  /** A `Set-Cookie` value. @param clientId of an application; the console's when left out. */
+  write(token: string, expiresAtMs: number, clientId?: string): string;
+  clear(clientId?: string): string;
 }
 
 /** On https the `__Host-` prefix binds the cookie to this very host (RFC 6265bis §4.1.3.2). */
-export const sessionCookieName = (baseUrl: string): string =>
-  baseUrl.startsWith('https:') ? '__Host-gatehouse' : 'gatehouse';
+export const sessionCookieName = (baseUrl: string, clientId = CONSOLE_CLIENT_ID): string => {
+  const name = clientId === CONSOLE_CLIENT_ID ? 'gatehouse' : `gatehouse-${clientId}`;
+  return baseUrl.startsWith('https:') ? `__Host-${name}` : name;
+};
+
+const CLIENT_ID = /^[\w-]{1,100}$/;
 
 export function sessionCookie(baseUrl: string): SessionCookie {
   const isSecure = baseUrl.startsWith('https:');
-  const name = sessionCookieName(baseUrl);
   const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
   return {
-    read(request) {
-      const header = request.headers.get('cookie');
+    read({ headers }, clientId = headers.get(CLIENT_HEADER) ?? CONSOLE_CLIENT_ID) {
+      if (!CLIENT_ID.test(clientId)) return null;
+      const name = sessionCookieName(baseUrl, clientId);
+      const header = headers.get('cookie');
       return header?.includes(`${name}=`) ? new Bun.CookieMap(header).get(name) : null;
     },
-    write: (token, expiresAtMs) =>
-      new Bun.Cookie(name, token, { ...attributes, expires: new Date(expiresAtMs) }).serialize(),
-    clear: () => new Bun.Cookie(name, '', { ...attributes, maxAge: 0 }).serialize(),
+    write: (token, expiresAtMs, clientId) => {
+      const name = sessionCookieName(baseUrl, clientId);
+      return new Bun.Cookie(name, token, { ...attributes, expires: new Date(expiresAtMs) }).serialize();
+    },
+    clear: (clientId) =>
+      new Bun.Cookie(sessionCookieName(baseUrl, clientId), '', { ...attributes, maxAge: 0 }).serialize(),
   };
 }
 
@@ -51,6 +68,11 @@ export function isFromOwnPage(request: Request, baseUrl: string): boolean {
   if (SAFE_METHODS.includes(request.method)) return true;
   const site = request.headers.get('sec-fetch-site');
   const origin = request.headers.get('origin');
-  const isSameOrigin = origin !== null ? origin === new URL(baseUrl).origin : site === 'same-origin';
+  const isSameOrigin = origin !== null ? isOwnOrigin(origin, baseUrl) : site === 'same-origin';
   return isSameOrigin && (site === null || site === 'same-origin');
+}
+
+/** On loopback the same server is reached as `localhost` too, where alone passkeys work. */
+function isOwnOrigin(origin: string, baseUrl: string): boolean {
+  return origin === new URL(baseUrl).origin || relyingPartyOf(baseUrl)?.origins.includes(origin) === true;
 }

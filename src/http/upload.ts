@@ -4,6 +4,7 @@
  */
 import { free } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
+import { partsOf } from './body.ts';
 import { fileOfForm } from './multipart.ts';
 
 /** Declared by an operation whose body is a file. */
@@ -108,7 +109,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
       /** The buffer is there from the start; only what is written to takes up memory. */
       async function readAll(): Promise<Uint8Array> {
         const all = (bytes = new Uint8Array(size));
-        for await (const chunk of request.body ?? []) {
+        for await (const chunk of request.body ? partsOf(request.body) : []) {
           const isTooSlow = performance.now() - own.startedAt > minReadingMs + own.arrived / SLOWEST_BYTES_PER_MS;
           if (own.arrived + chunk.byteLength > size) throw tooLarge(rule);
           if (isTooSlow) throw new AppError('request_timeout');

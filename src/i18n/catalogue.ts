@@ -1,23 +1,26 @@
-/** Finds the texts for a language. English is the type that the other languages must satisfy, and the fallback. */
-
+/** Finds the words for a language. */
 import type { Locale } from '../core/locale.ts';
-import { en } from './en.ts';
+import { compiledMessages } from './generated/messages.ts';
+import { createTexts, type Messages, type Service, type Texts } from './texts.ts';
 
-/** All texts of one language: services, and within each service flat keys. */
-export type Catalogue = typeof en;
+const found = new Map<string, Texts>();
 
-/** Each language that has been translated so far, in a file of its own. */
-const catalogues: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = { en };
-
-/** Texts with the language they are really in. */
-export interface FoundCatalogue {
-  /** The language that the texts are really in: what `lang` says of a page or mail that shows them. */
-  readonly locale: Locale;
-  readonly texts: Catalogue;
+/** The words for a locale, in English where it has no catalogue; their `locale` is what `lang` says of a page or mail. */
+export function textsFor(locale: Locale): Texts {
+  const language = languageOf(locale);
+  let texts = found.get(language);
+  if (!texts) found.set(language, (texts = createTexts(language, compiledMessages[language] ?? {})));
+  return texts;
 }
 
-/** The texts for a locale, in English as long as it has no catalogue of its own. */
-export function catalogueFor(locale: Locale): FoundCatalogue {
-  const texts = catalogues[locale];
-  return texts ? { locale, texts } : { locale: 'en', texts: catalogues.en };
+/** What a page's script needs to find the same words; those of some services only. */
+export function messagesFor(locale: Locale, services: readonly Service[]): Messages {
+  const messages = compiledMessages[languageOf(locale)] ?? {};
+  return Object.fromEntries(
+    Object.entries(messages).filter(([key]) => services.some((service) => key.startsWith(`${service}.`))),
+  );
+}
+
+function languageOf(locale: Locale): string {
+  return Object.hasOwn(compiledMessages, locale) ? locale : 'en';
 }

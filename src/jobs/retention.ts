@@ -1,6 +1,6 @@
 /** Forgets what has outlived its use: sessions, codes, sent mail, events and deliveries after 30 days, audit when configured. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
-import { type Clock, DAY, HOUR } from '../core/clock.ts';
+import { DAY, HOUR, type WorldClock } from '../core/clock.ts';
 import type { Database, Unit } from '../db/database.ts';
 import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../store/retention.ts';
 import type { Job } from './scheduler.ts';
@@ -12,6 +12,9 @@ const SMALLEST_SLICE = 10;
 const LONG_SLICE_MS = 5;
 const SHORT_SLICE_MS = 2;
 
+/** What was sent: mails, events and their deliveries. People are told of it when they delete their account. */
+export const SENT_KEPT_MS = 30 * DAY;
+
 const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
   ['expiredSessions', 30 * DAY],
   ['revokedSessions', 30 * DAY],
@@ -21,19 +24,20 @@ const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
   ['expiredProviderStates', DAY],
   ['expiredEmailChanges', 30 * DAY],
   ['expiredDeviceGrants', 30 * DAY],
+  // What still sends one after that is asked for by nobody.
+  ['retiredKeyTokens', 90 * DAY],
   // A pause of up to a day goes by the day before the last wrong code.
   ['codeFailures', 2 * DAY],
-  ['finishedMails', 30 * DAY],
-  ['finishedDeliveries', 30 * DAY],
+  ['finishedMails', SENT_KEPT_MS],
+  ['finishedDeliveries', SENT_KEPT_MS],
 ];
 
-const EVENTS_KEPT_MS = 30 * DAY;
 /** For an endpoint in quarantine, or one that is switched off; its owners were told when that began. */
 const HELD_KEPT_MS = 90 * DAY;
 
 export interface RetentionDependencies {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly auditDays: number;
 }
 
@@ -64,9 +68,10 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
 
   /** Last, because an event stays while one of its deliveries does. */
   async function forgetOldEvents(): Promise<void> {
-    const [before, heldBefore] = [clock.now() - EVENTS_KEPT_MS, clock.now() - HELD_KEPT_MS];
+    const [before, heldBefore] = [clock.now() - SENT_KEPT_MS, clock.now() - HELD_KEPT_MS];
     let after: EventPlace | null = null;
-    const forgetMore = (unit: Unit, limit: number) => forgetEvents(unit, { before, heldBefore, after, limit });
+    const forgetMore = (unit: Unit, limit: number) =>
+      forgetEvents(unit, { before, heldBefore, realNow: clock.real(), after, limit });
     do after = await slice(forgetMore);
     while (after !== null);
   }

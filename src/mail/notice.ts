@@ -1,7 +1,7 @@
 /** Tells a person by mail of what was done to their account. */
 import { DAY } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
-import type { MailContent } from './messages/notice.ts';
+import type { MailContent } from './letter.tsx';
 import { queueMail } from '../store/mails.ts';
 
 const LIFETIME_MS = 3 * DAY;

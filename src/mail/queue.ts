@@ -4,10 +4,12 @@
  */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
-import { type Clock, HOUR, MINUTE, SECOND } from '../core/clock.ts';
+import { HOUR, MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
 import { yieldIfLong } from '../core/turn.ts';
 import type { Database } from '../db/database.ts';
 import {
+  DUE_MAILS_READ,
+  type DuePosition,
   endMailLeases,
   leaseMail,
   listDueMails,
@@ -17,13 +19,19 @@ import {
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
-import { lanePlaces } from './lanes.ts';
+import { type Candidate, inFlight } from './places.ts';
 import { MailError, type MailTransport } from './transport.ts';
+import { recordUndelivered } from './undelivered.ts';
 
-/** Longer than an attempt can take, so that a lease never runs out under a live one. */
+/** In real time, longer than an attempt can take, so that a lease never runs out under a live one. */
 const LEASE_MS = 2 * MINUTE;
 const FIRST_RETRY_MS = 5 * SECOND;
 export const LONGEST_MAIL_RETRY_MS = HOUR;
+
+/** How long a mail takes at most that does not hang, in real time; then others no longer wait for its place. */
+const PATIENCE_MS = 2 * SECOND;
+/** How many of a lane are looked at for those that may go: what hangs may stand before them. */
+const MAX_LOOKED = 2000;
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
@@ -41,7 +49,7 @@ export interface MailQueue {
 
 export interface MailQueueDependencies {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly transport: MailTransport;
   readonly log: Logger;
 }
@@ -55,8 +63,8 @@ interface Result {
 export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
   /** Mails whose outcome is not recorded yet. None is claimed again, even if its lease runs out. */
   const here = new Set<string>();
-  /** Those that are being sent, with their lanes. */
-  const places = new Map<string, MailLane>();
+  /** Those that are being sent. */
+  const places = inFlight(transport);
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
   let isClosed = false;
@@ -65,26 +73,30 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   let running: Promise<void> | undefined;
 
   /** What may be claimed now, the most urgent first. */
-  async function listClaimable(now: number): Promise<[id: string, lane: MailLane][]> {
-    const free = lanePlaces(transport.places, places.values());
-    const claimable: [string, MailLane][] = [];
+  async function listClaimable(): Promise<Candidate[]> {
+    const room = places.room();
+    const claimable: Candidate[] = [];
     for (const lane of LANES) {
-      if (free.of(lane) === 0) continue;
-      const due = (await listDueMails(db.reader, lane, now)).filter((id) => !here.has(id));
-      for (const id of due.slice(0, free.of(lane))) {
-        claimable.push([id, lane]);
-        free.take(lane);
+      let after: DuePosition | undefined;
+      for (let looked = 0; looked < MAX_LOOKED && !room.isFull(lane);) {
+        const due = await listDueMails(db.reader, lane, { now: clock.now(), realNow: clock.real() }, after);
+        for (const mail of due)
+          if (!here.has(mail.id) && room.take({ ...mail, lane })) claimable.push({ ...mail, lane });
+        if (due.length < DUE_MAILS_READ) break;
+        after = due.at(-1);
+        looked += due.length;
       }
     }
     return claimable;
   }
 
-  function lease(claimable: readonly [id: string, lane: MailLane][]): Promise<[Mail, MailLane][]> {
+  function lease(claimable: readonly Candidate[]): Promise<[Mail, Candidate][]> {
     return db.write(SYSTEM_ACTOR, async (unit) => {
-      const claimed: [Mail, MailLane][] = [];
-      for (const [id, lane] of claimable) {
-        const mail = await leaseMail(unit, id, unit.now + LEASE_MS);
-        if (mail) claimed.push([mail, lane]);
+      const claimed: [Mail, Candidate][] = [];
+      for (const candidate of claimable) {
+        const realNow = clock.real();
+        const mail = await leaseMail(unit, candidate.id, { realNow, until: realNow + LEASE_MS });
+        if (mail) claimed.push([mail, candidate]);
       }
       return claimed;
     });
@@ -94,11 +106,11 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   async function turn(): Promise<void> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);
-    const claimable = await listClaimable(clock.now());
+    const claimable = await listClaimable();
     const claimed = claimable.length === 0 ? [] : await lease(claimable);
-    for (const [mail, lane] of claimed) {
+    for (const [mail, candidate] of claimed) {
       here.add(mail.id);
-      places.set(mail.id, lane);
+      places.begin(candidate);
       const work = send(mail).finally(() => sending.delete(work));
       sending.add(work);
     }
@@ -109,7 +121,10 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   async function record(returned: readonly Result[]): Promise<void> {
     try {
       await db.write(SYSTEM_ACTOR, async (unit) => {
-        for (const { mail, outcome } of returned) await recordMailOutcome(unit, mail.id, outcome);
+        for (const { mail, outcome } of returned) {
+          await recordMailOutcome(unit, mail.id, outcome);
+          if (outcome.status === 'failed') await recordUndelivered(unit, mail, outcome);
+        }
       });
     } catch (error) {
       // The leases run out, and the mails are sent again: twice rather than never.
@@ -120,16 +135,23 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   }
 
   async function send(mail: Mail): Promise<void> {
+    const patience = setTimeout(() => {
+      places.hang(mail.id);
+      wake();
+    }, PATIENCE_MS).unref();
     const outcome = mail.expiresAt <= clock.now() ? expired(mail) : await attempt(mail);
-    places.delete(mail.id);
+    clearTimeout(patience);
+    places.end(mail.id);
     if (isClosed) return;
     results.push({ mail, outcome });
     wake();
   }
 
-  function expired({ id: mailId, attempts }: Mail): MailOutcome {
-    log.error({ mailId, attempts }, 'a mail expired before it could be sent');
-    return { status: 'failed', error: 'expired before it could be sent' };
+  /** Why it was not taken before stays on record. */
+  function expired({ id: mailId, attempts, lastError }: Mail): MailOutcome {
+    log.error({ mailId, attempts, reason: lastError }, 'a mail expired before it could be sent');
+    const error = `expired before it could be sent${lastError === null ? '' : `; the last time: ${lastError}`}`;
+    return { status: 'failed', error, isExpired: true };
   }
 
   /** Never throws: whatever happens is an outcome. */
@@ -141,7 +163,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
       const { reason, isPermanent } = error instanceof MailError ? error : new MailError(nameOf(error), false);
       if (isPermanent) {
         if (!isClosed) log.error({ mailId, reason }, 'the mail server refused a mail for good');
-        return { status: 'failed', error: reason };
+        return { status: 'failed', error: reason, isExpired: false };
       }
       const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_MAIL_RETRY_MS);
       if (!isClosed) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');

@@ -1,9 +1,13 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
 import { isIP } from 'node:net';
 import type { Transporter } from 'nodemailer';
-import { MailError, type MailTransport } from './transport.ts';
+import { smtpConversations } from './smtp-conversation.ts';
+import { failureOf, type MailServer } from './smtp-failure.ts';
+import type { MailTransport } from './transport.ts';
 
-const CONNECTIONS = 8;
+const CONNECTIONS = 12;
+/** More of them, for mails that hang. */
+const SLOW_CONNECTIONS = 20;
 const TIMEOUT_MS = 20_000;
 
 /** What would say otherwise whether a connection is encrypted. */
@@ -16,28 +20,47 @@ function isPlainAllowed({ hostname, searchParams }: URL): boolean {
   return isLoopback || searchParams.get('tls') === 'optional';
 }
 
+export interface SmtpOptions {
+  readonly url: string;
+  readonly from: string;
+  /** How long the server may be silent. */
+  readonly timeoutMs?: number;
+}
+
 /**
  * A server on another machine must offer STARTTLS (RFC 3207), unless its address ends in `?tls=optional`: whoever stands in
  * between could hide the offer, and read codes and the password.
  *
- * @param url `smtp://` or `smtps://`, with the credentials. It is never logged.
+ * @param options.url `smtp://` or `smtps://`, with the credentials. It is never logged.
  */
-export function smtpTransport({ url, from }: { url: string; from: string }): MailTransport {
+export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions): MailTransport {
+  const server = new URL(url);
+  const requireTLS = server.protocol === 'smtp:' && !isPlainAllowed(server);
+  const mailServer: MailServer = {
+    host: server.hostname,
+    address: `${server.hostname}:${server.port || (server.protocol === 'smtps:' ? 465 : 587)}`,
+    isTlsRequired: requireTLS,
+    timeoutMs,
+  };
+  const credentials = credentialsOf(server);
+  const conversations = smtpConversations();
   let transporter: Promise<Transporter> | undefined;
 
   async function connect(): Promise<Transporter> {
     const { createTransport } = await import('nodemailer');
-    const server = new URL(url);
-    const requireTLS = server.protocol === 'smtp:' && !isPlainAllowed(server);
     for (const name of TLS_PARAMETERS) server.searchParams.delete(name);
     return createTransport({
       url: server.href,
       requireTLS,
       pool: true,
-      maxConnections: CONNECTIONS,
-      connectionTimeout: TIMEOUT_MS,
-      greetingTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
+      maxConnections: CONNECTIONS + SLOW_CONNECTIONS,
+      // An idle connection may have been closed under the mail; everything else is for the queue to try again.
+      maxRequeues: 1,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      logger: conversations.logger,
+      transactionLog: true,
       // Nothing of a message may make the server read a file or fetch an address.
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -47,7 +70,9 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
   return {
     // A connection for each, so that none waits inside the pool for another.
     places: CONNECTIONS,
-    async send({ id, recipient, subject, text, html }) {
+    slowPlaces: SLOW_CONNECTIONS,
+    async send(mail) {
+      const { id, recipient, subject, text, html } = mail;
       transporter ??= connect();
       try {
         await (
@@ -63,7 +88,7 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
       } catch (error) {
-        throw refusalOf(error);
+        throw failureOf(error, mailServer, { credentials, mail }, conversations.momentOf(error));
       }
       return { status: 'sent' };
     },
@@ -73,22 +98,16 @@ export function smtpTransport({ url, from }: { url: string; from: string }): Mai
   };
 }
 
-const NO_STARTTLS =
-  'the mail server takes no STARTTLS, and mail is not sent to another host in plain text; use smtps://, or add ?tls=optional to GATEHOUSE_SMTP_URL';
+/** As given, and as they are sent (RFC 4616, and AUTH LOGIN). */
+function credentialsOf({ username, password }: URL): string[] {
+  const [user, pass] = [decoded(username), decoded(password)];
+  return [user, pass, `\0${user}\0${pass}`].flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);
+}
 
-/** Keeps the codes alone of what the server said: the text beside them may name the recipient. */
-function refusalOf(cause: unknown): MailError {
-  const { responseCode, response, code, name } = cause as {
-    responseCode?: number;
-    response?: string;
-    code?: string;
-    name?: string;
-  };
-  // With a reply it is the offer that is missing; without one the handshake failed.
-  if (code === 'ETLS' && responseCode !== undefined) return new MailError(NO_STARTTLS, false, { cause });
-  if (responseCode === undefined) return new MailError(code ?? name ?? 'unknown error', false, { cause });
-  const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? '')?.[1];
-  // Where the server refuses our log-in or greeting, the settings are wrong and not the mail: it is sent again.
-  const isPermanent = responseCode >= 500 && code !== 'EAUTH' && code !== 'ECONNECTION';
-  return new MailError(['SMTP', responseCode, enhanced].filter(Boolean).join(' '), isPermanent, { cause });
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,6 @@
 /** Where mail goes: a mail server by SMTP, or the embedded outbox where there is none. */
 import type { Mail } from '../store/mails.ts';
+import type { MailPlaces } from './places.ts';
 
 /** `captured` is what stays in the outbox and goes nowhere. */
 export type SendOutcome = { readonly status: 'sent' } | { readonly status: 'captured' };
@@ -7,8 +8,8 @@ export type SendOutcome = { readonly status: 'sent' } | { readonly status: 'capt
 /** A mail that was not taken. What it says of it goes on record: never an address, never a part of the message. */
 export class MailError extends Error {
   /**
-   * @param reason such as `SMTP 450 4.2.1` (RFC 5321 §4.2, RFC 3463), or the code of a failed connection.
-   * @param isPermanent trying again will not mend it, as SMTP's 5xx replies say (RFC 5321 §4.2.1).
+   * @param reason such as `450 4.2.1 mailbox busy` (RFC 5321 §4.2, RFC 3463), or what failed instead of an answer.
+   * @param isPermanent trying again will not mend it, as SMTP's 5xx replies to a recipient or a message say (RFC 5321 §4.2.1).
    */
   constructor(
     readonly reason: string,
@@ -21,9 +22,7 @@ export class MailError extends Error {
 }
 
 /** Sends one mail at each call. Its reasons for a failure can be logged: they name no recipient. */
-export interface MailTransport {
-  /** How many may be under way at once. */
-  readonly places: number;
+export interface MailTransport extends MailPlaces {
   /** @throws {MailError} where it was not taken. */
   send(mail: Mail): Promise<SendOutcome>;
   close(): void;

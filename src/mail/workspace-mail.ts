@@ -17,6 +17,8 @@ const CONSOLE = 'console';
 export interface MailStanding {
   readonly limit: number;
   readonly remaining: number;
+  /** Whether one more may be queued. */
+  readonly isAllowed: boolean;
   /** Seconds until the hour ends, at least 1. */
   readonly resetSeconds: number;
 }
@@ -35,7 +37,8 @@ export function workspaceMail(perHour: number): WorkspaceMail {
   async function standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding> {
     const key = keyOf(workspaceId, now);
     const remaining = Math.max(0, perHour - (await findRateCount(reader, key)));
-    return { limit: perHour, remaining, resetSeconds: Math.max(1, Math.ceil((key.windowEndsAt - now) / 1000)) };
+    const resetSeconds = Math.max(1, Math.ceil((key.windowEndsAt - now) / 1000));
+    return { isAllowed: remaining > 0, limit: perHour, remaining, resetSeconds };
   }
 
   return {

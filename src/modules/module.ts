@@ -1,7 +1,7 @@
 /** What a module is made of, and the world that it is wired to. */
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
-import type { Clock } from '../core/clock.ts';
+import type { WorldClock } from '../core/clock.ts';
 import type { InstanceKey } from '../core/instance-key.ts';
 import type { Random } from '../core/random.ts';
 import type { Database, Topic } from '../db/database.ts';
@@ -39,7 +39,7 @@ export function onCommit<Message>(topic: Topic<Message>, tell: (messages: readon
 /** What every module may take from: the world outside, and what this instance was set to. */
 export interface World {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   /** The one way out to addresses that others have given. */
@@ -49,6 +49,10 @@ export interface World {
   readonly log: Logger;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
+  /** A server for development or tests, whose pages may name its calls. */
+  readonly isDev: boolean;
+  /** Mail stays in the outbox, and nobody is there to read it as in development. */
+  readonly isMailOff: boolean;
   /** Where pictures are fetched, without a trailing slash. */
   readonly cdnUrl: () => string;
   readonly isStopping: () => boolean;

@@ -136,6 +136,14 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
   };
 }
 
+/**
+ * Makes the runtime's thread for outgoing requests, which is otherwise made at the first of them: a process that has no file
+ * descriptor left for it then ends. Nobody is reached by this one, for there is no port 0.
+ */
+export async function beginOutbound(): Promise<void> {
+  await fetch('http://127.0.0.1:0/').catch(() => {});
+}
+
 /** Bun names certificate problems by OpenSSL's codes. */
 function isTlsProblem(error: unknown): boolean {
   const { code = '' } = error as { code?: string };

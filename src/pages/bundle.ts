@@ -5,20 +5,31 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-const CLIENT_FOLDER = join(import.meta.dir, 'client');
-const GENERATED_FILE = join(import.meta.dir, 'generated', 'assets.ts');
+const FOLDER = import.meta.dir;
+const GENERATED_FILE = join(FOLDER, 'generated', 'assets.ts');
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const SOURCES = [
-  { name: 'device-code.js', source: 'device-code.ts', contentType: JAVASCRIPT },
-  { name: 'device.js', source: 'device.ts', contentType: JAVASCRIPT },
+  { name: 'account.js', source: 'account/entry.ts', contentType: JAVASCRIPT },
+  { name: 'device-code.js', source: 'device/code-entry.ts', contentType: JAVASCRIPT },
+  { name: 'device.js', source: 'device/entry.ts', contentType: JAVASCRIPT },
   { name: 'favicon.svg', source: 'favicon.svg', contentType: 'image/svg+xml' },
-  { name: 'setup.js', source: 'setup.ts', contentType: JAVASCRIPT },
-  { name: 'sign-in.js', source: 'sign-in.ts', contentType: JAVASCRIPT },
-  { name: 'style.css', source: 'style.css', contentType: 'text/css; charset=utf-8' },
+  { name: 'setup.js', source: 'setup/entry.ts', contentType: JAVASCRIPT },
+  { name: 'sign-in.js', source: 'sign-in/entry.ts', contentType: JAVASCRIPT },
+  { name: 'style.css', source: 'style/style.css', contentType: 'text/css; charset=utf-8' },
 ];
 
-const HEADER = `/** Written by src/pages/bundle.ts from src/pages/client; do not edit. */
+/** Messages come compiled: no page carries the parser of their format. */
+const withoutParser: Bun.BunPlugin = {
+  name: 'without the parser of messages',
+  setup(build) {
+    build.onResolve({ filter: /^@formatjs\/icu-messageformat-parser$/ }, ({ path }) => ({
+      path: Bun.resolveSync(`${path}/no-parser.js`, FOLDER),
+    }));
+  },
+};
+
+const HEADER = `/** Written by src/pages/bundle.ts from the pages' entries; do not edit. */
 
 export interface GeneratedAsset {
   path: string;
@@ -39,7 +50,7 @@ export async function bundlePages(): Promise<{ files: number; bytes: number }> {
   const assets: Record<string, Record<string, string>> = {};
   let bytes = 0;
   for (const { name, source, contentType } of SOURCES) {
-    const content = await bundle(join(CLIENT_FOLDER, source));
+    const content = await bundle(join(FOLDER, source));
     assets[name] = describe(name, contentType, content);
     bytes += content.byteLength;
   }
@@ -57,8 +68,10 @@ async function bundle(path: string): Promise<Uint8Array> {
     minify: true,
     sourcemap: 'none',
     env: 'disable',
+    jsx: { development: false },
     // What the WebAuthn library tells developers; readers of a page have no use for it.
     drop: ['console'],
+    plugins: [withoutParser],
   });
   const [output, ...more] = result.outputs;
   if (!output || more.length > 0) throw new Error(`${path} must bundle into one file`);

@@ -10,6 +10,7 @@ import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
 import { apiKeys } from './schema/credentials.ts';
+import { deviceGrants } from './schema/devices.ts';
 import { applicationUsers, type MembershipStatus } from './schema/users.ts';
 
 export { KEY_ACCESS } from './schema/credentials.ts';
@@ -113,6 +114,28 @@ export function endSharedKeys(unit: Unit, memberId: string, limit: number): Prom
   return endKeysOfMember(unit, unit.now, unit.now, memberId, limit);
 }
 
+const pastItsTime = (column: 'expires_at' | 'grace_period_ends_at', time: string, limit: string) =>
+  `SELECT id FROM (SELECT id FROM api_keys WHERE ${column} <= ${time} AND ended_at IS NULL LIMIT ${limit})`;
+
+const anyPastItsTime = raw<{ id: string }, [number]>(
+  `${pastItsTime('expires_at', '?1', '1')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '1')}`,
+);
+
+/** Whether there is a key whose expiry or grace is over, and that does not say so yet. */
+export async function isAnyKeyPastItsTime(reader: Reader, now: number): Promise<boolean> {
+  return (await anyPastItsTime(reader, now)).length > 0;
+}
+
+const setEnded = rawChange<[number, number]>(
+  `UPDATE api_keys SET ended_at = ?1
+   WHERE id IN (${pastItsTime('expires_at', '?1', '?2')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '?2')})`,
+);
+
+/** Has keys whose expiry or grace is over say so, whatever the clock will say: at most `limit` of each kind. */
+export async function endKeysByTime(unit: Unit, limit: number): Promise<void> {
+  await setEnded(unit, unit.now, limit);
+}
+
 const setUsed = rawNote<[number, string]>(
   'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
 );
@@ -126,6 +149,8 @@ export async function noteKeyUse(unit: Unit, id: string, usedAt: number): Promis
 export interface HeldDevice {
   readonly key: ApiKey;
   readonly application: { readonly id: string; readonly name: string };
+  /** Where it asked to be connected; null once the request for it is forgotten. */
+  readonly place: { readonly ip: string | null; readonly ipCountry: string | null } | null;
   /** Ended for good, by its row or by its application's epoch. */
   readonly isOver: boolean;
 }
@@ -138,16 +163,21 @@ export interface DeviceOwner {
 
 const IS_OPEN = and(isNull(apiKeys.revokedAt), eq(apiKeys.epoch, applications.sessionEpoch));
 
+/** By the member, for whom there is an index. */
+const grantOfKey = and(eq(deviceGrants.applicationUserId, applicationUsers.id), eq(deviceGrants.apiKeyId, apiKeys.id));
+
 function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, condition: SQL | undefined) {
   return orm(reader)
     .select({
       key: apiKeys,
       application: { id: applications.id, name: applications.name },
+      place: { ip: deviceGrants.ip, ipCountry: deviceGrants.ipCountry },
       isOver: sql<boolean>`NOT (${IS_OPEN})`.mapWith(Boolean),
     })
     .from(applicationUsers)
     .innerJoin(apiKeys, eq(apiKeys.applicationUserId, applicationUsers.id))
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .leftJoin(deviceGrants, grantOfKey)
     .where(
       and(
         eq(applicationUsers.userId, userId),
@@ -173,6 +203,7 @@ export async function listDevices(
   const works = and(
     eq(applicationUsers.status, 'active'),
     IS_OPEN,
+    isNull(apiKeys.endedAt),
     or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
     before === undefined ? undefined : lt(apiKeys.id, before),
   );

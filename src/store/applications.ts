@@ -78,6 +78,21 @@ export async function keepFormerSlug(unit: Unit, { id, slug }: Pick<Application,
   await insertFormerSlug(unit, slug, id, unit.now);
 }
 
+const formerSlugTimes = raw<{ givenUpAt: number }, [string, number, number]>(
+  `SELECT given_up_at AS givenUpAt FROM former_slugs
+   WHERE application_id = ? AND given_up_at > ? AND given_up_at <= ? ORDER BY given_up_at DESC`,
+);
+
+/** When the names were given up that an application has parted with since a time, newest first. */
+export async function listFormerSlugTimes(
+  reader: Reader,
+  applicationId: string,
+  since: number,
+  now: number,
+): Promise<number[]> {
+  return (await formerSlugTimes(reader, applicationId, since, now)).map(({ givenUpAt }) => givenUpAt);
+}
+
 const consoleApplication = prepared((db) =>
   db.select().from(applications).where(isNull(applications.workspaceId)).limit(1).prepare(),
 );

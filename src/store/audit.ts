@@ -3,7 +3,7 @@ import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { type AuditEntry, familiesBeginning } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { longRead, orm, prepared } from '../db/statements.ts';
+import { longRead, orm, prepared, raw } from '../db/statements.ts';
 import { findEmailOfPerson } from './people.ts';
 import { auditRecords } from './schema/records.ts';
 
@@ -17,7 +17,9 @@ const insertRecord = prepared((orm) =>
     .values({
       id: placeholder('id'),
       applicationId: placeholder('applicationId'),
-      workspaceId: placeholder('workspaceId'),
+      // What is done in an application is done in its workspace.
+      workspaceId: sql`coalesce(${placeholder('workspaceId')},
+        (SELECT workspace_id FROM applications WHERE id = ${placeholder('applicationId')}))`,
       kind: placeholder('kind'),
       ok: placeholder('ok'),
       userId: placeholder('userId'),
@@ -64,6 +66,18 @@ export async function recordAudit(unit: Unit, entry: AuditEntry): Promise<string
     createdAt: now,
   });
   return id;
+}
+
+const addedByMovers = raw<{ targetId: string }, [string, number]>(
+  `SELECT w.target_id AS targetId FROM audit_records w
+   WHERE w.user_id = ?1 AND w.kind IN ('passkey.added', 'provider.linked') AND w.detail ->> '$.sessionId' IN (
+     SELECT c.target_id FROM audit_records c
+     WHERE c.user_id = ?1 AND c.kind = 'account.email_changed' AND c.created_at >= ?2)`,
+);
+
+/** The passkeys and identities of a person that came by a session that has changed their address since. */
+export async function listAddedByMovers(reader: Reader, userId: string, since: number): Promise<string[]> {
+  return (await addedByMovers(reader, userId, since)).map(({ targetId }) => targetId);
 }
 
 /** For what is done in several changes and is one thing on record: says how far it is by now. */

@@ -168,6 +168,38 @@ export async function dropCodesTo(unit: Unit, email: string): Promise<void> {
   await setDroppedTo(unit, unit.now, email);
 }
 
+/** What a session's person has proved by a code of the purpose `proof`, and what for. */
+export interface ProofOf {
+  readonly sessionId: string;
+  readonly purpose: string;
+  readonly target: string | null;
+}
+
+const proofTime = raw<{ provedAt: number | null }, [string, number, string, string | null]>(
+  `SELECT max(consumed_at) AS provedAt FROM code_challenges
+   WHERE session_id = ? AND purpose = 'proof' AND dropped_at IS NULL AND consumed_at <= ?
+     AND data ->> '$.purpose' = ? AND data ->> '$.target' IS ?`,
+);
+
+/** When the last code for this very thing was given in this session; null where none was. */
+export async function findProofTime(
+  reader: Reader,
+  { sessionId, purpose, target }: ProofOf,
+  now: number,
+): Promise<number | null> {
+  const [row] = await proofTime(reader, sessionId, now, purpose, target);
+  return row?.provedAt ?? null;
+}
+
+const dropProofs = rawChange<[number, string]>(
+  `UPDATE code_challenges SET dropped_at = ? WHERE session_id = ? AND purpose = 'proof' AND dropped_at IS NULL`,
+);
+
+/** What was proved in a session counts no more, nor does what could still be. */
+export async function forgetProofs(unit: Unit, sessionId: string): Promise<void> {
+  await dropProofs(unit, unit.now, sessionId);
+}
+
 const addWrongTry = rawChange<[string]>('UPDATE code_challenges SET wrong_tries = wrong_tries + 1 WHERE id = ?');
 
 /** One more wrong try at this challenge. */

@@ -98,10 +98,17 @@ export async function findNewestPending(reader: Reader, webhookId: string): Prom
   return row?.id ?? null;
 }
 
-/** Whether an endpoint is sent to and at least one delivery may be due, in terms of `w` and the time `?2`. */
+/** By when a delivery is due, and its lease over. Leases are real time: a clock that is moved does not cut an attempt short. */
+export interface DueTimes {
+  /** By the instance's clock. */
+  readonly now: number;
+  readonly realNow: number;
+}
+
+/** Whether an endpoint is sent to and at least one delivery may be due, in terms of `w`, the time `?2` and the real one `?3`. */
 const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_until IS NOT NULL OR EXISTS (
   SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= ?2
-    AND (d.leased_until IS NULL OR d.leased_until <= ?2)))`;
+    AND (d.leased_until IS NULL OR d.leased_until <= ?3)))`;
 
 /** An endpoint for which at least one delivery may be due. */
 export interface DueEndpoint {
@@ -109,7 +116,7 @@ export interface DueEndpoint {
   readonly workspaceId: string | null;
 }
 
-const dueEndpoint = raw<DueEndpoint, [string, number]>(
+const dueEndpoint = raw<DueEndpoint, [string, number, number]>(
   `SELECT a.workspace_id AS workspaceId FROM webhooks w JOIN applications a ON a.id = w.application_id
    WHERE w.id = ?1 AND ${IS_DUE}`,
 );
@@ -118,9 +125,9 @@ const dueEndpoint = raw<DueEndpoint, [string, number]>(
 export async function findDueEndpoint(
   reader: Reader,
   webhookId: string,
-  now: number,
+  { now, realNow }: DueTimes,
 ): Promise<DueEndpoint | undefined> {
-  const [endpoint] = await dueEndpoint(reader, webhookId, now);
+  const [endpoint] = await dueEndpoint(reader, webhookId, now, realNow);
   return endpoint;
 }
 
@@ -134,7 +141,7 @@ export interface WaitingEndpoint {
 /** So many endpoints are looked at in one read, however many deliveries wait for each. */
 export const ENDPOINTS_READ = 200;
 
-const waitingEndpoints = raw<WaitingEndpoint, [string, number]>(
+const waitingEndpoints = raw<WaitingEndpoint, [string, number, number]>(
   `WITH RECURSIVE waiting (id, place) AS (
      SELECT (SELECT min(webhook_id) FROM deliveries WHERE status = 'pending' AND webhook_id > ?1), 1
      UNION ALL
@@ -144,21 +151,25 @@ const waitingEndpoints = raw<WaitingEndpoint, [string, number]>(
 );
 
 /** At most `ENDPOINTS_READ`, by id. @param after goes on behind this one. */
-export function listWaitingEndpoints(reader: Reader, after: string, now: number): Promise<WaitingEndpoint[]> {
-  return waitingEndpoints(reader, after, now);
+export function listWaitingEndpoints(
+  reader: Reader,
+  after: string,
+  { now, realNow }: DueTimes,
+): Promise<WaitingEndpoint[]> {
+  return waitingEndpoints(reader, after, now, realNow);
 }
 
 /** More than are ever under way to one endpoint, so that those do not hide the others. */
 const DUE_READ = 20;
 
-const dueDeliveries = raw<{ id: string }, [string, number]>(
+const dueDeliveries = raw<{ id: string }, [string, number, number]>(
   `SELECT id FROM deliveries WHERE webhook_id = ?1 AND status = 'pending' AND next_attempt_at <= ?2
-     AND (leased_until IS NULL OR leased_until <= ?2) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
+     AND (leased_until IS NULL OR leased_until <= ?3) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
 );
 
 /** The first that are due and not leased, by the time they are due since. */
-export async function listDueDeliveries(unit: Unit, webhookId: string): Promise<string[]> {
-  return (await dueDeliveries(unit, webhookId, unit.now)).map(({ id }) => id);
+export async function listDueDeliveries(unit: Unit, webhookId: string, { now, realNow }: DueTimes): Promise<string[]> {
+  return (await dueDeliveries(unit, webhookId, now, realNow)).map(({ id }) => id);
 }
 
 const nextPending = raw<{ id: string; leasedUntil: number | null }, [string, string, string]>(
@@ -199,7 +210,11 @@ const leasedById = raw<LeasedDelivery, [string]>(
    FROM deliveries d CROSS JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
 );
 
-/** Counts an attempt that is about to be made; nobody else makes one until the lease is over. */
+/**
+ * Counts an attempt that is about to be made; nobody else makes one until the lease is over.
+ *
+ * @param until in real time.
+ */
 export async function leaseDelivery(unit: Unit, id: string, until: number): Promise<LeasedDelivery> {
   await setLeased(unit, until, id);
   return only(await leasedById(unit, id));

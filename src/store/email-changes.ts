@@ -58,6 +58,16 @@ export async function settleEmailChanges(unit: Unit, { userId, id }: EmailChange
   return (await settleFrom(unit, unit.now, userId, id)).map(({ previousEmail }) => previousEmail);
 }
 
+const openUntil = raw<{ until: number | null }, [string, number]>(
+  'SELECT max(expires_at) AS until FROM email_changes WHERE user_id = ? AND settled_at IS NULL AND expires_at > ?',
+);
+
+/** Until when a change of a person's address can still be undone; null where none can. */
+export async function findUndoEnd(reader: Reader, userId: string, now: number): Promise<number | null> {
+  const [row] = await openUntil(reader, userId, now);
+  return row?.until ?? null;
+}
+
 const deleteRowsOf = rawChange<[string]>('DELETE FROM email_changes WHERE user_id = ?');
 
 /** All of a person who is gone. */

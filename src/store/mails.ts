@@ -69,17 +69,48 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void
   unit.tell(MAIL_QUEUED, lane);
 }
 
-/** More than a sender ever has under way at once, so that those do not hide the others. */
-const DUE_READ = 100;
+/** How many are listed together. */
+export const DUE_MAILS_READ = 100;
 
-const dueMails = raw<{ id: string }, [number, number]>(
-  `SELECT id FROM mails WHERE status = 'queued' AND lane = ?1 AND next_attempt_at <= ?2
-     AND (leased_until IS NULL OR leased_until <= ?2) ORDER BY next_attempt_at LIMIT ${DUE_READ}`,
+/** Where a list of due mails goes on: behind this one. */
+export interface DuePosition {
+  readonly nextAttemptAt: number;
+  readonly position: number;
+}
+
+/** A mail that is to be sent, with what its place among the others depends on. */
+export interface DueMail extends DuePosition {
+  readonly id: string;
+  /** Of the recipient. */
+  readonly domain: string;
+  /** Whose code it is; empty for the console's, and for what is no code. */
+  readonly workspaceId: string;
+}
+
+// A code was issued in the very change that queued its mail.
+const dueMails = raw<DueMail, [number, number, number, number, number]>(
+  `SELECT id, next_attempt_at AS "nextAttemptAt", rowid AS position,
+     lower(substr(recipient, instr(recipient, '@') + 1)) AS domain,
+     CASE WHEN lane = ${MAIL_LANES.code} THEN coalesce((
+       SELECT a.workspace_id FROM code_challenges c JOIN applications a ON a.id = c.application_id
+       WHERE c.email = mails.recipient AND c.created_at = mails.created_at LIMIT 1), '') ELSE '' END AS "workspaceId"
+   FROM mails WHERE status = 'queued' AND lane = ?1 AND next_attempt_at <= ?2
+     AND (leased_until IS NULL OR leased_until <= ?3) AND (next_attempt_at, rowid) > (?4, ?5)
+   ORDER BY next_attempt_at, rowid LIMIT ${DUE_MAILS_READ}`,
 );
 
-/** The first of a lane that are due and not leased, by the time they are due since. */
-export async function listDueMails(reader: Reader, lane: MailLane, now: number): Promise<string[]> {
-  return (await dueMails(reader, MAIL_LANES[lane], now)).map(({ id }) => id);
+/**
+ * The next of a lane that are due and not leased, by the time they are due since; fewer than are listed together where that was all.
+ *
+ * @param times what is due goes by the instance's clock, leases by real time: moving that clock cuts no attempt short.
+ */
+export function listDueMails(
+  reader: Reader,
+  lane: MailLane,
+  { now, realNow }: { readonly now: number; readonly realNow: number },
+  after: DuePosition | undefined,
+): Promise<DueMail[]> {
+  return dueMails(reader, MAIL_LANES[lane], now, realNow, after?.nextAttemptAt ?? -1, after?.position ?? -1);
 }
 
 const setLeased = raw<Mail, [number, string, number]>(
@@ -95,8 +126,12 @@ const setLeased = raw<Mail, [number, string, number]>(
  *
  * @returns undefined where it is not to be sent any more.
  */
-export async function leaseMail(unit: Unit, id: string, until: number): Promise<Mail | undefined> {
-  const [mail] = await setLeased(unit, until, id, unit.now);
+export async function leaseMail(
+  unit: Unit,
+  id: string,
+  { realNow, until }: { readonly realNow: number; readonly until: number },
+): Promise<Mail | undefined> {
+  const [mail] = await setLeased(unit, until, id, realNow);
   return mail;
 }
 
@@ -104,7 +139,7 @@ export async function leaseMail(unit: Unit, id: string, until: number): Promise<
 export type MailOutcome =
   | { readonly status: 'sent' }
   | { readonly status: 'captured' }
-  | { readonly status: 'failed'; readonly error: string }
+  | { readonly status: 'failed'; readonly error: string; readonly isExpired: boolean }
   | { readonly status: 'queued'; readonly error: string; readonly nextAttemptAt: number };
 
 const setSent = rawChange<[number, string]>(

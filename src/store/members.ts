@@ -243,6 +243,8 @@ const insertRow = prepared((db) =>
       status: 'active',
       username: placeholder('username'),
       lastSeenAt: placeholder('lastSeenAt'),
+      reservedEmail: placeholder('reservedEmail'),
+      reservedProfile: placeholder('reservedProfile'),
       rolesUpdatedAt: placeholder('now'),
       scopesUpdatedAt: placeholder('now'),
       membershipsUpdatedAt: placeholder('now'),
@@ -253,22 +255,37 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
-export type NewMember = Pick<Member, 'applicationId' | 'userId'> & Partial<Pick<Member, 'username' | 'lastSeenAt'>>;
+export type NewMember = Pick<Member, 'applicationId' | 'userId'> &
+  Partial<Pick<Member, 'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile'>>;
 
-/** Makes an active membership without grants; of somebody who comes now, unless it says otherwise. */
+/** Makes an active membership without grants; of somebody who comes now, unless it says otherwise or is reserved. */
 export async function insertMemberRow(
   unit: Unit,
-  { applicationId, userId, username = null, lastSeenAt = unit.now }: NewMember,
+  {
+    applicationId,
+    userId,
+    username = null,
+    lastSeenAt = unit.now,
+    reservedEmail = null,
+    reservedProfile = null,
+  }: NewMember,
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
-  return only(await insertRow(unit, { id, applicationId, userId, username, lastSeenAt, now: unit.now }));
+  const made = { id, applicationId, userId, username, lastSeenAt, reservedEmail, reservedProfile };
+  return only(await insertRow(unit, { ...made, now: unit.now }));
 }
 
 const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(
-  'UPDATE application_users SET status = ?, status_reason = ?, updated_at = ? WHERE id = ?',
+  `UPDATE application_users SET status = ?1, status_reason = ?2, updated_at = ?3,
+     status_before_deletion = iif(?1 = 'deleted', status, NULL),
+     reason_before_deletion = iif(?1 = 'deleted', status_reason, NULL)
+   WHERE id = ?4`,
 );
 
-/** Changes the state of a membership. What follows from it, and who is told, is the caller's affair. */
+/**
+ * Changes the state of a membership; a deletion keeps the one before. What follows from it, and who is told, is the caller's
+ * affair.
+ */
 export async function setMemberStatus(
   unit: Unit,
   memberId: string,

@@ -1,5 +1,5 @@
 /** Passkeys of people: WebAuthn credentials, each good for one workspace's applications or for all. */
-import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -62,11 +62,16 @@ export async function deletePasskey(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.id, id));
 }
 
-/** Those of a person that were made at a time or later. @returns how many there were. */
-export async function deletePasskeysSince(unit: Unit, userId: string, since: number): Promise<number> {
+/** Those of a person that were made at a time or later, and some more. @returns how many there were. */
+export async function deletePasskeysSince(
+  unit: Unit,
+  userId: string,
+  since: number,
+  more: readonly string[],
+): Promise<number> {
   const deleted = await orm(unit)
     .delete(passkeys)
-    .where(and(eq(passkeys.userId, userId), gte(passkeys.createdAt, since)))
+    .where(and(eq(passkeys.userId, userId), or(gte(passkeys.createdAt, since), inArray(passkeys.id, more))))
     .returning({ id: passkeys.id });
   return deleted.length;
 }

@@ -162,10 +162,18 @@ export async function insertAlias(unit: Unit, email: string, userId: string): Pr
   await orm(unit).insert(emailAliases).values({ email, userId, archivedAt: unit.now });
 }
 
+/** Who has this address, or had it once. */
+export async function findHolder(reader: Reader, email: string): Promise<User | undefined> {
+  const holder = await findUserByEmail(reader, email);
+  if (holder) return holder;
+  const formerId = await findAliasHolder(reader, email);
+  return formerId === undefined ? undefined : findUser(reader, formerId);
+}
+
 /** Whether somebody else has this address, or had it once; one's own of before may be taken up again. */
 export async function isAddressOfAnother(reader: Reader, email: string, userId: string): Promise<boolean> {
-  const holderId = (await findUserByEmail(reader, email))?.id ?? (await findAliasHolder(reader, email));
-  return holderId !== undefined && holderId !== userId;
+  const holder = await findHolder(reader, email);
+  return holder !== undefined && holder.id !== userId;
 }
 
 /** Those among the addresses that were this person's are nobody's any more. */

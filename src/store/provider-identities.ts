@@ -113,13 +113,19 @@ export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
   await deleteRow(unit, id);
 }
 
-const deleteRowsSince = rawChange<[string, number]>(
-  'DELETE FROM provider_identities WHERE user_id = ? AND created_at >= ?',
+const deleteRowsSince = rawChange<[string, number, string]>(
+  `DELETE FROM provider_identities
+   WHERE user_id = ? AND (created_at >= ? OR id IN (SELECT value FROM json_each(?)))`,
 );
 
-/** Those of a person that were connected at a time or later. @returns how many there were. */
-export function deleteIdentitiesSince(unit: Unit, userId: string, since: number): Promise<number> {
-  return deleteRowsSince(unit, userId, since);
+/** Those of a person that were connected at a time or later, and some more. @returns how many there were. */
+export function deleteIdentitiesSince(
+  unit: Unit,
+  userId: string,
+  since: number,
+  more: readonly string[],
+): Promise<number> {
+  return deleteRowsSince(unit, userId, since, JSON.stringify(more));
 }
 
 const deleteRowsOf = rawChange<[string]>('DELETE FROM provider_identities WHERE user_id = ?');

@@ -20,6 +20,8 @@ const insertRow = prepared((db) =>
       issuer: placeholder('issuer'),
       clientId: placeholder('clientId'),
       returnTo: placeholder('returnTo'),
+      locale: placeholder('locale'),
+      timezone: placeholder('timezone'),
       createdAt: placeholder('createdAt'),
       expiresAt: placeholder('expiresAt'),
     })

@@ -15,12 +15,10 @@
  * A seat of a workspace is kept in the same way by `workspace_members.invited_email`, until the person comes to the console.
  */
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
-import { newId } from '../core/id.ts';
-import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
 import { clearGrants } from './grants.ts';
-import type { Member, MemberWithUser } from './members.ts';
+import { insertMemberRow, type Member, type MemberWithUser } from './members.ts';
 import type { User } from './people.ts';
 import { type Application, applications } from './schema/applications.ts';
 import { applicationUsers, type ReservedProfile } from './schema/users.ts';
@@ -73,6 +71,27 @@ export async function knownIn(reader: Reader, workspaceId: string, userIds: read
   return new Set(rows.map(({ userId }) => userId));
 }
 
+const membershipIn = raw<{ id: string }, [string, string]>(
+  `SELECT m.id FROM application_users m JOIN applications a ON a.id = m.application_id
+   WHERE m.user_id = +? AND a.workspace_id = +? AND m.reserved_email IS NULL LIMIT 1`,
+);
+
+/**
+ * The language that a person has chosen, for a mail on behalf of a workspace; null where they are nobody to it: of a stranger
+ * not even that shows.
+ *
+ * @param workspaceId null for the console, which is everybody's.
+ */
+export async function localeShownTo(
+  reader: Reader,
+  workspaceId: string | null,
+  person: Pick<User, 'id' | 'locale'> | undefined,
+): Promise<string | null> {
+  if (!person?.locale || workspaceId === null) return person?.locale ?? null;
+  const [membership] = await membershipIn(reader, person.id, workspaceId);
+  return membership === undefined ? null : person.locale;
+}
+
 /** A place that a workspace keeps for somebody. */
 export interface KeptPlace {
   readonly email: string;
@@ -117,28 +136,6 @@ export async function placesKept(
   return places;
 }
 
-const insertRow = prepared((db) =>
-  db
-    .insert(applicationUsers)
-    .values({
-      id: placeholder('id'),
-      applicationId: placeholder('applicationId'),
-      userId: placeholder('userId'),
-      status: 'active',
-      username: placeholder('username'),
-      lastSeenAt: NEVER,
-      reservedEmail: placeholder('reservedEmail'),
-      reservedProfile: placeholder('reservedProfile'),
-      rolesUpdatedAt: placeholder('now'),
-      scopesUpdatedAt: placeholder('now'),
-      membershipsUpdatedAt: placeholder('now'),
-      createdAt: placeholder('now'),
-      updatedAt: placeholder('now'),
-    })
-    .returning()
-    .prepare(),
-);
-
 /** What a reservation is made of. */
 export interface NewReservation {
   readonly applicationId: string;
@@ -150,8 +147,7 @@ export interface NewReservation {
 
 /** Without grants. The person must not have a place in the application yet. */
 export async function insertReservation(unit: Unit, reservation: NewReservation): Promise<Member> {
-  const id = newId('applicationUser', unit.now);
-  return only(await insertRow(unit, { id, now: unit.now, ...reservation }));
+  return insertMemberRow(unit, { ...reservation, lastSeenAt: NEVER });
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM application_users WHERE id = ? AND reserved_email IS NOT NULL');

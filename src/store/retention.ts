@@ -11,6 +11,7 @@ const STATEMENTS = {
   expiredProviderStates: some('provider_states', 'expires_at < ?1', 'state_hash'),
   expiredEmailChanges: some('email_changes', 'expires_at < ?1'),
   expiredDeviceGrants: some('device_grants', 'expires_at < ?1'),
+  retiredKeyTokens: some('retired_key_tokens', 'retired_at < ?1', 'token_hash'),
   codeFailures: some('code_failures', 'failed_at < ?1'),
   /** Those that were sent or given up; a queued one goes with its own expiry. */
   finishedMails: some('mails', "status <> 'queued' AND created_at < ?1"),
@@ -62,6 +63,8 @@ export interface OldEvents {
   readonly before: number;
   /** Their deliveries that were made earlier and are held are given up. */
   readonly heldBefore: number;
+  /** What is leased beyond it is under way. */
+  readonly realNow: number;
   /** Null begins with the oldest. */
   readonly after: EventPlace | null;
   readonly limit: number;
@@ -74,11 +77,11 @@ export interface OldEvents {
  */
 export async function forgetEvents(
   unit: Unit,
-  { before, heldBefore, after, limit }: OldEvents,
+  { before, heldBefore, realNow, after, limit }: OldEvents,
 ): Promise<EventPlace | null> {
   const old = await oldEvents(unit, after?.createdAt ?? 0, after?.id ?? '', before, limit);
   for (const { id } of old) {
-    await deleteHeld(unit, id, heldBefore, unit.now);
+    await deleteHeld(unit, id, heldBefore, realNow);
     await deleteDelivered(unit, id);
   }
   return old.length < limit ? null : (old.at(-1) ?? null);

@@ -132,6 +132,17 @@ export async function isSessionLive(reader: Reader, sessionId: string, now: numb
   return (await liveById(reader, sessionId, now)).length > 0;
 }
 
+const addressesByEmail = raw<{ ip: string }, [string]>(
+  `SELECT DISTINCT ip FROM (
+     SELECT s.ip FROM users u JOIN application_users m ON m.user_id = u.id JOIN sessions s ON s.application_user_id = m.id
+     WHERE u.email = +? AND s.ip IS NOT NULL AND s.method <> 'setup' ORDER BY s.created_at DESC LIMIT 200)`,
+);
+
+/** Where the person behind an address has lately proved who they are, over or not; a setup link proves nothing of them. */
+export async function listSignInAddresses(reader: Reader, email: string): Promise<string[]> {
+  return (await addressesByEmail(reader, email)).map(({ ip }) => ip);
+}
+
 /** Those that are not over, newest first. @param before goes on behind this one. */
 export async function listOpenSessions(
   reader: Reader,

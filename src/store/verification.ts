@@ -58,6 +58,8 @@ interface KeyState {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly gracePeriodEndsAt: number | null;
+  /** When its end by time was written down; then it is over for good, whatever the clock says. */
+  readonly endedAt: number | null;
   /** A personal key made under another epoch of its application than the present one, or a key made with one that is over. */
   readonly isOutdated: 0 | 1;
   readonly lastUsedAt: number | null;
@@ -135,7 +137,7 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
     AND du.deleted_at IS NULL AND w.role <> 'member' AND w.invited_email IS NULL))`;
 
 const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
-  k.grace_period_ends_at AS gracePeriodEndsAt, k.last_used_at AS lastUsedAt`;
+  k.grace_period_ends_at AS gracePeriodEndsAt, k.ended_at AS endedAt, k.last_used_at AS lastUsedAt`;
 
 /** By the hash of the token. */
 export const findKeySubject = rawByHash<KeySubject>(

@@ -92,14 +92,20 @@ export async function pageOfSeats(
     .limit(limit);
 }
 
-const emailsOfOwners = raw<{ email: string }, [string]>(
-  `SELECT coalesce(m.invited_email, u.email) AS email FROM workspace_members m JOIN users u ON u.id = m.user_id
+/** Where an owner is written to, and their own language, where they have one. */
+export interface OwnerAddress {
+  readonly email: string;
+  readonly locale: string | null;
+}
+
+const ownersOf = raw<OwnerAddress, [string]>(
+  `SELECT coalesce(m.invited_email, u.email) AS email, u.locale FROM workspace_members m JOIN users u ON u.id = m.user_id
    WHERE m.workspace_id = +? AND m.role = 'owner' ORDER BY m.id`,
 );
 
 /** In the order they joined. */
-export async function ownerEmails(reader: Reader, workspaceId: string): Promise<string[]> {
-  return (await emailsOfOwners(reader, workspaceId)).map(({ email }) => email);
+export function listOwners(reader: Reader, workspaceId: string): Promise<OwnerAddress[]> {
+  return ownersOf(reader, workspaceId);
 }
 
 const anyOwner = raw<{ id: string }>("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");

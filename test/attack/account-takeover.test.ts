@@ -1,6 +1,6 @@
 /** Attack: whoever gets hold of a session for a while moves the account to a mailbox of their own. */
 import { describe, expect, test } from 'bun:test';
-import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { StartupError } from '@/core/startup-error.ts';
 import {
   as,
@@ -11,6 +11,7 @@ import {
   type Person,
   problemOf,
   prove,
+  toMoveTo,
 } from '../modules/account/account.ts';
 import { type Scene, sceneOf } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
@@ -20,9 +21,10 @@ import { createInstance, type Instance } from '../support/instance.ts';
 const VICTIM = 'ada@example.com';
 const ATTACKER = 'mallory@example.com';
 const UNDO = '/undo-email-change';
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
 
-async function setUp() {
-  const instance = await createInstance();
+async function setUp(environment: Record<string, string> = {}) {
+  const instance = await createInstance({ environment });
   const application = await instance.createApplication();
   const stolen = await instance.signIn(application.clientId, VICTIM);
   return { instance, application, stolen };
@@ -71,15 +73,15 @@ describe('a session alone', () => {
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
     expect(answer.json.message).toContain('/api/account/proof');
     expect(mailsTo(instance, ATTACKER)).toEqual([]);
-    await prove(instance, session);
+    await prove(instance, session, toMoveTo(ATTACKER));
     expect((await as(instance, session)('POST', '/email', { email: ATTACKER })).status).toBe(200);
   });
 
   test('cannot use a proof twice: the next change needs a code to the new address', async () => {
     const { instance, stolen } = await setUp();
-    await prove(instance, stolen);
     const call = as(instance, stolen);
     const asked = [];
+    for (const email of ['ada@new.example', ATTACKER]) await prove(instance, stolen, toMoveTo(email));
     for (const email of ['ada@new.example', ATTACKER])
       asked.push({
         challengeId: (await call('POST', '/email', { email })).json.data.challengeId,
@@ -93,7 +95,7 @@ describe('a session alone', () => {
 
   test('cannot confirm long after the proof', async () => {
     const { instance, stolen } = await setUp();
-    await prove(instance, stolen);
+    await prove(instance, stolen, toMoveTo(ATTACKER));
     instance.clock.advance(9 * MINUTE);
     const { json } = await as(instance, stolen)('POST', '/email', { email: ATTACKER });
     instance.clock.advance(9 * MINUTE);
@@ -182,12 +184,68 @@ describe('the undo link', () => {
   });
 
   test('leaves the ways in that were there before', async () => {
-    const { instance, application, stolen } = await setUp();
-    const { passkey } = await register(instance, stolen.token);
-    instance.clock.advance(SECOND);
+    const { instance, application, stolen: own } = await setUp();
+    const { passkey } = await register(instance, own.token);
+    const identityId = await given.identity(instance, own.userId);
+    instance.clock.advance(DAY + SECOND);
+    const stolen = await instance.signIn(application.clientId, VICTIM);
     await moved(instance, stolen);
     await undo(instance, undoToken(instance));
     expect((await signInWith(instance, application.clientId, passkey)).status).toBe(200);
+    expect(instance.sqlite.query('SELECT id FROM provider_identities').values().flat()).toEqual([identityId]);
+  });
+
+  test('removes what the session had added that changed the address, however long before', async () => {
+    const { instance, application, stolen } = await setUp();
+    const { passkey } = await register(instance, stolen.token);
+    instance.clock.advance(3 * DAY);
+    await moved(instance, stolen);
+    await undo(instance, undoToken(instance));
+    expect(problemOf(await signInWith(instance, application.clientId, passkey))[1]).toBe('passkey_unknown');
+  });
+
+  test('removes what any session had added on the day before', async () => {
+    const { instance, application, stolen } = await setUp();
+    const { passkey } = await register(instance, stolen.token);
+    await given.identity(instance, stolen.userId);
+    instance.clock.advance(HOUR);
+    const second = await instance.signIn(application.clientId, VICTIM);
+    await moved(instance, second);
+    await undo(instance, undoToken(instance));
+    expect(problemOf(await signInWith(instance, application.clientId, passkey))[1]).toBe('passkey_unknown');
+    expect(instance.sqlite.query('SELECT id FROM provider_identities').values()).toEqual([]);
+  });
+
+  test('makes browsers strangers that were known before, so that none has a budget of its own', async () => {
+    const { instance, application, stolen } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' });
+    const { clientId } = application;
+    const knownAs = async (email: string) => {
+      later(instance);
+      const sent = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+      const { challengeId } = sent.json.data;
+      const body = { challengeId, code: instance.codeFor(email) };
+      const { headers } = await instance.call('POST', '/api/v1/auth/otp/verify', { body, headers: OWN_PAGE });
+      return headers.getSetCookie().map((cookie) => cookie.split(';')[0]!)[0]!;
+    };
+    const pauseAndAsk = async (email: string, cookie: string) => {
+      later(instance);
+      const { json } = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+      const code = instance.codeFor(email) === '000000' ? '000001' : '000000';
+      const body = { challengeId: json.data.challengeId, code };
+      expect((await instance.call('POST', '/api/v1/auth/otp/verify', { body })).status).toBe(400);
+      const headers = { ...OWN_PAGE, cookie };
+      instance.clock.advance(MINUTE);
+      return (await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId }, headers })).status;
+    };
+    const before = await knownAs(VICTIM);
+    await moved(instance, stolen);
+    const during = await knownAs(ATTACKER);
+    instance.clock.advance(MINUTE);
+    await undo(instance, undoToken(instance));
+    expect(await pauseAndAsk(VICTIM, `${before}~${during.split('=')[1]}`)).toBe(429);
+    instance.clock.advance(2 * DAY);
+    const after = await knownAs(VICTIM);
+    expect(await pauseAndAsk(VICTIM, after)).toBe(200);
   });
 
   test('is good once, for seven days, and for whoever has it alone', async () => {
@@ -252,12 +310,40 @@ describe('the undo link', () => {
     expect(addressOf(instance, stranger.userId)).toBe(VICTIM);
   });
 
-  test('is void once the account is deleted', async () => {
-    const { instance, stolen } = await setUp();
+  test('is not cut off by a deletion: that waits until it has lapsed, and says until when', async () => {
+    const { instance, application, stolen } = await setUp();
     await moved(instance, stolen);
-    const token = undoToken(instance);
-    await deleteAccount(instance, stolen, ATTACKER);
-    expect((await undo(instance, token)).status).toBe(404);
+    const until = new Date(instance.clock.now() + 7 * DAY).toISOString();
+    const refused = await as(instance, stolen)('POST', '/deletion');
+    expect(problemOf(refused)).toEqual([409, 'invalid_state']);
+    expect(refused.json.message).toContain(until);
+    instance.clock.advance(7 * DAY - 1);
+    const almost = await instance.signIn(application.clientId, ATTACKER);
+    expect(problemOf(await as(instance, almost)('POST', '/deletion'))).toEqual([409, 'invalid_state']);
+    instance.clock.advance(1);
+    expect((await deleteAccount(instance, almost, ATTACKER)).status).toBe(200);
+  });
+
+  test('is not cut off either by the code for a deletion that was asked for before', async () => {
+    const { instance, stolen } = await setUp();
+    const call = as(instance, stolen);
+    const { challengeId } = (await call('POST', '/deletion')).json.data;
+    const body = { challengeId, code: instance.codeFor(VICTIM) };
+    await moved(instance, stolen);
+    // As if the code had not been made worthless by the change.
+    instance.sqlite.run('UPDATE code_challenges SET dropped_at = NULL');
+    expect(problemOf(await call('DELETE', '', body))).toEqual([409, 'invalid_state']);
+    expect((await undo(instance, undoToken(instance))).status).toBe(200);
+    expect(addressOf(instance, stolen.userId)).toBe(VICTIM);
+  });
+
+  test('leaves a deletion to the person once it was used', async () => {
+    const { instance, application, stolen } = await setUp();
+    await moved(instance, stolen);
+    await undo(instance, undoToken(instance));
+    later(instance);
+    const own = await instance.signIn(application.clientId, VICTIM);
+    expect((await deleteAccount(instance, own, VICTIM)).status).toBe(200);
   });
 
   test('is kept as a hash, and stands in no log', async () => {

@@ -48,6 +48,8 @@ function fittingOf(schema: Schema, part: (schema: Schema) => fc.Arbitrary<unknow
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(part));
   if (schema.allOf) return fc.tuple(...schema.allOf.map(part)).map((parts) => Object.assign({}, ...parts));
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map(part));
+  if (typeof schema.type === 'object') return fc.oneof(...schema.type.map((type) => part({ ...schema, type })));
   switch (schema.type) {
     case 'object':
       return fc.record(

@@ -58,7 +58,7 @@ describe.each([
   test('come into reach with a code from the person’s mailbox, for ten minutes, in that session', async () => {
     const { instance, here, there } = await setUp();
     const { id } = (await as(instance, here)('POST', path, input)).json.data;
-    await prove(instance, there);
+    await prove(instance, there, { purpose: 'profile' });
     expect(await idsOf(instance, there, path)).toEqual([id]);
     expect((await as(instance, there)('PATCH', path, { id, ...patch })).status).toBe(200);
     instance.clock.advance(10 * MINUTE);
@@ -122,7 +122,7 @@ describe('an address given elsewhere', () => {
       [400, answers[1]!.json.fields],
       [400, answers[1]!.json.fields],
     ]);
-    await prove(instance, there);
+    await prove(instance, there, { purpose: 'profile' });
     expect((await as(instance, there)('POST', ENTITIES, { ...COMPANY, addressId: id })).status).toBe(200);
   });
 });
@@ -171,7 +171,7 @@ describe('an identity that counts everywhere', () => {
     const refused = await remove();
     expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
     expect(refused.json.message).toContain('/api/account/proof');
-    await prove(instance, there);
+    await prove(instance, there, { purpose: 'provider_removal', target: id });
     expect((await remove()).status).toBe(200);
   });
 

@@ -128,33 +128,72 @@ describe('guesses that are judged in a day', () => {
     expect(statuses).toEqual([...Array(50).fill(400), ...Array(10).fill(429)]);
   });
 
-  test('in the whole instance: as many an hour as were set, also with a right code', async () => {
-    const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '30' });
+  test('in the whole instance: once there are too many in an hour, a tenth from each address, and nobody is switched off', async () => {
+    const { instance, clientId } = await setUp({
+      ...ONLY_BUDGETS,
+      GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '30',
+      GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '20',
+    });
     const peers = clients();
-    const at = (count: number) =>
-      guess(instance, clientId, { email: `person${count}@example.com`, peer: peers.next().value as string });
-    const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
-    const right = instance.codeFor(VICTIM);
+    const at = (count: number, peer: string) =>
+      guess(instance, clientId, { email: `person${count}@example.com`, peer });
     const first = instance.clock.now();
     for (let count = 0; count < 30; count += 1) {
-      expect((await at(count)).status).toBe(400);
+      expect((await at(count, peers.next().value as string)).status).toBe(400);
       instance.clock.advance(SECOND);
     }
-    const refused = await give(instance, challengeId, right);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
-      429,
-      String((first + HOUR - instance.clock.now()) / SECOND),
-    ]);
-    instance.clock.advance(first + HOUR - instance.clock.now());
-    expect([(await at(31)).status, (await at(32)).status]).toEqual([400, 429]);
+    instance.peer = '203.0.113.1';
+    const { challengeId } = (await ask(instance, clientId, 'new@example.com')).json.data;
+    expect((await give(instance, challengeId, wrong(instance.codeFor('new@example.com')))).status).toBe(400);
+    expect((await give(instance, challengeId, instance.codeFor('new@example.com'))).status).toBe(200);
+
+    const fromOne = (count: number) => at(count, '2001:db8:0:7::1');
+    expect([(await fromOne(31)).status, (await fromOne(32)).status]).toEqual([400, 400]);
+    const refused = await fromOne(33);
+    expect([refused.status, refused.headers.get('ratelimit-limit')]).toEqual([429, '2']);
+    expect(refused.json.message).toContain('in all');
+    // Those of the first minute are forgotten after an hour, and with them the scarcity.
+    const retryMs = Number(refused.headers.get('retry-after')) * SECOND;
+    expect(instance.clock.now() + retryMs).toBeLessThanOrEqual(first + HOUR + 30 * SECOND);
+    instance.clock.advance(HOUR);
+    for (let count = 34; count < 40; count += 1) expect((await fromOne(count)).status).toBe(400);
   });
+
+  test('by a few addresses that use up what is counted in all: codes go on for everyone else, and for them no more than their own', async () => {
+    const { instance, clientId } = await setUp({
+      ...ONLY_BUDGETS,
+      GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1000',
+    });
+    const end = instance.clock.now() + HOUR;
+    let judged = 0;
+    for (let block = 0; block < 25; block += 1)
+      for (let count = 0; count < 55 && instance.clock.now() < end; count += 1)
+        if (
+          (
+            await guess(instance, clientId, {
+              email: `p${block}-${count}@example.com`,
+              peer: `2001:db8:0:${(block + 1).toString(16)}::${count + 1}`,
+            })
+          ).json.error === 'code_invalid'
+        )
+          judged += 1;
+    // 20 addresses with their 50, then five with a tenth of it.
+    expect(judged).toBe(20 * 50 + 5 * 5);
+    for (const peer of ['203.0.113.1', '203.0.113.2', '2001:db8:1::1']) {
+      instance.peer = peer;
+      expect((await instance.trySignIn(clientId, `first-time-${peer.length}-${peer.at(-1)}@example.com`)).status).toBe(
+        200,
+      );
+    }
+  }, 30_000);
 
   test('at once: of 200 side by side as many as the budget has, whichever budget it is', async () => {
     for (const [setting, judged] of [
       ['GATEHOUSE_LIMIT_TRIES_PER_CODE', 5],
       ['GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL', 7],
       ['GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS', 6],
-      ['GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL', 4],
+      // A tenth of the fifty that one client has.
+      ['GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL', 5],
     ] as const) {
       const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, [setting]: String(judged) });
       const { challengeId } = (await ask(instance, clientId, VICTIM)).json.data;
@@ -167,6 +206,7 @@ describe('guesses that are judged in a day', () => {
   test('for changes to an account and an application count as well, in the same budget of the client', async () => {
     const { instance, clientId } = await setUp({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '2' });
     const { token } = await instance.signIn(clientId, VICTIM);
+    instance.peer = '203.0.113.66';
     const proof = await instance.call('POST', '/api/account/proof', { token });
     const body = { challengeId: proof.json.data.challengeId, code: wrong(instance.codeFor(VICTIM)) };
     const confirm = () => instance.call('POST', '/api/account/proof/confirm', { token, body });
@@ -196,7 +236,7 @@ describe('a pause', () => {
     }
     // 31 hours later the first twenty are forgotten.
     expect(pauses).toEqual([1, 2, 4, 8, 16]);
-    expect((await ask(instance, clientId, VICTIM)).headers.get('retry-after')).toBe('30');
+    expect((await ask(instance, clientId, VICTIM)).status).toBe(200);
   });
 
   test('ends after a day at the latest', async () => {
@@ -223,7 +263,7 @@ describe('a pause', () => {
     const messages = [
       await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '1' }),
       await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '1' }),
-      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1' }),
+      await broken({ GATEHOUSE_LIMIT_WRONG_CODES_IN_ALL: '1', GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '10' }),
       await broken({ GATEHOUSE_LIMIT_WRONG_CODES_PER_BROWSER: '1' }, true),
     ];
     expect(messages[0]).toContain('for this e-mail');
@@ -454,6 +494,67 @@ test('an office of people who mistype once each goes on signing in; whoever gues
     if (count < 2) await instance.signIn(clientId, `own${count}@example.com`);
   }
   expect(statuses).toEqual([400, 400, 400, 429]);
+});
+
+describe('an office behind one address', () => {
+  const OFFICE = '203.0.113.9';
+  async function lockedOffice(environment: Record<string, string> = {}) {
+    const scene = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '3', ...environment });
+    const { instance, clientId } = scene;
+    instance.peer = OFFICE;
+    await instance.signIn(clientId, 'ann@example.com');
+    instance.clock.advance(40 * DAY);
+    const visitor = (count: number) => guess(instance, clientId, { email: `visitor${count}@example.com` });
+    return { ...scene, visitor };
+  }
+
+  test('whose visitors guess pauses codes for visitors, and for nobody who has signed in from there', async () => {
+    const { instance, clientId, visitor } = await lockedOffice();
+    for (let count = 0; count < 3; count += 1) expect((await visitor(count)).status).toBe(400);
+    expect((await visitor(3)).status).toBe(429);
+    expect((await guess(instance, clientId, { email: 'ann@example.com' })).json.error).toBe('code_invalid');
+    instance.clock.advance(30 * SECOND);
+    expect((await instance.trySignIn(clientId, 'ann@example.com')).status).toBe(200);
+    expect((await visitor(4)).status).toBe(429);
+    // What she may do there she may not from an address that she never came from, once that is paused.
+    instance.peer = '198.51.100.1';
+    for (let count = 5; count < 8; count += 1) expect((await visitor(count)).status).toBe(400);
+    instance.clock.advance(30 * SECOND);
+    expect((await ask(instance, clientId, 'ann@example.com')).status).toBe(429);
+  });
+
+  test('whose own people mistype goes on for newcomers too; each address of theirs has its own few all the same', async () => {
+    const { instance, clientId, visitor } = await lockedOffice({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '6' });
+    const own = () => guess(instance, clientId, { email: 'ann@example.com' });
+    for (let count = 0; count < 6; count += 1) {
+      expect((await own()).json.error).toBe('code_invalid');
+      instance.clock.advance(30 * SECOND);
+    }
+    expect((await own()).status).toBe(429);
+    expect((await visitor(1)).status).toBe(400);
+    expect((await instance.trySignIn(clientId, 'new@example.com')).status).toBe(200);
+  });
+
+  test('within one /64 counts as one address, however they are numbered in it', async () => {
+    const { instance, clientId } = await setUp({ ...ONLY_BUDGETS, GATEHOUSE_LIMIT_WRONG_CODES_PER_ADDRESS: '1' });
+    instance.peer = '2001:db8:0:7::1';
+    await instance.signIn(clientId, VICTIM);
+    instance.clock.advance(MINUTE);
+    expect((await guess(instance, clientId, { email: 'bob@example.com', peer: '2001:db8:0:7::2' })).status).toBe(400);
+    expect((await guess(instance, clientId, { email: 'cid@example.com', peer: '2001:db8:0:7::3' })).status).toBe(429);
+    instance.peer = '2001:db8::7:0:0:0:4';
+    expect((await instance.trySignIn(clientId, VICTIM)).status).toBe(200);
+  });
+
+  test('knows a browser that has signed the person in, wherever it comes to', async () => {
+    const { instance, clientId, visitor } = await lockedOffice();
+    instance.peer = '198.51.100.1';
+    const cookie = await knownBrowser(instance, clientId, 'bob@example.com');
+    instance.peer = OFFICE;
+    for (let count = 0; count < 4; count += 1) await visitor(count);
+    expect((await ask(instance, clientId, 'bob@example.com')).status).toBe(429);
+    expect((await ask(instance, clientId, 'bob@example.com', cookie)).status).toBe(200);
+  });
 });
 
 describe('the activity of an application', () => {

@@ -78,6 +78,7 @@ const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
   wrongCodesPerAddress: 'attack/guessing-codes.test.ts',
   wrongCodesInAll: 'attack/guessing-codes.test.ts',
   codePauseMinutes: 'attack/guessing-codes.test.ts',
+  slugsPerApplication: 'attack/taken-names.test.ts',
   mailsPerWorkspace: 'attack/mail-budget.test.ts',
   devicePollSeconds: 'http/limits.test.ts',
 };

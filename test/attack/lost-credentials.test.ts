@@ -118,7 +118,7 @@ describe('the removal of an identity at a provider', () => {
     const byCode = await instance.signIn(application.clientId, json.email);
     expect(byCode.userId).toBe(json.userId);
     const { items } = (await as(instance, byCode)('GET', '/providers')).json.data;
-    await prove(instance, byCode);
+    await prove(instance, byCode, { purpose: 'provider_removal', target: items[0].id });
     const removed = await as(instance, byCode)('DELETE', `/providers/${items[0].id}`);
     expect(removed.json.data).toEqual({ id: items[0].id, sessionsEnded: 2 });
     for (const session of sessions) expect(await isAlive(instance, session)).toBe(false);

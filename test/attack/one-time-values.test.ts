@@ -72,11 +72,12 @@ async function createWorld() {
   const as = (who: Who) => (method: string, path: string, body?: unknown) =>
     call(method, path, body, people[who].token);
 
-  /** What concerns the person everywhere needs a proof. */
-  for (const who of Object.keys(people) as Who[]) {
-    const { challengeId } = (await as(who)('POST', '/api/account/proof')).json.data;
-    await as(who)('POST', '/api/account/proof/confirm', { challengeId, code: instance.codeFor(emailOf(who)) });
-  }
+  /** What concerns the person everywhere needs a proof, each its own. */
+  for (const who of Object.keys(people) as Who[])
+    for (const proof of [{}, { purpose: 'email_change', target: NEW_ADDRESS }, { purpose: 'account_deletion' }]) {
+      const { challengeId } = (await as(who)('POST', '/api/account/proof', proof)).json.data;
+      await as(who)('POST', '/api/account/proof/confirm', { challengeId, code: instance.codeFor(emailOf(who)) });
+    }
   const passkey: SoftPasskey = (await register(instance, people['ada in shop'].token)).passkey;
 
   const mailed = async (sent: Promise<Answer>, email: string): Promise<Value> => ({

@@ -109,7 +109,10 @@ describe('before the victim comes', () => {
     const scene = await createScene();
     const { instance, application } = scene;
     const mallory = await instance.signIn(application.clientId, 'mallory@example.com');
-    const proof = await instance.call('POST', '/api/account/proof', { token: mallory.token });
+    const proof = await instance.call('POST', '/api/account/proof', {
+      token: mallory.token,
+      body: { purpose: 'email_change', target: VICTIM },
+    });
     await instance.call('POST', '/api/account/proof/confirm', {
       token: mallory.token,
       body: { challengeId: proof.json.data.challengeId, code: instance.codeFor('mallory@example.com') },

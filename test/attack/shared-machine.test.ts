@@ -1,6 +1,6 @@
 /** Other users of the machine: what they could change or read of the data folder, and that no server starts on one such. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openData } from '@/dependencies.ts';
 import { StartupError } from '@/core/startup-error.ts';
@@ -61,6 +61,58 @@ describe('a data folder', () => {
     chmodSync(odd, 0o777);
     obey(await start(odd));
     expect([modeOf(odd), await start(odd)]).toEqual([0o755, null]);
+  });
+});
+
+/** As a container does that runs as nobody in particular and has its volume by a group. */
+describe.skipIf(process.getuid?.() !== 0)('a data folder of root that a process has by its group', () => {
+  const [USER, GROUP, OTHER_GROUP] = [64_001, 64_002, 64_003];
+
+  /** @returns what the start said; empty where it was taken. */
+  function startAs(groups: number): string {
+    const open = `import { openDataFolder } from '${join(import.meta.dir, '../../src/db/data-folder.ts')}';
+      import { writeFileSync } from 'node:fs';
+      try { const { instanceKeyPath } = openDataFolder('${folder}'); writeFileSync(instanceKeyPath, 'x', { flag: 'a' }); }
+      catch ({ message }) { console.log(message); }`;
+    const as = ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, `--groups=${groups}`, '--'];
+    const { stdout, stderr } = Bun.spawnSync([...as, process.execPath, '-e', open], { env: { HOME: scratch.path } });
+    return `${stdout}${stderr}`.trim();
+  }
+
+  const give = (mode: number, owner = 0, group = GROUP) => {
+    chmodSync(scratch.path, 0o755);
+    mkdirSync(folder);
+    chownSync(folder, owner, group);
+    chmodSync(folder, mode);
+  };
+
+  test.each([0o770, 0o2770, 0o3770, 0o2775 & ~0o005])('is taken with mode %o, at every start', (mode) => {
+    give(mode);
+    expect(startAs(GROUP)).toBe('');
+    // As a volume's files are given to the group anew at each mount.
+    chmodSync(join(folder, 'instance.key'), 0o660);
+    chownSync(join(folder, 'instance.key'), USER, GROUP);
+    expect(startAs(GROUP)).toBe('');
+    chmodSync(join(folder, 'instance.key'), 0o664);
+    expect(startAs(GROUP)).toContain('Other users can read or change');
+    chmodSync(join(folder, 'instance.key'), 0o660);
+    chownSync(join(folder, 'instance.key'), USER, OTHER_GROUP);
+    expect(startAs(GROUP)).toContain('Other users can read or change');
+  });
+
+  test.each([
+    ['others have any right', 0o775, 0, GROUP, GROUP],
+    ['others may go in', 0o771, 0, GROUP, GROUP],
+    ['it is of the process itself', 0o770, USER, GROUP, GROUP],
+    ['it is of another user', 0o770, 64_009, GROUP, GROUP],
+  ])('is refused where %s', (_, mode, owner, group, groups) => {
+    give(mode, owner, group);
+    expect(startAs(groups)).toContain('Other users can write to the data folder');
+  });
+
+  test('is out of reach of a process in another group', () => {
+    give(0o770);
+    expect(startAs(OTHER_GROUP)).toContain('cannot be read and written by this user');
   });
 });
 

@@ -10,6 +10,7 @@ const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`;
 
 /** What is sent at once, and what is sent again and again. */
 const KINDS: Record<string, readonly [first: string, drip: string]> = {
+  'nothing at all': ['', ''],
   'headers without end': [HEAD, 'X-Slow: 1\r\n'],
   'no more than half a line': ['POST /api/v1/au', ''],
   'a body byte by byte': [`${JSON_HEAD}Content-Length: 100000\r\n\r\n{`, ' '],

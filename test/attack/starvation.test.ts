@@ -71,7 +71,7 @@ async function hang(instance: Instance, { workspaceId, workspaceKey }: given.Ten
 
 /** How long an event of a workspace takes to its healthy endpoint. */
 async function healthyDelay(instance: Instance, { workspaceKey, application }: given.Tenant): Promise<number> {
-  const receiver = await startReceiver(() => instance.clock.now());
+  const receiver = await startReceiver(() => instance.clock.real());
   cleanups.push(() => receiver.close());
   receiver.trust(await subscribe(instance, workspaceKey, application, receiver.url));
   const begin = performance.now();

@@ -4,18 +4,8 @@
  * lead nowhere that runs.
  */
 import { describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type { MailContent } from '@/mail/messages/notice.ts';
-import { accountChangeMail, accountCodeMail, accountDeletedMail } from '@/mail/messages/account.ts';
-import * as account from '@/mail/messages/account.ts';
-import { betaMail } from '@/mail/messages/beta.ts';
-import { invitationMail } from '@/mail/messages/invitation.ts';
-import { lifecycleCodeMail } from '@/mail/messages/lifecycle-code.ts';
-import { noticeMail } from '@/mail/messages/notice.ts';
-import { quarantineMail } from '@/mail/messages/quarantine.ts';
-import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 import { createInstance } from '../support/instance.ts';
+import { filledWith, LETTERS } from '../support/letters.ts';
 
 const PLAIN = 'Plain words';
 const HOSTILE = [
@@ -149,6 +139,10 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     'setupPage that is open': await get(`/setup?token=${await instance.services.setup.createLink()}&locale=${encoded}`),
     'devicePage without a good code': await get(`/device?code=${encoded}`),
     devicePage: await get(`/device?code=${code.json.user_code}&locale=${encoded}`),
+    accountPage: await get(`/account?clientId=${clientId}&locale=${encoded}`),
+    accountPartPage: await get(`/account/devices?clientId=${clientId}&locale=${encoded}`),
+    'accountPartPage of nothing': await get(`/account/${encoded}?clientId=${clientId}`),
+    'setupPage without a link': await get(`/setup?locale=${encoded}`),
     undoEmailChangePage: await get(`/undo-email-change?token=${encoded}&locale=${encoded}`),
     startProviderSignIn: await get(`/api/auth/google/start?clientId=${encoded}&returnTo=${encoded}`),
     'startProviderSignIn to elsewhere': await get(`/api/auth/google/start?clientId=${clientId}&returnTo=${encoded}`),
@@ -177,60 +171,23 @@ describe('a page', async () => {
   });
 });
 
-/** Every mail there is. */
-const MAILS: Record<string, (text: string) => MailContent[]> = {
-  accountCodeMail: (text) =>
-    (['proof', 'email_change', 'account_deletion'] as const).map((kind) =>
-      accountCodeMail({ kind, applicationName: text, code: '042917', lifetimeMinutes: 10, explanation: [text] }),
-    ),
-  accountChangeMail: (text) =>
-    (['passkey_added', 'provider_linked', 'device_connected'] as const).map((change) =>
-      accountChangeMail(change, text),
-    ),
-  accountDeletedMail: (text) => [accountDeletedMail({ deleted: [text], kept: [text] })],
-  emailChangedMail: (text) => [account.emailChangedMail(`https://id.example/undo?${text}`, 7)],
-  addressProvedMail: () => [],
-  addressTakenMail: () => [],
-  betaMail: (text) => (['approved', 'declined', 'launched'] as const).map((kind) => betaMail(kind, text)),
-  invitationMail: (text) => [invitationMail({ workspaceName: text, role: text, url: `https://id.example/${text}` })],
-  lifecycleCodeMail: (text) =>
-    (['archive', 'delete', 'hide_now'] as const).map((kind) =>
-      lifecycleCodeMail({ kind, applicationName: text, code: '042917', lifetimeMinutes: 10 }),
-    ),
-  noticeMail: (text) => [
-    noticeMail({
-      locale: 'en',
-      subject: text,
-      heading: text,
-      before: [text],
-      code: text,
-      after: [text],
-      signature: text,
-    }),
-  ],
-  quarantineMail: (text) => [quarantineMail({ applicationName: text, url: text, reason: text })],
-  signInCodeMail: (text) => [
-    signInCodeMail({ locale: 'en', applicationName: text, code: '042917', lifetimeMinutes: 10, host: text }),
-  ],
-};
-
 describe('a mail', () => {
-  test('is looked at whatever it is about', async () => {
-    const folder = resolve(import.meta.dir, '../../src/mail/messages');
-    const modules = await Promise.all(readdirSync(folder).map((file) => import(join(folder, file))));
-    const made = modules.flatMap((module: object) => Object.entries(module));
-    const names = made.filter(([, value]) => typeof value === 'function').map(([name]) => name);
-    expect(names.filter((name) => !(name in MAILS))).toEqual([]);
+  test.each(HOSTILE)('has the same parts with %s in every text', async (text) => {
+    for (const [name, make] of Object.entries(LETTERS)) {
+      const { html, subject } = make('en', filledWith(text));
+      await expectSame(name, make('en', filledWith(PLAIN)).html, html);
+      expect(subject).not.toMatch(/[\r\n]/);
+    }
   });
 
-  test.each(HOSTILE)('has the same parts with %s in every text', async (text) => {
-    for (const [name, make] of Object.entries(MAILS)) {
-      const plain = make(PLAIN);
-      for (const [index, { html, subject }] of make(text).entries()) {
-        await expectSame(name, plain[index]!.html, html);
-        expect(subject).not.toMatch(/[\r\n]/);
-      }
-    }
+  test('shows no logo but an https one', async () => {
+    const filling = filledWith(PLAIN);
+    const withLogo = (logoUrl: string | null) =>
+      LETTERS['signInCodeMail']!('en', { ...filling, application: { ...filling.application, logoUrl } }).html;
+    for (const text of HOSTILE)
+      for (const logoUrl of [text, `javascript:${text}`, `http://x.example/${text}`, 'data:image/svg+xml,<svg/>'])
+        await expectSame(logoUrl, withLogo(null), withLogo(logoUrl));
+    expect(withLogo('https://x.example/logo.png')).toContain('src="https://x.example/logo.png"');
   });
 });
 

@@ -1,5 +1,6 @@
 /** Slugs, which the addresses of pictures are made of: no name passes from one tenant to another. */
 import { describe, expect, test } from 'bun:test';
+import { DAY } from '@/core/clock.ts';
 import * as given from '../support/given.ts';
 import { createWorld, type World } from '../modules/images/world.ts';
 import { png, RED } from '../modules/images/pictures.ts';
@@ -53,6 +54,37 @@ describe('a name that an application has given up', () => {
     );
     expect(new Set(answers.map(({ json: { requestId: _, ...rest } }) => JSON.stringify(rest))).size).toBe(1);
     expect(answers[0]!.json.message).toBe('This slug is taken; choose another.');
+  });
+
+  test('is one of ten in a day, whatever is tried; the next day there are more, and no old address is lost', async () => {
+    const world = await createWorld();
+    const { json } = await world.put(
+      'avatar',
+      png(300, 300, () => RED),
+    );
+    const path = new URL(json.data.url).pathname;
+    const { instance, application } = world;
+    const names = Array.from({ length: 40 }, (_, at) => `name-${at}`);
+    const answers = await Promise.all(names.map((slug) => rename(world, application.id, slug)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    const refused = answers.filter(({ status }) => status !== 200);
+    // The setting is GATEHOUSE_LIMIT_SLUGS_PER_APPLICATION.
+    for (const { status, headers, json: told } of refused)
+      expect([status, headers.get('ratelimit-limit'), headers.get('retry-after'), told.error]).toEqual([
+        429,
+        '10',
+        '86400',
+        'rate_limited',
+      ]);
+    const kept = instance.sqlite.query('SELECT slug FROM former_slugs WHERE application_id = ?').values(application.id);
+    expect(kept).toHaveLength(10);
+    for (const [slug] of kept)
+      expect([slug, (await world.get(path.replace('/shop/', `/${slug}/`))).status]).toEqual([slug, 200]);
+    // What is no other name costs nothing, and another application has its own.
+    expect((await rename(world, world.other.id, 'another')).status).toBe(200);
+    instance.clock.advance(DAY);
+    expect((await rename(world, application.id, 'tomorrow')).status).toBe(200);
+    expect((await world.get(path)).status).toBe(200);
   });
 
   test('of two that ask at once goes to one', async () => {

@@ -46,22 +46,21 @@ async function served({ get, application, userId, stored }: World) {
 }
 
 describe('a picture that is something else as well', () => {
-  test.each(Object.entries(POLYGLOTS))(
-    '%s: is drawn anew or refused, and served as a picture alone',
-    async (_, make) => {
-      const file = await make();
-      expect(file.includes('alert(')).toBe(true);
-      const { status } = await world.put('avatar', file);
-      expect([200, 400]).toContain(status);
-      for (const { headers, bytes } of await served(world)) {
-        expect(bytes.subarray(8, 12).toString()).toBe('WEBP');
-        for (const part of ['alert', 'script', '<?', 'PK\x03\x04']) expect(bytes.includes(part)).toBe(false);
-        expect(headers.get('content-type')).toBe('image/webp');
-        expect(headers.get('x-content-type-options')).toBe('nosniff');
-        expect(headers.get('content-security-policy')).toContain('sandbox');
-      }
-    },
-  );
+  test.each(Object.entries(POLYGLOTS))('%s: is drawn anew, and served as a picture alone', async (_, make) => {
+    const file = await make();
+    expect(file.includes('alert(')).toBe(true);
+    const { status } = await world.put('avatar', file);
+    expect(status).toBe(200);
+    const variants = await served(world);
+    expect(variants.length).toBeGreaterThan(0);
+    for (const { headers, bytes } of variants) {
+      expect(bytes.subarray(8, 12).toString()).toBe('WEBP');
+      for (const part of ['alert', 'script', '<?', 'PK\x03\x04']) expect(bytes.includes(part)).toBe(false);
+      expect(headers.get('content-type')).toBe('image/webp');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain('sandbox');
+    }
+  });
 });
 
 describe('a file that unpacks to far more than it is', () => {

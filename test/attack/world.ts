@@ -118,10 +118,11 @@ export async function send(
 /** A JSON Schema, as the description has it. */
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -155,19 +156,22 @@ export async function describeApi({ app, config }: Instance): Promise<Descriptio
     readonly paths: Record<string, Record<string, DescribedOperation>>;
   };
   const { components } = document;
+  const resolve = <Part>(part: Part): Part => {
+    const [, , kind, name] = (part as { $ref?: string }).$ref?.split('/') ?? [];
+    if (kind === undefined || name === undefined) return part;
+    const found = (components as unknown as Record<string, Record<string, Part>>)[kind]?.[name];
+    if (found === undefined) throw new Error(`${kind} ${name} is not described`);
+    return found;
+  };
   return {
     components,
     at({ method, path, id }) {
       const found = document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       if (!found) throw new Error(`${id} is not described`);
-      return found;
+      const { parameters = [], responses, ...rest } = found;
+      const answers = Object.entries(responses).map(([status, answer]) => [status, resolve(answer)]);
+      return { ...rest, parameters: parameters.map(resolve), responses: Object.fromEntries(answers) };
     },
-    resolve(schema) {
-      const name = schema.$ref?.split('/').at(-1);
-      if (name === undefined) return schema;
-      const found = components.schemas[name];
-      if (!found) throw new Error(`${name} is not described`);
-      return found;
-    },
+    resolve,
   };
 }

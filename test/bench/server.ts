@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
-import { BINARY, cleanEnvironment, freePort } from '../support/binary.ts';
+import { BINARY, cleanEnvironment, freePort, raiseLimits } from '../support/binary.ts';
 
 /** A full key of the workspace, on every folder. */
 const workspaceKey = mintSecret('apiKey', systemRandom);
@@ -82,6 +82,7 @@ export async function startServer(folder: string, env: Record<string, string> = 
     if (child.exitCode !== null) throw new Error(`the server ended: ${readFileSync(join(folder, 'log'), 'utf8')}`);
     await Bun.sleep(20);
   }
+  await raiseLimits(server, workspaceKey);
   return server;
 }
 

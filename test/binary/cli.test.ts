@@ -44,7 +44,8 @@ describe('help', () => {
     const { stdout } = await gatehouse(['serve', '--help']);
     for (const { env } of ALL_SETTINGS) expect(stdout).toMatch(new RegExp(`^  ${env}(?:  |$)`, 'm'));
     for (const title of Object.values(SETTING_GROUPS)) expect(stdout).toContain(`\n${title}:\n`);
-    for (const flag of ['data', 'port', 'host', 'base-url', 'dev', 'ephemeral']) expect(stdout).toContain(`--${flag} `);
+    for (const flag of ['data', 'port', 'host', 'base-url', 'dev', 'ephemeral', 'no-follow-parent'])
+      expect(stdout).toContain(`--${flag} `);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -112,9 +113,48 @@ describe('a folder that cannot be had', () => {
     expect(readFileSync(folder, 'utf8')).toBe('mine');
   });
 
-  test('because its parent takes no folders is refused', async () => {
-    folder = '/proc/gatehouse/data';
-    expect(await refusal()).toContain(`The data folder ${folder} cannot be written`);
+  test.each([
+    ['lies below a file', () => (writeFileSync(folder, ''), join(folder, 'below')), 'is a file. Name another folder'],
+    ['is a link to nowhere', () => (symlinkSync('nowhere', folder), folder), 'is a link that leads to no folder; name'],
+    ['is a link to itself', () => (symlinkSync('data', folder), folder), 'is a link that leads to no folder; name'],
+    ['has too long a name', () => join(folder, 'a'.repeat(300)), 'is too long. Name another'],
+    ['takes no folders', () => '/proc/gatehouse/data', 'Mend that, or name another folder with --data'],
+    [
+      'has a folder for its database',
+      () => (mkdirSync(join(folder, 'gatehouse.db'), { recursive: true }), folder),
+      'Move it',
+    ],
+    [
+      'has a folder for its lock',
+      () => (mkdirSync(join(folder, 'gatehouse.lock'), { recursive: true }), folder),
+      'Mend that',
+    ],
+  ])('because it %s is refused, and the remedy named', async (_, make, remedy) => {
+    folder = make();
+    expect(await refusal()).toContain(remedy);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('because it is another user’s is refused, and the remedy named', async () => {
+    mkdirSync(folder, { mode: 0o700 });
+    chmodSync(scratch.path, 0o711);
+    for (const path of [folder, join(folder, 'below')]) {
+      const args = ['--reuid=65534', '--regid=65534', '--clear-groups', BINARY, 'serve', '--port=0', '--data', path];
+      const child = Bun.spawn(['setpriv', ...args], { env: cleanEnvironment(), stdout: 'ignore', stderr: 'pipe' });
+      expect(await new Response(child.stderr).text()).toBe(
+        `gatehouse: ${path} cannot be read and written by this user. Run Gatehouse as the user that it belongs to, give this one ` +
+          'access to it, or name another folder with --data.\n',
+      );
+      expect(await child.exited).toBe(1);
+    }
+  });
+
+  test('because there is no place for a temporary one is refused, and the remedy named', async () => {
+    const env = { TMPDIR: join(scratch.path, 'none') };
+    const { stderr, exitCode } = await run(['serve', '--ephemeral'], { cwd: scratch.path, env });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^gatehouse: No temporary folder .* in TMPDIR[^\n]*\n$/),
+    ]);
   });
 
   test('because another instance runs on it is refused, and that one goes on undisturbed', async () => {
@@ -288,8 +328,8 @@ describe('a database this binary cannot serve', () => {
   });
 });
 
-describe('a port in use', () => {
-  test('is told with its number, exit code 1, and the folder is free again', async () => {
+describe('a place to listen', () => {
+  test('whose port is in use is told with its number, exit code 1, and the folder is free again', async () => {
     const squatter = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const { stderr, exitCode } = await run(['serve', '--data', folder, '--port', String(squatter.port)], {
       cwd: scratch.path,
@@ -298,5 +338,15 @@ describe('a port in use', () => {
     expect(stderr).toContain(`Port ${squatter.port} on 127.0.0.1 is in use already`);
     await squatter.stop(true);
     await makeFolder();
+  });
+
+  test.each(['203.0.113.9', 'nowhere.invalid'])('%s, which is not this machine’s, is told as that', async (host) => {
+    const { stderr, exitCode } = await run(['serve', '--data', folder, '--port=0', '--host', host], {
+      cwd: scratch.path,
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `gatehouse: ${host} is no address of this machine; give --host one that is, or 0.0.0.0 for all.\n`,
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 /** `gatehouse serve --dev`: what a developer runs on their own machine is reached on their own machine. */
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { createBrowser, fragmentOf, passProvider, pathOf } from '../modules/provider/browser.ts';
 import { emptyFolder, eventually, request, run, signIn, startServer } from '../support/binary.ts';
 import { startOpenIdProvider } from '../support/openid-provider.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -16,7 +17,9 @@ afterAll(async () => {
 async function start(args: string[]) {
   const key = (await run(['key'], { cwd: folder.path })).stdout.trim();
   const provider = await startOpenIdProvider({ accounts: [{ login: 'ada', email: 'ada@example.com' }] });
-  const server = await startServer(`${folder.path}/${args.join('')}data`, { GATEHOUSE_WORKSPACE_KEY: key }, args);
+  const client = args.includes('--dev') ? provider.environment : {};
+  const env = { GATEHOUSE_WORKSPACE_KEY: key, ...client };
+  const server = await startServer(`${folder.path}/${args.join('')}data`, env, args);
   closing.push(() => server.stop(), provider.stop);
   const admin = (method: string, path: string, body?: unknown) => request(server, method, path, { token: key, body });
   const { id, clientId } = (await admin('POST', '/api/applications', { name: 'Shop' })).json.data;
@@ -46,12 +49,17 @@ test('webhooks, return URLs and identity providers on loopback are taken, and re
     await manage('DELETE', `/webhooks/${created.json.data.id}`);
   }
 
-  const client = { issuer: provider.issuer, clientId: provider.clientId, clientSecret: 'a-secret' };
-  const configured = await manage('PUT', '/identity-provider', client);
-  expect([configured.status, configured.json.fields]).toEqual([200, undefined]);
+  const browser = createBrowser({ call: (method, path, options) => request(server, method, path, options) });
   const query = new URLSearchParams({ clientId, returnTo });
-  const started = await request(server, 'GET', `/api/auth/google/start?${query}`);
-  expect([started.status, started.headers.get('location')]).toEqual([302, expect.stringContaining(client.issuer)]);
+  const started = await browser.visit(`/api/auth/google/start?${query}`);
+  const callback = await passProvider(browser, started.headers.get('location') ?? '', { login: 'ada' });
+  const { token } = fragmentOf(await browser.visit(pathOf(callback)));
+  const session = await request(server, 'POST', '/api/v1/session', { token });
+  expect([session.json.ok, session.json.email]).toEqual([true, 'ada@example.com']);
+
+  const own = { issuer: provider.issuer, clientId: provider.clientId, clientSecret: 'a-secret' };
+  const configured = await manage('PUT', '/identity-provider', own);
+  expect([configured.status, configured.json.fields]).toEqual([200, undefined]);
 });
 
 test('a server that is not for developing takes none of them', async () => {

@@ -1,10 +1,15 @@
 /** `serve --ephemeral`: an instance that an integration test starts, uses and throws away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isSecret } from '../../src/core/secret.ts';
 import {
+  BINARY,
+  cleanEnvironment,
+  collect,
   emptyFolder,
   type EphemeralServer,
+  eventually,
   outboxCode,
   request,
   run,
@@ -19,6 +24,7 @@ import {
 // Processes start here; a busy machine takes its time.
 setDefaultTimeout(30_000);
 
+const RUNNER = resolve(import.meta.dir, '../support/runner.ts');
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
@@ -87,6 +93,21 @@ describe('an ephemeral instance', () => {
     expect(new Set(sessions.map(({ userId }) => userId)).size).toBe(50);
   });
 
+  test('lets one person sign in twenty times in a row: neither cool-down nor a limit on codes', async () => {
+    const tokens = new Set<string>();
+    for (let time = 0; time < 20; time += 1)
+      tokens.add((await signIn(server, 'often@example.com', server.clientId)).token);
+    expect(tokens.size).toBe(20);
+  });
+
+  test('mails a code each time that one is asked for, used or not', async () => {
+    const challenges = new Set<string>();
+    for (let time = 0; time < 8; time += 1)
+      challenges.add(await sendCode(server, 'asking@example.com', server.clientId));
+    expect(challenges.size).toBe(8);
+    expect(await outbox('?to=asking@example.com')).toHaveLength(8);
+  });
+
   test('takes a loopback http address as return URL', async () => {
     const { workspaceKey: token, applicationId } = server;
     const body = { returnUrls: ['http://127.0.0.1:3000/signed-in'] };
@@ -146,12 +167,13 @@ describe('the test clock', () => {
     expect([answer.status, answer.json.error]).toEqual([400, 'code_expired']);
   });
 
-  test('ends the wait between two codes', async () => {
-    await sendCode(server, 'again@example.com', server.clientId);
-    const body = { email: 'again@example.com', clientId: server.clientId };
-    expect((await request(server, 'POST', '/api/v1/auth/otp/send', { body })).status).toBe(429);
-    await advance(30_000);
-    expect((await request(server, 'POST', '/api/v1/auth/otp/send', { body })).status).toBe(200);
+  test('lets a person sign in again at once after it was moved', async () => {
+    const userIds = new Set<string>();
+    for (const step of [0, MINUTE, 29 * DAY, 400 * DAY]) {
+      await advance(step);
+      userIds.add((await signIn(server, 'again@example.com', server.clientId)).userId);
+    }
+    expect(userIds.size).toBe(1);
   });
 
   test('expires a session, and answers only when what became due is done', async () => {
@@ -194,6 +216,146 @@ describe('an end', () => {
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(refused.stderr).toContain(`Port ${port}`);
     expect(readdirSync(temporary.path)).toEqual([]);
+    temporary.remove();
+  });
+});
+
+describe('whoever started it', () => {
+  interface Started {
+    readonly url: string;
+    readonly pid: number;
+  }
+
+  /** A runner in a process of its own, with an instance for each list of flags, all of them ready. */
+  async function startRunner(stdin: 'pipe' | 'ignore' | 'inherit', ...instances: string[][]) {
+    const temporary = emptyFolder();
+    const args = [RUNNER, BINARY, stdin, ...instances.map((flags) => JSON.stringify(flags))];
+    const runner = Bun.spawn([process.execPath, ...args], {
+      env: cleanEnvironment({ TMPDIR: temporary.path }),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    const said = (await collect(runner.stdout).until(/all are ready\n$/)).trim().split('\n').slice(0, -1);
+    const started = said.map((line) => JSON.parse(line) as Started);
+    for (const instance of started) all.push(instance);
+    return { runner, temporary, started };
+  }
+
+  // Where one of these fails, what should have ended has not.
+  const all: Started[] = [];
+  afterAll(async () => {
+    for (const instance of all) if (await isUp(instance)) process.kill(instance.pid, 'SIGKILL');
+  });
+
+  const isUp = ({ url }: { url: string }) =>
+    fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+
+  test.each(['pipe', 'ignore', 'inherit'] as const)(
+    'takes it along when killed, and nothing is left behind: standard input %s',
+    async (stdin) => {
+      const { runner, temporary, started } = await startRunner(stdin, [], []);
+      expect(readdirSync(temporary.path)).toHaveLength(2);
+      runner.kill('SIGKILL');
+      for (const instance of started) await eventually('it has ended', async () => !(await isUp(instance)));
+      await eventually('its folder is gone', () => readdirSync(temporary.path).length === 0);
+      temporary.remove();
+    },
+  );
+
+  test('leaves one behind that is told not to follow', async () => {
+    const { runner, temporary, started } = await startRunner('pipe', [], ['--no-follow-parent']);
+    const [following, other] = started as [Started, Started];
+    runner.kill('SIGKILL');
+    await eventually('the one that follows has ended', async () => !(await isUp(following)));
+    expect(await isUp(other)).toBe(true);
+    process.kill(other.pid, 'SIGTERM');
+    await eventually('the other ends by a signal', () => readdirSync(temporary.path).length === 0);
+    temporary.remove();
+  });
+
+  const spawnWithPipe = (flags: string[] = []) => {
+    const child = Bun.spawn([BINARY, 'serve', '--ephemeral', ...flags], {
+      env: cleanEnvironment(),
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    return { child, stdout: collect(child.stdout), stderr: collect(child.stderr) };
+  };
+
+  test('ends it by closing the pipe that is its standard input, which is a success and is said', async () => {
+    const { child, stdout, stderr } = spawnWithPipe();
+    await stdout.until(/\n/);
+    child.stdin.write('what comes through it means nothing\n');
+    await child.stdin.end();
+    expect(await child.exited).toBe(0);
+    expect(await stderr.whole).toContain('its standard input was closed');
+  });
+
+  test('may close its standard input at once, as with /dev/null', async () => {
+    const { child, stdout, stderr } = spawnWithPipe();
+    await child.stdin.end();
+    const ready = JSON.parse(await stdout.until(/\n/)) as EphemeralServer;
+    for (const email of ['ada@example.com', 'bob@example.com']) await signIn(ready, email, ready.clientId);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    expect(await stderr.whole).not.toContain('nobody is left');
+  });
+
+  test('need not hold a pipe for one that is told not to follow', async () => {
+    const [following, other] = [spawnWithPipe(), spawnWithPipe(['--no-follow-parent'])];
+    const ready = JSON.parse(await other.stdout.until(/\n/)) as EphemeralServer;
+    await following.stdout.until(/\n/);
+    await Promise.all([other.child.stdin.end(), following.child.stdin.end()]);
+    expect(await following.child.exited).toBe(0);
+    expect(await isUp(ready)).toBe(true);
+    other.child.kill('SIGTERM');
+    expect(await other.child.exited).toBe(0);
+  });
+
+  test('is followed by an ephemeral instance alone', async () => {
+    const refused = await run(['serve', '--no-follow-parent'], { cwd: '/' });
+    expect([refused.exitCode, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('--no-follow-parent is for --ephemeral');
+  });
+});
+
+describe('a start', () => {
+  test('sweeps the folders of killed ones, and no other', async () => {
+    const temporary = emptyFolder();
+    const env = { TMPDIR: temporary.path };
+    const [dead, alive] = [await startEphemeral([], env), await startEphemeral([], env)];
+    for (const name of ['gatehouse-data', 'gatehouse-ephemeral', 'gatehouse-ephemeral-notes-1'])
+      mkdirSync(join(temporary.path, name));
+    await signIn(alive, 'ada@example.com', alive.clientId);
+    await dead.stop('SIGKILL');
+    const before = readdirSync(temporary.path);
+    const of = ({ process: { pid } }: EphemeralServer) => before.find((name) => name.includes(`-${pid}-`));
+    const next = await startEphemeral([], env);
+    const after = readdirSync(temporary.path);
+    expect(after).not.toContain(of(dead));
+    expect(after).toEqual(expect.arrayContaining(before.filter((name) => name !== of(dead))));
+    expect((await signIn(alive, 'bob@example.com', alive.clientId)).token).toStartWith('est_');
+    await Promise.all([alive.stop(), next.stop()]);
+    expect(readdirSync(temporary.path).sort()).toEqual([
+      'gatehouse-data',
+      'gatehouse-ephemeral',
+      'gatehouse-ephemeral-notes-1',
+    ]);
+    temporary.remove();
+  });
+
+  test('of twenty at once beside a dead one is none’s undoing', async () => {
+    const temporary = emptyFolder();
+    const env = { TMPDIR: temporary.path };
+    await (await startEphemeral([], env)).stop('SIGKILL');
+    const all = await Promise.all(Array.from({ length: 20 }, () => startEphemeral([], env)));
+    expect(readdirSync(temporary.path)).toHaveLength(20);
+    expect(await Promise.all(all.map((one) => one.stop()))).toEqual(Array(20).fill(0));
     temporary.remove();
   });
 });

@@ -24,6 +24,30 @@ const key = (await run(['key'], { cwd: scratch.path })).stdout.trim();
 const BOOTSTRAP = { GATEHOUSE_OWNER_EMAIL: 'owner@example.com', GATEHOUSE_WORKSPACE_KEY: key };
 const LIMIT_WINDOW_MS = 15 * 60_000;
 
+/** A connection that counts what has been answered on it. */
+async function connection({ url }: RunningServer) {
+  const { hostname, port } = new URL(url);
+  const over = Promise.withResolvers<void>();
+  let said = '';
+  const socket = await Bun.connect({
+    hostname,
+    port: Number(port),
+    socket: {
+      data: (_, chunk) => void (said += chunk.toString()),
+      close: () => over.resolve(),
+      error: () => over.resolve(),
+    },
+  });
+  return {
+    ask: () =>
+      void socket.write(
+        `GET /api/applications HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      ),
+    answers: () => said.split('HTTP/1.1 200').length - 1,
+    over: over.promise,
+  };
+}
+
 /** A request whose body is held back: the server has begun with it and waits. */
 async function halfSent(server: RunningServer, body: string) {
   const { hostname, port } = new URL(server.url);
@@ -82,6 +106,23 @@ describe.concurrent('SIGTERM', () => {
     expect(await server.stop()).toBe(0);
     expect(performance.now() - before).toBeLessThan(10_000);
     held.drop();
+  });
+
+  // While a process is held, its kernel goes on accepting.
+  test.each([true, false])('answers every request that has arrived, read or not (held: %p)', async (isHeld) => {
+    const server = await startServer(join(scratch.path, `arrived-${isHeld}`), BOOTSTRAP);
+    const kept = await Promise.all(Array.from({ length: 10 }, () => connection(server)));
+    for (const { ask } of kept) ask();
+    await eventually('all are answered once', () => kept.every(({ answers }) => answers() === 1));
+    if (isHeld) server.process.kill('SIGSTOP');
+    const fresh = await Promise.all(Array.from({ length: 10 }, () => connection(server)));
+    for (const { ask } of [...fresh, ...kept]) ask();
+    server.process.kill('SIGTERM');
+    if (isHeld) server.process.kill('SIGCONT');
+    await Promise.all([...kept, ...fresh].map(({ over }) => over));
+    expect(kept.map(({ answers }) => answers())).toEqual(kept.map(() => 2));
+    expect(fresh.map(({ answers }) => answers())).toEqual(fresh.map(() => 1));
+    expect(await server.process.exited).toBe(0);
   });
 
   test('does not wait for idle connections', async () => {

@@ -214,7 +214,7 @@ describe('a code', () => {
     await page.open(`${server.url}/device`);
     await page.fill('#user-code', 'AEIO-1234');
     await page.view.press('Enter');
-    await page.untilText('#message', /A code has eight letters/);
+    await page.untilText('#user-code-error', /A code has eight letters/);
     await page.untilFocused('user-code');
     expect((await page.address()).search).toBe('');
     await expectSoundPage();
@@ -224,7 +224,7 @@ describe('a code', () => {
     await page.open(`${server.url}/device`);
     await page.fill('#user-code', 'bcdf ghjk');
     await leaving(page, () => page.view.press('Enter'));
-    await page.untilText('#message', /not right or has expired/);
+    await page.untilText('#user-code-error', /not right or has expired/);
     expect(await page.evaluate<string>('document.querySelector("#user-code").value')).toBe('BCDF-GHJK');
     await expectSoundPage();
 

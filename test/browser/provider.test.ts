@@ -1,6 +1,6 @@
 /** Signing in through an identity provider, in a real browser and with a real provider. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { type EphemeralServer, request, startEphemeral } from '../support/binary.ts';
+import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { leaving } from './leaving.ts';
@@ -78,6 +78,30 @@ test('without an address to return to the page says that they are signed in, and
   expect(ownProblems()).toEqual([]);
 });
 
+test('who has just signed in over there is not signed in to somebody else’s account by a link', async () => {
+  const { token } = await signIn(server, 'mallory@example.com', server.clientId);
+  await page.open(signInUrl({ returnTo: returnTo() }));
+  await leaving(page, () => page.view.click('#provider'));
+  await logIn('ada');
+  await page.untilAddress(/\/signed-in\?from=gatehouse#token=est_/);
+  const account = `${server.url}/account/profile?clientId=${server.clientId}`;
+  await page.open(`${account}#token=${token}&expiresAt=2999-01-01T00:00:00.000Z`);
+  await page.untilVisible('#email-form');
+  expect((await page.address()).href).toBe(account);
+  expect(ownProblems()).toEqual([]);
+});
+
+test('a trip to the provider that began at the account ends there, signed in', async () => {
+  const account = `${server.url}/account/profile?clientId=${server.clientId}`;
+  await page.open(account);
+  await page.untilVisible('#email-form');
+  await leaving(page, () => page.view.click('#provider'));
+  await logIn('ada');
+  await page.untilVisible('main.account-part h1');
+  expect(new URL((await page.address()).href).hash).toBe('');
+  expect(ownProblems()).toEqual([]);
+});
+
 test('a person who cancels over there is back where the other ways are', async () => {
   await page.open(signInUrl({ returnTo: returnTo() }));
   await leaving(page, () => page.view.click('#provider'));
@@ -99,12 +123,16 @@ test('an address that the provider does not vouch for is refused in words', asyn
 });
 
 test.each([
-  ['waitlist', '#refused-title', 'You are not on the list yet'],
-  ['gate_closed', '#refused-title', 'You can’t sign in to Test application'],
+  ['waitlist', '#refused h1', 'You are not on the list yet'],
+  ['gate_closed', '#refused h1', 'Test application takes no new sign-ups'],
   ['provider_failed', '#message', 'The other service did not answer'],
   ['forbidden', '#message', 'switched off'],
   ['<img src=x onerror=alert(1)>', '#message', 'Something went wrong'],
 ])('an error that comes back (%s) is shown in the reader’s words', async (code, where, words) => {
+  // The page follows the application: it would say that it is open.
+  const gate = { waitlist: 'private_beta', gate_closed: 'closed' }[code] ?? 'public';
+  const path = `/api/applications/${server.applicationId}/signin-gate`;
+  await request(server, 'POST', path, { token: server.workspaceKey, body: { gate } });
   await page.open('about:blank');
   await page.open(`${signInUrl({ returnTo: returnTo() })}#error=${encodeURIComponent(code)}`);
   expect(await page.untilText(where, /./)).toContain(words);

@@ -30,7 +30,7 @@ async function expectSoundPage(): Promise<void> {
 
 test('without a link there is no setup page', async () => {
   await page.open(`${server.url}/setup`);
-  expect(await page.text('h1')).toBe('Nothing here');
+  await page.untilText('h1', /^This setup link no longer works$/);
   expect(await page.isVisible('#email')).toBe(false);
   await expectSoundPage();
 });
@@ -43,7 +43,7 @@ test('the printed link makes the first owner, and then a key that works', async 
 
   await page.fill('#email', 'no address');
   await page.view.click('#setup-submit');
-  await page.untilText('#message', /does not look like an e-mail address/);
+  await page.untilText('#email-error', /does not look like an e-mail address/);
 
   await page.fill('#email', 'owner@example.com');
   await page.view.click('#setup-submit');
@@ -52,6 +52,10 @@ test('the printed link makes the first owner, and then a key that works', async 
   expect((await page.address()).search).toBe('');
   await expectSoundPage();
 
+  // Loaded again, the page goes on where it was.
+  await page.view.reload();
+  await page.untilVisible('#create-key');
+  expect(await page.text('#done-lead')).toContain('owner@example.com');
   await page.view.click('#create-key');
   await page.untilVisible('#key');
   const key = await page.text('#key');
@@ -68,9 +72,11 @@ test('the printed link makes the first owner, and then a key that works', async 
   await expectSoundPage();
 });
 
-test('the used link is dead, and its page does not come back', async () => {
+test('the used link is dead, its page does not come back, and says how to get another', async () => {
   await page.open(server.setupUrl!);
-  expect(await page.text('h1')).toBe('Nothing here');
+  expect(await page.text('h1')).toBe('This setup link no longer works');
+  expect(await page.text('.lead')).toContain('gatehouse setup-link');
+  expect(await page.isVisible('#email')).toBe(false);
   await expectSoundPage();
 });
 
@@ -94,6 +100,6 @@ test('a link that dies while its page is open is told as such', async () => {
   await print();
   await page.fill('#email', 'late@example.com');
   await page.view.press('Enter');
-  await page.untilText('#message', /has been used or has expired/);
+  await page.untilText('#email-error', /has been used or has expired.*gatehouse setup-link/s);
   await expectSoundPage();
 });

@@ -1,6 +1,16 @@
 /** The hosted sign-in page in a real browser, at the width of a small phone, against the compiled binary. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type EphemeralServer, eventually, outboxCode, request, startEphemeral } from '../support/binary.ts';
+import {
+  databaseCode,
+  type EphemeralServer,
+  emptyFolder,
+  eventually,
+  outboxCode,
+  request,
+  type RunningServer,
+  startEphemeral,
+  startServer,
+} from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { leaving } from './leaving.ts';
 
@@ -34,6 +44,8 @@ afterAll(async () => {
 beforeEach(async () => {
   visits = [];
   page = await openBrowserPage();
+  // A person who has not been here before.
+  await page.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'local_storage' });
 });
 afterEach(() => page.close());
 
@@ -48,6 +60,8 @@ async function askForCode(email: string): Promise<void> {
   await page.view.press('Enter');
   await page.untilVisible('#code-form');
 }
+
+const valueOf = (selector: string) => page.evaluate<string>(`document.querySelector('${selector}').value`);
 
 const wrongFor = (code: string) => (code === '000000' ? '000001' : '000000');
 
@@ -119,9 +133,170 @@ describe('a person', () => {
     await askForCode('mistyped@example.com');
     await page.view.click('#change-email');
     await page.untilVisible('#email-form');
+    await page.untilFocused('email');
+    expect(await valueOf('#email')).toBe('mistyped@example.com');
     await askForCode('right@example.com');
     await page.fill('#code', await outboxCode(server, 'right@example.com'));
     await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+});
+
+describe('the browser', () => {
+  test('goes back from the code to the e-mail step, and forward again by the same address', async () => {
+    await page.open(signInUrl());
+    await askForCode('back@example.com');
+    await page.evaluate('history.back()');
+    await page.untilVisible('#email-form');
+    expect((await page.address()).href).toBe(signInUrl());
+    expect(await valueOf('#email')).toBe('back@example.com');
+    await page.untilFocused('email');
+    await page.view.press('Enter');
+    await page.untilVisible('#code-form');
+    await page.pressKeys(await outboxCode(server, 'back@example.com'));
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+
+  test('of somebody who signed in here before comes with their address', async () => {
+    await page.open(signInUrl());
+    await askForCode('again@example.com');
+    await page.pressKeys(await outboxCode(server, 'again@example.com'));
+    await page.untilVisible('#signed-in');
+    await page.open(signInUrl());
+    await eventually('the address is there', async () => (await valueOf('#email')) === 'again@example.com');
+    await page.open(signInUrl({ email: 'other@example.com' }));
+    expect(await valueOf('#email')).toBe('other@example.com');
+    await expectSoundPage();
+  });
+});
+
+describe('a code that is under way', () => {
+  const folder = emptyFolder();
+  const email = 'owner@example.com';
+  let waiting: RunningServer;
+  beforeAll(async () => {
+    // Only a server that is not ephemeral has a cool-down between two codes.
+    waiting = await startServer(folder.path, {}, ['--dev']);
+    const token = new URL(waiting.setupUrl!).searchParams.get('token');
+    await request(waiting, 'POST', '/api/setup', { body: { token, email } });
+  });
+  afterAll(async () => {
+    await waiting.stop();
+    folder.remove();
+  });
+
+  test('is offered again, never too many tries: after “Change”, after Back, and in a second tab', async () => {
+    await page.open(`${waiting.url}/sign-in`);
+    await askForCode(email);
+    expect(await page.text('#lead')).toContain('We sent a six-digit code');
+    const code = databaseCode(folder.path, email);
+    for (const leave of [() => page.view.click('#change-email'), () => page.evaluate('history.back()')]) {
+      await leave();
+      await page.untilVisible('#email-form');
+      await askForCode(email);
+      expect(await page.text('#lead')).toContain('still works');
+    }
+    expect(databaseCode(folder.path, email)).toBe(code);
+    expect(page.problems).toEqual([]);
+
+    const second = await openBrowserPage();
+    try {
+      await second.open(`${waiting.url}/sign-in`);
+      await second.fill('#email', email);
+      await second.view.press('Enter');
+      await second.untilVisible('#code-form');
+      expect(await second.text('#lead')).toContain('still works');
+      await second.pressKeys(code);
+      await second.untilVisible('#signed-in');
+      expect(second.problems).toEqual([]);
+    } finally {
+      second.close();
+    }
+  });
+
+  test('cannot be asked for again before the countdown on its button has ended', async () => {
+    await page.open(`${waiting.url}/sign-in`);
+    await askForCode('countdown@example.com');
+    expect(await page.text('#resend')).toMatch(/^New code in 0:[23]\d$/);
+    expect(await page.evaluate<boolean>(`document.querySelector('#resend').disabled`)).toBe(true);
+    expect(page.problems).toEqual([]);
+  });
+});
+
+describe('a code', () => {
+  test('is one field for typing, pasting and filling in, under six slots that show it', async () => {
+    await page.open(signInUrl());
+    await askForCode('slots@example.com');
+    const slots = () =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('.slot')].map((slot) => slot.innerText)`);
+    await page.pressKeys('12a3');
+    expect(await slots()).toEqual(['1', '2', '3', '', '', '']);
+    await page.view.press('Backspace');
+    expect(await slots()).toEqual(['1', '2', '', '', '', '']);
+    const { length, autocomplete, inputMode } = await page.evaluate<Record<string, unknown>>(
+      `(({ length }, { autocomplete, inputMode }) => ({ length, autocomplete, inputMode }))(
+        document.querySelectorAll('#code-form input'), document.querySelector('#code'))`,
+    );
+    expect([length, autocomplete, inputMode]).toEqual([1, 'one-time-code', 'numeric']);
+    await page.view.press('Enter');
+    await page.untilText('#code-error', /Enter all six digits/);
+    await expectSoundPage();
+  });
+
+  test('can be asked for again, and the newest one signs in', async () => {
+    await page.open(signInUrl());
+    await askForCode('resend@example.com');
+    const first = await outboxCode(server, 'resend@example.com');
+    await page.untilText('#resend', /^Send a new code$/);
+    await page.view.click('#resend');
+    await page.untilText('#note', /We sent a new code/);
+    expect(await outboxCode(server, 'resend@example.com')).not.toBe(first);
+    await page.untilFocused('code');
+    await page.pressKeys(await outboxCode(server, 'resend@example.com'));
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+});
+
+describe('the foot', () => {
+  test('shows the page in another language, by its address', async () => {
+    await page.open(signInUrl({ email: 'kept@example.com' }));
+    expect(await valueOf('#language')).toBe('en');
+    await leaving(page, () =>
+      page.evaluate(`(() => {
+        const language = document.querySelector('#language');
+        language.value = 'de';
+        language.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`),
+    );
+    expect((await page.address()).href).toBe(signInUrl({ email: 'kept@example.com', locale: 'de' }));
+    expect(await valueOf('#language')).toBe('de');
+    expect(await valueOf('#email')).toBe('kept@example.com');
+    expect(await page.evaluate<number>('document.querySelectorAll("#language option").length')).toBe(15);
+    await expectSoundPage();
+  });
+
+  test('leads to the terms, privacy and imprint of the application, on every step, and only to what it has', async () => {
+    const key = { token: server.workspaceKey };
+    const legalUrls = {
+      terms: 'https://shop.example/terms',
+      privacy: 'https://shop.example/privacy',
+      imprint: 'https://shop.example/imprint',
+    };
+    const { json } = await request(server, 'POST', '/api/applications', { ...key, body: { name: 'Ruled' } });
+    const path = `/api/applications/${json.data.id}`;
+    for (const step of ['publish', 'go-live']) await request(server, 'POST', `${path}/${step}`, key);
+    const shown = () => page.evaluate<string[]>(`[...document.querySelectorAll('footer a')].map(({ href }) => href)`);
+    await page.open(signInUrl({}, json.data.clientId));
+    expect(await shown()).toEqual([]);
+
+    expect((await request(server, 'PATCH', path, { ...key, body: { legalUrls } })).status).toBe(200);
+    await page.open(signInUrl({}, json.data.clientId));
+    expect(await page.text('footer')).toContain('Terms');
+    expect(await shown()).toEqual(Object.values(legalUrls));
+    await askForCode('reads-terms@example.com');
+    expect(await shown()).toEqual(Object.values(legalUrls));
     await expectSoundPage();
   });
 });
@@ -132,8 +307,9 @@ describe('an error', () => {
     await askForCode('wrong@example.com');
     const code = await outboxCode(server, 'wrong@example.com');
     await page.pressKeys(wrongFor(code));
-    await page.untilText('#message', /That code is not right/);
-    expect(await page.evaluate<string>('document.querySelector("#message").getAttribute("role")')).toBe('alert');
+    await page.untilText('#code-error', /That code is not right/);
+    expect(await page.evaluate<string>('document.querySelector("#code-error").getAttribute("role")')).toBe('alert');
+    expect(await page.text('#message')).toBe('');
     expect(await page.evaluate<string>('document.querySelector("#code").getAttribute("aria-invalid")')).toBe('true');
     await page.untilFocused('code');
     await expectSoundPage();
@@ -144,18 +320,25 @@ describe('an error', () => {
     await expectSoundPage();
   });
 
-  test('of five wrong codes is told, and the way on is a new code', async () => {
+  test('of five wrong codes is told with the fifth, before a right one is refused, and the way on is a new code', async () => {
     await page.open(signInUrl());
     await askForCode('exhausted@example.com');
     const code = await outboxCode(server, 'exhausted@example.com');
     for (let attempt = 0; attempt < 5; attempt += 1) {
       await page.fill('#code', wrongFor(code));
-      await page.untilText('#message', /not right/);
-      await page.evaluate('document.querySelector("#message").textContent = ""');
+      await page.untilText('#code-error', attempt < 4 ? /not right/ : /wrong too many times/);
+      await page.evaluate('document.querySelector("#code-error").firstChild.data = ""');
     }
-    await page.fill('#code', code);
-    await page.untilText('#message', /wrong too many times/);
-    expect(await page.isVisible('#resend')).toBe(true);
+    expect(await page.isVisible('#code-submit')).toBe(false);
+    expect(await page.text('#resend')).toBe('Send a new code');
+    expect(await page.evaluate<boolean>('document.querySelector("#resend").disabled')).toBe(false);
+    await expectSoundPage();
+
+    await request(server, 'POST', '/test/clock', { body: { advanceMs: 60_000 } });
+    await page.view.click('#resend');
+    await page.untilVisible('#code-submit');
+    await page.fill('#code', await outboxCode(server, 'exhausted@example.com'));
+    await page.untilVisible('#signed-in');
     await expectSoundPage();
   });
 
@@ -163,8 +346,26 @@ describe('an error', () => {
     await page.open(signInUrl());
     await page.fill('#email', 'no address');
     await page.view.press('Enter');
-    await page.untilText('#message', /does not look like an e-mail address/);
+    await page.untilText('#email-error', /does not look like an e-mail address/);
+    await page.untilFocused('email');
     expect(page.requested.filter((url) => url.includes('/api/'))).toEqual([]);
+    await expectSoundPage();
+  });
+});
+
+describe('trouble with the network', () => {
+  test('stands above the card, and paints no field', async () => {
+    await page.open(signInUrl());
+    await page.evaluate(`(() => {
+      window.fetch = () => Promise.reject(new TypeError('offline'));
+    })()`);
+    await page.fill('#email', 'offline@example.com');
+    await page.view.press('Enter');
+    await page.untilText('#message', /could not be reached/);
+    expect(await page.text('#email-error')).toBe('');
+    expect(
+      await page.evaluate<string | null>('document.querySelector("#email").getAttribute("aria-invalid")'),
+    ).toBeNull();
     await expectSoundPage();
   });
 });
@@ -179,8 +380,9 @@ describe('a refusal', () => {
     await askForCode('stranger@example.com');
     await page.pressKeys(await outboxCode(server, 'stranger@example.com'));
     await page.untilVisible('#refused');
-    expect(await page.text('#refused')).toMatch(/can’t sign in to A draft[^]*closed at the moment/);
-    expect(await page.isVisible('#steps')).toBe(false);
+    expect(await page.text('#refused h1')).toMatch(/^A draft with .* is not open yet$/);
+    expect(await page.text('#refused')).toContain('stranger@example.com');
+    expect(await page.isVisible('#code-form')).toBe(false);
     expect(visits).toEqual([]);
     await expectSoundPage();
 
@@ -203,7 +405,9 @@ describe('an address that is not right', () => {
     expect(await page.text('h1')).toBe('That link does not work');
     expect(await page.isVisible('#email')).toBe(false);
     expect((await page.address()).href).toBe(signInUrl({ returnTo: evil }));
-    expect(await page.evaluate<number>('document.querySelectorAll("a, form, script").length')).toBe(0);
+    expect(await page.evaluate<number>('document.querySelectorAll("form, script").length')).toBe(0);
+    const links = `[...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))`;
+    expect(await page.evaluate<string[]>(links)).toEqual(['/']);
     await expectSoundPage();
   });
 

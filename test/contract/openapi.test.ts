@@ -1,8 +1,8 @@
 /** The OpenAPI description against the operations that are served: what is described is what there is. */
 import { describe, expect, test } from 'bun:test';
-import type { TSchema } from '@sinclair/typebox';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
-import { EVENT_SCHEMAS, EVENT_TYPES } from '@/core/event.ts';
+import { EVENT_SCHEMAS, EVENT_TYPES, TEST_EVENT_TYPE } from '@/core/event.ts';
 import type { Operation } from '@/http/operation.ts';
 import { createInstance } from '../support/instance.ts';
 
@@ -12,26 +12,40 @@ const named = (list: readonly Operation[]) => list.map((operation) => [operation
 const documented = operations.filter(({ isUndocumented }) => !isUndocumented);
 const openPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: object;
+}
+
 interface Described {
   readonly operationId?: string;
   readonly summary?: string;
   readonly tags?: string[];
   readonly security?: Record<string, string[]>[];
-  readonly parameters?: { name: string; in: string; required: boolean; description?: string }[];
+  readonly parameters?: Parameter[];
   readonly requestBody?: { required: boolean; content: Record<string, { schema: object }> };
   readonly responses: Record<
     string,
     {
       headers?: Record<string, object>;
-      content: Record<string, { schema: { $ref?: string }; examples: Record<string, object> }>;
+      content: Record<string, { schema: { allOf?: [{ $ref: string }, ErrorPart] }; examples: Record<string, object> }>;
     }
   >;
+}
+
+/** What one status adds to the shape of an error. */
+interface ErrorPart {
+  readonly properties: Record<string, { readonly enum: string[] }>;
 }
 
 interface Document {
   readonly openapi: string;
   readonly info: { title: string; version: string };
   readonly servers: { url: string }[];
+  readonly security: Record<string, string[]>[];
   readonly tags: { name: string }[];
   readonly components: { securitySchemes: Record<string, { type: string; scheme: string }> };
   readonly paths: Record<string, Record<string, Described>>;
@@ -50,14 +64,38 @@ interface DescribedEvent {
 
 describe('/openapi.yaml', async () => {
   const answer = await instance.call('GET', '/openapi.yaml');
-  const document = Bun.YAML.parse(answer.text) as Document;
+  const written = Bun.YAML.parse(answer.text) as Document;
+  const resolve = <Part>(part: Part): Part => {
+    const [, , kind, name] = (part as { $ref?: string }).$ref?.split('/') ?? [];
+    if (kind === undefined || name === undefined) return part;
+    return (written.components as unknown as Record<string, Record<string, Part>>)[kind]![name]!;
+  };
+  /** With parameters and answers in place of the references to them. */
+  const document: Document = {
+    ...written,
+    paths: Object.fromEntries(
+      Object.entries(written.paths).map(([path, methods]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(methods).map(([method, { parameters = [], responses, ...rest }]) => [
+            method,
+            {
+              ...rest,
+              parameters: parameters.map(resolve),
+              responses: Object.fromEntries(Object.entries(responses).map(([at, answer]) => [at, resolve(answer)])),
+            },
+          ]),
+        ),
+      ]),
+    ),
+  };
   const at = ({ path, method }: Operation) => document.paths[openPath(path)]?.[method.toLowerCase()];
 
-  test('is YAML of OpenAPI 3.1, version 1.0.0, for this server', () => {
+  test('is YAML of OpenAPI 3.1, version 1.0.0, for whichever server it was fetched from', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8']);
     expect(document.openapi).toStartWith('3.1.');
     expect(document.info).toMatchObject({ title: 'Gatehouse', version: '1.0.0' });
-    expect(document.servers).toEqual([{ url: 'http://localhost:8080' }]);
+    expect(document.servers).toMatchObject([{ url: '/' }]);
   });
 
   test('describes exactly the documented operations', () => {
@@ -73,9 +111,10 @@ describe('/openapi.yaml', async () => {
     expect(described.summary).toBe(operation.summary);
     expect(described.tags).toEqual([operation.tag]);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tag);
-    const schemes = (described.security ?? []).flatMap((entry) => Object.keys(entry));
+    // What says nothing takes what is said for all.
+    const schemes = (described.security ?? document.security).flatMap((entry) => Object.keys(entry));
     expect(schemes.every((name) => name in document.components.securitySchemes)).toBe(true);
-    expect(described.security).toBeDefined();
+    expect(document.security).toBeDefined();
     expect(schemes.length > 0).toBe(operation.access !== 'none');
     if (operation.access === 'key') expect(schemes).toEqual(['apiKey']);
     if (operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
@@ -85,8 +124,7 @@ describe('/openapi.yaml', async () => {
   test.each(named(documented))('%s: describes its parameters and body', (_, operation) => {
     const described = at(operation)!;
     const parameters = described.parameters ?? [];
-    for (const parameter of parameters.filter(({ in: place }) => place === 'path'))
-      expect(parameter.description?.length).toBeGreaterThan(10);
+    for (const { name, description } of parameters) expect(description?.length, name).toBeGreaterThan(10);
     const names = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
     expect(names('path')).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
     const ofScope = operation.scope === 'workspace' ? ['workspaceId'] : [];
@@ -116,7 +154,7 @@ describe('/openapi.yaml', async () => {
     ];
     for (const status of statuses) expect(responses, String(status)).toHaveProperty(String(status));
     const isFlat = style === 'verify' || style === 'session' || style === 'oauth';
-    for (const [status, { content }] of Object.entries(responses).filter(([name]) => name !== succeeds)) {
+    for (const [status, { content }] of Object.entries(responses).filter(([name]) => name >= '400')) {
       if (style === 'page') {
         expect(Object.keys(content)).toEqual(['text/html']);
         continue;
@@ -124,28 +162,31 @@ describe('/openapi.yaml', async () => {
       const { schema, examples } = content['application/json']!;
       const codes = Object.keys(examples);
       expect(codes.length).toBeGreaterThan(0);
-      if (!isFlat) expect(schema.$ref).toBe('#/components/schemas/ApiError');
+      const [shape, { properties }] = schema.allOf!;
+      expect(Object.values(properties).map((property) => property.enum)).toEqual([codes]);
+      const name = shape.$ref.split('/').at(-1)!;
+      expect(isFlat ? ['SessionError', 'VerifyError', 'VerifyRefusal', 'OAuthError'] : ['ApiError']).toContain(name);
       for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
     }
   });
 
   test('describes what endpoints are sent: every event type, with the schema of its data', () => {
-    expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES);
-    for (const type of EVENT_TYPES) {
+    expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE]);
+    for (const type of [...EVENT_TYPES, TEST_EVENT_TYPE] as const) {
       const methods = document.webhooks[type]!;
       expect(Object.keys(methods)).toEqual(['post']);
       const { requestBody, responses, security } = methods['post']!;
       expect([requestBody.required, security]).toEqual([true, []]);
       expect(Object.keys(responses)).toContain('200');
-      const { required, properties } = requestBody.content['application/json'].schema;
+      const { required, properties } = resolve(requestBody.content['application/json'].schema);
       expect(required).toEqual(['id', 'type', 'createdAt', 'applicationId', 'data']);
       expect(Object.keys(properties)).toEqual(required);
       expect(properties['type']).toEqual({ type: 'string', const: type } as never);
-      const declared = EVENT_SCHEMAS[type];
+      const declared = type === TEST_EVENT_TYPE ? Type.Object({ webhookId: Type.String() }) : EVENT_SCHEMAS[type];
       const data = properties['data'] as unknown as { required: string[]; properties: Record<string, object> };
       expect(Object.keys(data.properties)).toEqual(Object.keys(declared.properties));
       expect(data.required).toEqual(declared.required!);
-      expect(data.required).toContain('userId');
+      expect(data.required).toContain(type === TEST_EVENT_TYPE ? 'webhookId' : 'userId');
     }
     const ids = EVENT_TYPES.map((type) => document.webhooks[type]!['post']!.operationId);
     expect(new Set([...ids, ...documented.map(({ id }) => id)]).size).toBe(ids.length + documented.length);
@@ -178,16 +219,45 @@ describe('/openapi.yaml', async () => {
   test.each(named(documented))('%s: describes the headers of limits, waiting and credentials', (_, operation) => {
     const headersAt = (status: number) => Object.keys(at(operation)!.responses[status]?.headers ?? {});
     const ofLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-    if (!operation.isRedirect) expect(headersAt(200)).toEqual(operation.limit === 'none' ? [] : ofLimit);
+    if (!operation.isRedirect) {
+      const ofTag = operation.isRevalidated ? ['ETag'] : [];
+      expect(headersAt(200)).toEqual([...ofTag, ...(operation.limit === 'none' ? [] : ofLimit)]);
+      if (operation.isRevalidated) expect(headersAt(304)).toEqual(ofTag);
+    }
     const { responses } = at(operation)!;
     if (responses[429]) expect(headersAt(429)).toEqual(['Retry-After', ...ofLimit]);
     if (responses[503]) expect(headersAt(503)).toEqual(['Retry-After']);
     if (responses[401] && operation.style !== 'page') expect(headersAt(401)).toEqual(['WWW-Authenticate']);
   });
 
+  test('is the same as JSON and as YAML', async () => {
+    const { headers, json } = await instance.call('GET', '/openapi.json');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(json).toEqual(written);
+  });
+
+  test('has a verdict as one of two, told apart by a constant', () => {
+    const { schemas } = written.components as unknown as { schemas: Record<string, object> };
+    expect(schemas['Verdict']).toEqual({
+      oneOf: [{ $ref: '#/components/schemas/TokenAccepted' }, { $ref: '#/components/schemas/TokenRefused' }],
+    });
+    expect(schemas['TokenAccepted']).toMatchObject({ properties: { success: { const: true } } });
+    expect(schemas['TokenRefused']).toMatchObject({ properties: { success: { const: false } } });
+  });
+
+  test('says each record, page and refusal once', () => {
+    const inline: string[] = [];
+    for (const [path, methods] of Object.entries(written.paths))
+      for (const { operationId, responses } of Object.values(methods))
+        for (const [status, response] of Object.entries(responses))
+          if (status >= '400' && !('$ref' in response)) inline.push(`${operationId} ${status} of ${path}`);
+    expect(inline).toEqual([]);
+    expect(answer.text.length).toBeLessThan(340_000);
+  });
+
   test('quotes every time: a bare one is a date to YAML 1.1, not a text', () => {
     expect(answer.text).toMatch(/"\d{4}-\d\d-\d\dT/);
-    expect(answer.text).not.toMatch(/(?:: |- )\d{4}-\d\d-\d\dT/);
+    expect(answer.text).not.toMatch(/(?:[:,-] |\[)\d{4}-\d\d-\d\dT/);
   });
 
   test('describes nothing of our own making: no remedy, no secret', () => {

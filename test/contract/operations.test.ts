@@ -8,7 +8,7 @@ import { DAY, MINUTE } from '@/core/clock.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
-import { errorCodesOf } from '@/modules/description/openapi.ts';
+import { errorCodesOf } from '@/modules/description/failures.ts';
 import { isList, type Operation, parametersOfList } from '@/http/operation.ts';
 import { findApplication } from '@/store/applications.ts';
 import * as given from '../support/given.ts';
@@ -316,7 +316,8 @@ describe('a caller who may call', () => {
       // A sign-out that succeeded ends the session for the operations after it; and a session that has aged is another thing.
       if (isRefused && !['revoked', 'reauthentication_required'].includes(codeOf(answer)))
         refused.push([id, caller, answer.status, codeOf(answer)]);
-      if (id === 'signOut') Object.assign(own.callers, await freshSessions(own, caller));
+      if (id === 'signOut' || id === 'forgetAccountSession')
+        Object.assign(own.callers, await freshSessions(own, caller));
     }
     expect(refused).toEqual([]);
   });
@@ -388,7 +389,8 @@ describe('a normal instance', () => {
   test('guards everything below /api but sign-in, setup, devices and what is public of an application', () => {
     const open = operations.filter(({ access, path }) => access === 'none' && path.startsWith('/api'));
     const isMeantToBe = (path: string) =>
-      path === '/api/setup' || /^\/api\/(?:auth\/google|v1\/auth|v1\/device|applications\/:id\/public)\//.test(path);
+      path === '/api/setup' ||
+      /^\/api\/(?:auth\/google|v1\/auth|v1\/device|v1\/i18n|applications\/:id\/public)\//.test(path);
     expect(open.filter(({ path }) => !isMeantToBe(path)).map(({ id }) => id)).toEqual([]);
   });
 

@@ -9,6 +9,8 @@ test('an adjustable clock runs with its base and keeps what it was moved by', ()
   clock.advance(0);
   time = 2000;
   expect(clock.now()).toBe(2500);
+  // What clocks elsewhere show.
+  expect(clock.real()).toBe(2000);
 });
 
 test('an adjustable clock never goes back', () => {

@@ -40,6 +40,18 @@ describe('negotiateLocale', () => {
     expect(negotiateLocale(null, 'pt-AO')).toBe('pt-PT');
   });
 
+  test('who speaks none of the languages is answered in the nearest that CLDR knows', () => {
+    expect(negotiateLocale(null, 'ca')).toBe('es');
+    expect(negotiateLocale(null, 'gsw-CH')).toBe('de');
+    expect(negotiateLocale('sk', 'en')).toBe('cs');
+  });
+
+  test('a language that is spoken goes before one that is only near', () => {
+    expect(negotiateLocale(null, 'ca, fr;q=0.5')).toBe('fr');
+    expect(negotiateLocale(null, 'de-AT, en')).toBe('de');
+    expect(negotiateLocale(null, 'pt-AO, en')).toBe('pt-PT');
+  });
+
   test('English is the answer when nothing is asked for or nothing matches', () => {
     expect(negotiateLocale(null, null)).toBe('en');
     expect(negotiateLocale(undefined, '*')).toBe('en');
@@ -47,7 +59,13 @@ describe('negotiateLocale', () => {
   });
 
   test('a hostile header is answered at once', () => {
-    const hostile = ['a-'.repeat(500_000), ','.repeat(1_000_000), `${'x;'.repeat(400_000)}, de`, ' '.repeat(1_000_000)];
+    const hostile = [
+      'a-'.repeat(500_000),
+      'x-foo, und, i-klingon, de-',
+      ','.repeat(1_000_000),
+      `${'x;'.repeat(400_000)}, de`,
+      ' '.repeat(1_000_000),
+    ];
     const before = performance.now();
     for (const header of hostile) expect(negotiateLocale(header, header)).toBe('en');
     expect(performance.now() - before).toBeLessThan(100);

@@ -318,7 +318,7 @@ export const CASES: Case[] = [
     operation: 'unlinkProviderIdentity',
     prepare: async ({ instance, ada }) => {
       wayInId = await given.identity(instance, ada.userId);
-      await prove(instance, ada);
+      await prove(instance, ada, { purpose: 'provider_removal', target: wayInId });
     },
     act: ({ instance, ada }) => instance.call('DELETE', `/api/account/providers/${wayInId}`, { token: ada.token }),
     emits: ({ ada: { userId } }) => [event('user.identity_changed', { userId, changed: ['provider'] })],

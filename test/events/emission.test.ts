@@ -18,6 +18,8 @@ import { anyId, createWorld, instances } from './world.ts';
 
 /** Operations that change nobody: there is nothing to tell. */
 const SILENT = [
+  'keepAccountSession',
+  'forgetAccountSession',
   'sendSignInCode',
   'verifySession',
   'verifyToken',

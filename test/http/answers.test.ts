@@ -21,7 +21,7 @@ describe('every answer', () => {
       ['GET', '/', 302],
       ['GET', '/sign-in', 200],
       ['GET', '/sign-in?clientId=nothing', 404],
-      ['GET', '/setup', 404],
+      ['GET', '/setup?token=nothing', 404],
       ['GET', '/assets/nothing', 404],
       ['GET', '/openapi.yaml', 200],
       ['GET', '/openapi.roles.json', 200],

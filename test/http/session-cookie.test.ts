@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { sessionCookie } from '@/http/session-cookie.ts';
+import { isFromOwnPage, sessionCookie } from '@/http/session-cookie.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const SECURE = { GATEHOUSE_BASE_URL: 'https://auth.example.com' };
@@ -97,6 +97,18 @@ describe('a write that is authenticated by the console’s cookie', () => {
       expect([answer.status, answer.json.data.name]).toEqual([200, 'Shop']);
     },
   );
+
+  test.each([
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080', true],
+    ['http://127.0.0.1:8080', 'http://localhost:8080', true],
+    ['http://127.0.0.1:8080', 'http://localhost:9090', false],
+    ['http://127.0.0.1:8080', 'https://localhost:8080', false],
+    ['http://localhost:8080', 'http://127.0.0.1:8080', false],
+    ['http://192.0.2.1:8080', 'http://localhost:8080', false],
+  ])('at %s may come from %s: %p, as passkeys work under the name alone', (baseUrl, origin, isOwn) => {
+    const request = new Request(baseUrl, { method: 'POST', headers: { origin, 'sec-fetch-site': 'same-origin' } });
+    expect(isFromOwnPage(request, baseUrl)).toBe(isOwn);
+  });
 
   test('needs no proof of origin with a bearer token: no browser sends one by itself', async () => {
     const { instance, token } = await signedIn();

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import { AppError } from '@/core/error.ts';
-import { devicePageRoute } from '@/pages/device-route.ts';
+import { textsFor } from '@/i18n/catalogue.ts';
+import { devicePageRoute } from '@/pages/device/route.tsx';
 import { type Application, findApplication } from '@/store/applications.ts';
 import * as given from '../support/given.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
@@ -25,6 +26,9 @@ async function open(query: string, ip = '203.0.113.7'): Promise<Response> {
     limits: instance.config.limits,
     baseUrl: () => BASE_URL,
     providerFor: async () => ({ name: 'Google' }),
+    wrongTriesPerCode: instance.config.limits.wrongTriesPerCode,
+    isMailOff: false,
+    isDev: false,
   });
   const request = new Request(`${BASE_URL}/device${query}`);
   return route.handle({ context: { request, ip, headers: {} } } as never) as Promise<Response>;
@@ -53,17 +57,19 @@ test.each(['BCDF-GHJK', 'bcdfghjk', 'bcdf%20ghjk'])('a good code (%s) leads to i
   const answer = await open(`?code=${code}&locale=de`);
   expect(answer.status).toBe(200);
   const page = await answer.text();
-  expect(page).toContain('Sign in to Acme');
+  expect(page).toContain(textsFor('de')('signin.title', { app: 'Acme' }));
   const data = JSON.parse(/id="page-data">(.*)<\/script>/.exec(page)![1]!);
-  expect(data).toMatchObject({
+  expect(data.props).toMatchObject({
+    locale: 'de',
     userCode: 'BCDF-GHJK',
-    clientId: application.clientId,
-    passkeyHost: 'auth.example.com',
+    application: { id: application.id, clientId: application.clientId, name: 'Acme' },
+    ways: { isCodeAllowed: true, passkeyHost: 'auth.example.com' },
   });
 });
 
 test('the provider’s way back is this very page', async () => {
-  const link = /id="provider" href="([^"]+)"/.exec(await (await open('?code=bcdfghjk&locale=de')).text())![1]!;
+  const page = await (await open('?code=bcdfghjk&locale=de')).text();
+  const [, link = ''] = /<a id="provider" href="([^"]+)"/.exec(page) ?? [];
   const start = new URL(link.replaceAll('&amp;', '&'));
   expect(start.origin + start.pathname).toBe(`${BASE_URL}/api/auth/google/start`);
   expect(start.searchParams.get('clientId')).toBe(application.clientId);

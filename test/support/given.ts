@@ -21,6 +21,7 @@ import { insertAlias, updateUser, type User } from '@/store/people.ts';
 import { insertIdentity } from '@/store/provider-identities.ts';
 import { insertWorkspace } from '@/store/workspaces.ts';
 import type { Answer, Instance } from './instance.ts';
+import { makeRoomy } from './roomy-key.ts';
 
 /** A session's place, which can be forgotten. */
 const ELSEWHERE: Actor = { ...SYSTEM_ACTOR, ip: '198.51.100.7', ipCountry: 'AT' };
@@ -46,6 +47,7 @@ export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant
     await apiKeys.adopt(unit, id, workspaceKey);
     return id;
   });
+  await makeRoomy(db, workspaceKey);
   const { id } = await applications.create(SYSTEM_ACTOR, workspaceId, { name });
   await applications.publish(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
   await applications.goLive(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
@@ -200,9 +202,9 @@ export function passkeys(
 }
 
 /** An identity at a provider as a way in, good in all workspaces. @returns its id. */
-export async function identity(instance: Instance, userId: string): Promise<string> {
-  const subject = { issuer: 'https://id.example.com', clientId: 'gatehouse', subject: '1', email: null };
-  return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...subject }))).id;
+export async function identity(instance: Instance, userId: string, subject = '1'): Promise<string> {
+  const proved = { issuer: 'https://id.example.com', clientId: 'gatehouse', subject, email: null };
+  return (await write(instance, (unit) => insertIdentity(unit, { userId, workspaceId: null, ...proved }))).id;
 }
 
 /** Further sessions of a member, made in one change; open for as long as the application says. */

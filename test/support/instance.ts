@@ -16,6 +16,7 @@ import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createServices, type Services } from '../../src/services.ts';
 import { type Application, findApplication } from '../../src/store/applications.ts';
 import { openTestDatabase, type TestDatabase } from './database.ts';
+import { makeRoomy } from './roomy-key.ts';
 
 /** A Monday noon, on a minute's edge, so that windows of the clock are predictable. */
 export const START = Date.parse('2026-03-02T12:00:00.000Z');
@@ -77,6 +78,8 @@ export interface InstanceOptions {
   readonly mail?: MailTransport;
   readonly outbound?: GuardedFetch;
   readonly isStopping?: () => boolean;
+  /** Leaves the workspace key the limits that it is made with. */
+  readonly isKeyAsMade?: boolean;
   /** What the instance's clock runs with, so that it can be set back; by default it stands at `START`. */
   readonly time?: Clock;
 }
@@ -88,7 +91,9 @@ const refuseAll: GuardedFetch = async ({ url }) => {
 
 export async function createInstance(options: InstanceOptions = {}): Promise<Instance> {
   const clock = adjustableClock(options.time ?? { now: () => START });
-  return openInstance(options, await openTestDatabase(clock), clock, systemRandom.bytes(32));
+  const instance = await openInstance(options, await openTestDatabase(clock), clock, systemRandom.bytes(32));
+  if (!options.isKeyAsMade) await makeRoomy(instance.db, instance.workspaceKey);
+  return instance;
 }
 
 async function openInstance(

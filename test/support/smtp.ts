@@ -11,25 +11,55 @@ export interface ReceivedMail {
   readonly raw: string;
 }
 
+/** What the server says instead of what it would: each a reply such as `550 5.1.1 mailbox unknown`. */
+export interface Replies {
+  /** In place of the greeting. */
+  readonly greeting?: string;
+  readonly logIn?: string;
+  readonly sender?: string;
+  /** To RCPT TO. @returns `silence` for never, null for a yes. */
+  readonly recipient?: (address: string) => string | 'silence' | null;
+  readonly message?: string;
+}
+
 export interface TestMailServer {
   readonly url: string;
+  readonly port: number;
   /** What it took. */
   readonly received: readonly ReceivedMail[];
   /** What it was offered, taken or not. */
   readonly offered: readonly ReceivedMail[];
   /** The next messages are refused with this reply code; null takes them again. */
   refuseWith(code: number | null): void;
+  /** From now on; nothing for a server as it should be. */
+  reply(replies: Replies): void;
   close(): Promise<void>;
 }
 
-export async function startMailServer(port = 0): Promise<TestMailServer> {
+export interface MailServerOptions {
+  readonly port?: number;
+  /** Offers STARTTLS with this certificate, or speaks TLS from the first byte. */
+  readonly tls?: { readonly key: string; readonly cert: string; readonly isImplicit?: boolean };
+}
+
+export async function startMailServer({ port = 0, tls }: MailServerOptions = {}): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   const offered: ReceivedMail[] = [];
   let refusal: number | null = null;
+  let replies: Replies = {};
+  const answer = (reply: string | null | undefined, done: (error?: Error | null) => void) => {
+    if (reply !== 'silence') done(reply ? errorOf(reply) : null);
+  };
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    ...(tls ? { key: tls.key, cert: tls.cert, secure: tls.isImplicit === true } : { allowInsecureAuth: true }),
+    disabledCommands: tls ? [] : ['STARTTLS'],
     closeTimeout: 100,
+    onConnect: (_, done) => answer(replies.greeting, done),
+    onAuth: ({ username }, _, done) =>
+      replies.logIn ? done(errorOf(replies.logIn)) : done(null, { user: username ?? '' }),
+    onMailFrom: (_, __, done) => answer(replies.sender, done),
+    onRcptTo: ({ address }, _, done) => answer(replies.recipient?.(address), done),
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -40,6 +70,7 @@ export async function startMailServer(port = 0): Promise<TestMailServer> {
           ...parseMessage(Buffer.concat(chunks).toString('latin1')),
         };
         offered.push(mail);
+        if (replies.message !== undefined) return done(errorOf(replies.message));
         if (refusal !== null) return done(Object.assign(new Error('refused by the test'), { responseCode: refusal }));
         received.push(mail);
         done();
@@ -50,12 +81,19 @@ export async function startMailServer(port = 0): Promise<TestMailServer> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const { port: actual } = server.server.address() as { port: number };
   return {
-    url: `smtp://127.0.0.1:${actual}`,
+    url: `${tls?.isImplicit ? 'smtps' : 'smtp'}://127.0.0.1:${actual}`,
+    port: actual,
     received,
     offered,
     refuseWith: (code) => void (refusal = code),
+    reply: (given) => void (replies = given),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
+}
+
+function errorOf(reply: string): Error {
+  const [, status, words] = /^(\d{3}) ([^]*)$/.exec(reply)!;
+  return Object.assign(new Error(words), { responseCode: Number(status) });
 }
 
 /** As much of MIME (RFC 2045 to 2047) as our own mails use: one multipart/alternative of two parts. */

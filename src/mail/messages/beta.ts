@@ -1,36 +1,26 @@
 /** The mails of the beta gate: you are in, not yet, and now open. */
-import { type MailContent, noticeMail } from './notice.ts';
+import type { Locale } from '../../core/locale.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { letterMail, type MailContent, type Sender } from '../letter.tsx';
 
 /** What became of a request to be let in. */
 export type BetaMail = 'approved' | 'declined' | 'launched';
 
-const TEXTS: Record<BetaMail, { subject: string; before: (app: string) => string[] }> = {
-  approved: {
-    subject: 'You can now sign in to',
-    before: (app) => [`Your request was approved: you can sign in to ${app} with this e-mail address from now on.`],
-  },
-  declined: {
-    subject: 'Your request for',
-    before: (app) => [
-      `Thank you for your interest in ${app}. There is no place for you yet, but we will be in touch: when it opens to everyone, you will hear of it.`,
-    ],
-  },
-  launched: {
-    subject: 'Now open:',
-    before: (app) => [
-      `You asked to hear when ${app} opens: it is open now, and you can sign in with this e-mail address.`,
-    ],
-  },
-};
+const SERVICES = { approved: 'betaApproved', declined: 'betaDeclined', launched: 'betaLaunched' } as const;
 
-/** For people who may have no account: says why they get it. */
-export function betaMail(kind: BetaMail, applicationName: string): MailContent {
-  const { subject, before } = TEXTS[kind];
-  return noticeMail({
-    locale: 'en',
-    subject: `${subject} ${applicationName}`,
-    heading: `${subject} ${applicationName}`,
-    before: before(applicationName),
-    after: ['You get this mail because this address was left with us.'],
+/** For people who may have no account: says why they get it. @param signInUrl where those who may sign in do so. */
+export function betaMail(kind: BetaMail, locale: Locale, application: Sender, signInUrl: string): MailContent {
+  const text = textsFor(locale);
+  const app = application.name;
+  const service = SERVICES[kind];
+  const title = text(`email.${service}.title`, { app });
+  return letterMail({
+    text,
+    sender: application,
+    subject: title,
+    heading: title,
+    lead: [text(`email.${service}.lead`, { app })],
+    ...(kind !== 'declined' && { link: { label: text('email.signInAction', { app }), url: signInUrl } }),
+    small: [text('email.betaReason', { app })],
   });
 }

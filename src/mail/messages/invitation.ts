@@ -1,21 +1,28 @@
 /** The mail that invites somebody to a workspace. */
-import { type MailContent, noticeMail } from './notice.ts';
+import type { Locale } from '../../core/locale.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
 /** What somebody is invited to. */
 export interface InvitationMail {
+  readonly locale: Locale;
   readonly workspaceName: string;
-  readonly role: string;
+  readonly role: 'owner' | 'admin' | 'member';
   /** Where they sign in. */
   readonly url: string;
 }
 
 /** Carries no token: whoever holds the address signs in as always. */
-export function invitationMail({ workspaceName, role, url }: InvitationMail): MailContent {
-  return noticeMail({
-    locale: 'en',
-    subject: `You were invited to ${workspaceName}`,
-    heading: `You were invited to ${workspaceName}`,
-    before: [`You are now a member, as ${role}. Sign in with this e-mail address:`, url],
-    after: ['If you did not expect this, you can ignore it.'],
+export function invitationMail({ locale, workspaceName: workspace, role, url }: InvitationMail): MailContent {
+  const text = textsFor(locale);
+  const title = text('email.invitation.title', { workspace });
+  return letterMail({
+    text,
+    sender: PRODUCT,
+    subject: title,
+    heading: title,
+    lead: [text(`email.invitation.${role}`)],
+    link: { label: text('email.invitation.action'), url },
+    small: [text('email.invitation.ignore', { workspace })],
   });
 }

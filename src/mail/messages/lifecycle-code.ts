@@ -1,32 +1,34 @@
-/** The mail that carries the code for archiving, deleting or hiding an application; for operators, in English. */
-import { type MailContent, noticeMail } from './notice.ts';
+/** The mail that carries the code for archiving, deleting or hiding an application; for operators. */
+import type { Locale } from '../../core/locale.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-const ACTIONS = {
-  archive: { verb: 'archive', effect: 'Sign-in stops and everybody is signed out. It can be undone.' },
-  delete: { verb: 'delete', effect: 'Sign-in stops and everybody is signed out. It can be undone for 90 days.' },
-  hide_now: { verb: 'hide', effect: 'Sign-in stops, everybody is signed out and it leaves the list at once.' },
-} as const;
+const ACTIONS = { archive: 'archive', delete: 'delete', hide_now: 'hide' } as const;
 
 /** A code, and what it does to which application. */
 export interface LifecycleCodeMail {
+  readonly locale: Locale;
   readonly kind: keyof typeof ACTIONS;
   readonly applicationName: string;
   readonly code: string;
   readonly lifetimeMinutes: number;
+  /** How long a deletion can be undone. */
+  readonly graceDays: number;
 }
 
 /** Says what will happen before it shows the code. */
-export function lifecycleCodeMail({ kind, applicationName, code, lifetimeMinutes }: LifecycleCodeMail): MailContent {
-  const { verb, effect } = ACTIONS[kind];
-  return noticeMail({
-    locale: 'en',
-    subject: `${code} is the code to ${verb} ${applicationName}`,
-    heading: `Confirm that ${applicationName} is to be ${verb === 'hide' ? 'hidden' : `${verb}d`}`,
-    before: [effect, 'Enter this code to confirm:'],
+export function lifecycleCodeMail(mail: LifecycleCodeMail): MailContent {
+  const { locale, kind, applicationName: app, code, lifetimeMinutes, graceDays } = mail;
+  const text = textsFor(locale);
+  const action = ACTIONS[kind];
+  return letterMail({
+    text,
+    sender: PRODUCT,
+    subject: text(`email.${action}.subject`, { code, app }),
+    heading: text(`email.${action}.heading`, { app }),
+    lead: [text(`email.${action}.effect`, { app, days: graceDays }), text('email.codeConfirm')],
     code,
-    after: [
-      `It expires in ${lifetimeMinutes} minutes and works once.`,
-      'If nobody of your team asked for it, change your API keys: somebody holds one with full access.',
-    ],
+    note: text('email.codeExpiry', { minutes: lifetimeMinutes }),
+    small: [text('email.lifecycleNotYou')],
   });
 }

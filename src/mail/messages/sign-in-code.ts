@@ -1,13 +1,12 @@
 /** The mail that carries a sign-in code: readable at a glance and autofillable. */
-import { format } from '../../core/format.ts';
 import type { Locale } from '../../core/locale.ts';
-import { catalogueFor } from '../../i18n/catalogue.ts';
-import { type MailContent, noticeMail } from './notice.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { letterMail, type MailContent, type Sender } from '../letter.tsx';
 
 /** A code, and where it is typed. */
 export interface SignInCodeMail {
   readonly locale: Locale;
-  readonly applicationName: string;
+  readonly application: Sender;
   readonly code: string;
   readonly lifetimeMinutes: number;
   /** Host of the page the code is typed into. */
@@ -18,17 +17,18 @@ export interface SignInCodeMail {
  * The last line of the text part is `@host #code`, which lets a browser offer the code on that host only
  * (https://wicg.github.io/sms-one-time-codes/).
  */
-export function signInCodeMail({ locale, applicationName, code, lifetimeMinutes, host }: SignInCodeMail): MailContent {
-  const { locale: language, texts } = catalogueFor(locale);
-  const { email } = texts;
-  const app = applicationName.replace(/\s+/g, ' ');
-  return noticeMail({
-    locale: language,
-    subject: format(email.subject, { code, app }),
-    heading: format(email.heading, { app }),
-    before: [email.intro],
+export function signInCodeMail({ locale, application, code, lifetimeMinutes, host }: SignInCodeMail): MailContent {
+  const text = textsFor(locale);
+  const app = application.name;
+  return letterMail({
+    text,
+    sender: application,
+    subject: text('email.codeSubject', { code, app }),
+    heading: text('email.codeHeading', { app }),
+    lead: [text('email.codeIntro')],
     code,
-    after: [format(email.expiry, { minutes: lifetimeMinutes }), email.ignore],
+    note: text('email.codeExpiry', { minutes: lifetimeMinutes }),
+    small: [text('email.codeIgnore', { app })],
     signature: `@${host} #${code}`,
   });
 }

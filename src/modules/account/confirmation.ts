@@ -4,11 +4,13 @@ import { isoTime, MINUTE } from '../../core/clock.ts';
 import type { AuditEntry } from '../../core/audit.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { type AccountCodeMail, accountCodeMail } from '../../mail/messages/account.ts';
-import type { MailContent } from '../../mail/messages/notice.ts';
-import { requireApplication } from '../../store/applications.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
+import type { MailContent } from '../../mail/letter.tsx';
+import { type Confirmation, accountCodeMail } from '../../mail/messages/account.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
+import { requireUser } from '../../store/people.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -18,18 +20,17 @@ export interface ConfirmationDependencies {
   readonly challenges: CodeChallenges;
 }
 
-type Action = AccountCodeMail['kind'];
+type Action = Confirmation['kind'];
 
 /** An action that a person is to confirm. */
 export interface Asked {
-  readonly action: Action;
+  readonly confirmation: Confirmation;
   /** Where the code goes; the address whose holder has to confirm. */
   readonly email: string;
   /** What the code stands for, handed back when it is given. */
   readonly data?: Record<string, unknown>;
-  readonly explanation?: readonly string[];
   /** Sent in place of the code, where the address cannot serve but nobody may learn that from the answer. */
-  readonly insteadOfCode?: MailContent;
+  readonly insteadOfCode?: (application: Application) => MailContent;
   /** Put on record once the code is on its way. */
   readonly audit?: AuditEntry['kind'];
 }
@@ -48,19 +49,16 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
     async ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Promise<Asked>): Promise<CodeAsked> {
       const { applicationId, sessionId, userId } = principal;
       const outcome = await db.write(actor, async (unit) => {
-        const { action, email, data = {}, explanation = [], insteadOfCode, audit } = await prepare(unit);
-        const issued = await challenges.issueFor(unit, { purpose: action, applicationId, email }, data, sessionId);
+        const { confirmation, email, data = {}, insteadOfCode, audit } = await prepare(unit);
+        const subject = { purpose: confirmation.kind, applicationId, email };
+        const issued = await challenges.issueFor(unit, subject, data, sessionId);
         if (!issued.ok) return { ...issued, now: unit.now };
         const { code, challengeId, expiresAt } = issued;
+        const application = await requireApplication(unit, applicationId);
+        const locale = localeToWriteIn((await requireUser(unit, userId)).locale);
+        const lifetimeMinutes = CODE_LIFETIME_MS / MINUTE;
         const mail =
-          insteadOfCode ??
-          accountCodeMail({
-            kind: action,
-            applicationName: (await requireApplication(unit, applicationId)).name,
-            code,
-            lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
-            explanation,
-          });
+          insteadOfCode?.(application) ?? accountCodeMail({ locale, application, confirmation, code, lifetimeMinutes });
         await queueMail(unit, { to: email, ...mail, code: insteadOfCode ? null : code, expiresAt });
         if (audit) await recordAudit(unit, { kind: audit, applicationId, userId });
         return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };

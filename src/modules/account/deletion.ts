@@ -1,18 +1,22 @@
 /** Deletes a person's account: what they gave is wiped, what has to stay is named before they confirm. */
 import type { Actor } from '../../core/actor.ts';
+import { DAY, isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
-import { accountDeletedMail } from '../../mail/messages/account.ts';
+import { SENT_KEPT_MS } from '../../jobs/retention.ts';
+import { accountDeletedMail, deletionStatement } from '../../mail/messages/account.ts';
 import { deleteAddressesOf } from '../../store/addresses.ts';
 import { forgetPersonalKeys } from '../../store/api-keys.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { deleteInterestsOf } from '../../store/beta-interests.ts';
 import { forgetDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
-import { deleteEmailChangesOf } from '../../store/email-changes.ts';
+import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
 import { deleteImagesOf } from '../../store/images.ts';
 import { deleteLanguagesOf } from '../../store/languages.ts';
 import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
@@ -64,40 +68,30 @@ export type Deletions = ReturnType<typeof deletionService>;
 
 /** @param auditDays told to the person, before and after, as how long records stay. */
 export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
-  const statement = {
-    deleted: [
-      'Your names, addresses, legal entities, languages, region and pictures.',
-      'Your passkeys, connected sign-in providers and usernames, your roles, scopes and groups.',
-      'Your places on the lists of applications that are not open yet, and what others have imported for you.',
-      'Where your sessions and connected devices were, and what they are called; all of them end.',
-    ],
-    kept: [
-      'Your e-mail address and the addresses before it, so that nobody can sign in or register with them.',
-      'Which applications of this server you were a member of, and when.',
-      `Records of what was done, for ${auditDays} days; sent mails and events, for 30 days.`,
-      'What the applications themselves keep of you: ask them.',
-    ],
-  };
+  const retention = { auditDays, mailDays: SENT_KEPT_MS / DAY };
+  /** What an API says, it says in English. */
+  const statement = deletionStatement('en', retention);
 
   return {
     /**
      * Mails a code, and says what a deletion deletes and keeps.
      *
-     * @throws {AppError} reauthentication_required; invalid_state for the only owner of a workspace; rate_limited
+     * @throws {AppError} reauthentication_required; invalid_state for the only owner of a workspace, and while a change of the
+     * address can be undone; rate_limited
      */
     async ask(actor: Actor, principal: SessionPrincipal): Promise<DeletionAsked> {
       const asked = await confirmations.ask(actor, principal, async (unit) => {
-        await requireOwnProof(unit, principal);
+        await requireOwnProof(unit, principal, { purpose: 'account_deletion' });
         await refuseOnlyOwner(unit, principal.userId);
+        await refuseWhileUndoable(unit, principal.userId);
         const { email } = await requireUser(unit, principal.userId);
         return {
-          action: 'account_deletion',
+          confirmation: { kind: 'account_deletion', retention },
           email,
           audit: 'account.deletion_requested',
-          explanation: ['This is deleted for good:', ...statement.deleted, 'This is kept:', ...statement.kept],
         };
       });
-      return { ...asked, ...statement };
+      return { ...asked, ...statement, recordDays: auditDays };
     },
 
     /**
@@ -119,7 +113,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
       return confirmations.give(actor, principal, { action: 'account_deletion', challengeId, code }, async (unit) => {
         const { userId, applicationId } = principal;
         await refuseOnlyOwner(unit, userId);
-        const { email } = await requireUser(unit, userId);
+        await refuseWhileUndoable(unit, userId);
+        const { email, locale } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
         // Whoever keeps a place for them has never seen them, and is not told.
         for (const { id } of await listReservationsOf(unit, userId)) await deleteReservation(unit, id);
@@ -128,7 +123,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         for (const wipe of WIPED) await wipe(unit, userId);
         await updateUser(unit, userId, { ...BLANK, deletedAt: unit.now });
         await recordAudit(unit, { kind: 'account.deleted', applicationId, userId });
-        await mailNotice(unit, email, accountDeletedMail(statement));
+        const application = await requireApplication(unit, applicationId);
+        await mailNotice(unit, email, accountDeletedMail(localeToWriteIn(locale), application, retention));
         return { userId, kept: statement.kept };
       });
     },
@@ -143,7 +139,13 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
   await forgetPersonalKeys(unit, memberIds);
   await forgetDeviceGrants(unit, memberIds);
   await clearGrants(unit, memberIds);
-  await updateMembers(unit, memberIds, { status: 'deleted', statusReason: 'account_deleted', username: null });
+  await updateMembers(unit, memberIds, {
+    status: 'deleted',
+    statusReason: 'account_deleted',
+    statusBeforeDeletion: null,
+    reasonBeforeDeletion: null,
+    username: null,
+  });
   // Applications that the person had left are told too: they may still keep data of them.
   for (const { applicationId, status } of memberships)
     if (status !== 'deleted')
@@ -154,4 +156,15 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
 async function refuseOnlyOwner(reader: Reader, userId: string): Promise<void> {
   const [name] = await workspacesOwnedAlone(reader, userId);
   if (name !== undefined) throw new AppError('invalid_state', { hint: 'only_owner', values: { workspace: name } });
+}
+
+/**
+ * Whoever has moved the account to a mailbox of theirs must not destroy what the holder of the one before would get back.
+ *
+ * @throws {AppError} invalid_state
+ */
+async function refuseWhileUndoable(unit: Unit, userId: string): Promise<void> {
+  const until = await findUndoEnd(unit, userId, unit.now);
+  if (until !== null)
+    throw new AppError('invalid_state', { hint: 'email_change_open', values: { until: isoTime(until) } });
 }

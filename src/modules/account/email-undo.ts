@@ -1,13 +1,16 @@
 /** The link by which the holder of an address undoes that the account was moved to another one. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
+import { UNDO_PATH } from '../../core/undo-path.ts';
 import { AppError } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { Random } from '../../core/random.ts';
 import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
-import { accountChangeMail } from '../../mail/messages/account.ts';
+import { emailUndoneMail } from '../../mail/messages/account-change.ts';
 import { mailNotice } from '../../mail/notice.ts';
-import { recordAudit } from '../../store/audit.ts';
+import { requireApplication } from '../../store/applications.ts';
+import { listAddedByMovers, recordAudit } from '../../store/audit.ts';
 import { dropCodesTo } from '../../store/codes.ts';
 import {
   type EmailChange,
@@ -26,8 +29,8 @@ import { endAccess } from './end-access.ts';
 /** How long the address before can undo a change. */
 export const UNDO_DAYS = 7;
 
-/** Where the link leads. */
-export const UNDO_PATH = '/undo-email-change';
+/** What was added so long before the change, in whichever session, was added for it. */
+const BEFORE_MS = DAY;
 
 export interface EmailUndoDependencies {
   readonly db: Database;
@@ -85,21 +88,29 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
 
 /** The address that it had is nobody's from then on: it is not archived, since it was never this person's. */
 async function putBack(unit: Unit, change: EmailChange): Promise<void> {
-  const { userId, previousEmail } = change;
-  const { email } = await requireUser(unit, userId);
+  const { userId, applicationId, previousEmail } = change;
+  const { email, locale } = await requireUser(unit, userId);
   await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
-  if (email === previousEmail) return;
-  // Whoever has the link has read that mailbox.
+  // Whoever has the link has read that mailbox. Browsers that were known before are not known any more: see known-browsers.ts.
   await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
+  if (email === previousEmail) return;
   await dropCodesTo(unit, email);
   await moveInterest(unit, email, previousEmail);
-  await mailNotice(unit, email, accountChangeMail('email_change_undone', null));
+  const application = await requireApplication(unit, applicationId);
+  await mailNotice(unit, email, emailUndoneMail(localeToWriteIn(locale), application, false));
 }
 
-/** Those that have come since the change. @returns which there were. */
+/**
+ * Those that have come since the change or shortly before it, and those that a session added, whenever, that has changed the
+ * address: it was the stranger's.
+ *
+ * @returns which there were.
+ */
 async function removeWaysIn(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
-  const passkeys = await deletePasskeysSince(unit, userId, createdAt);
-  const identities = await deleteIdentitiesSince(unit, userId, createdAt);
+  const byMovers = await listAddedByMovers(unit, userId, createdAt);
+  const since = createdAt - BEFORE_MS;
+  const passkeys = await deletePasskeysSince(unit, userId, since, byMovers);
+  const identities = await deleteIdentitiesSince(unit, userId, since, byMovers);
   return [...(passkeys > 0 ? ['passkey'] : []), ...(identities > 0 ? ['provider'] : [])];
 }
 
@@ -116,7 +127,9 @@ async function tell(
     email,
     detail: { removed },
   });
-  await mailNotice(unit, email, accountChangeMail('email_change_undone', null));
+  const { locale } = await requireUser(unit, userId);
+  const application = await requireApplication(unit, applicationId);
+  await mailNotice(unit, email, emailUndoneMail(localeToWriteIn(locale), application, true));
 }
 
 function linkGone(): AppError {

@@ -2,17 +2,26 @@
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
-import { addressTakenMail, emailChangedMail } from '../../mail/messages/account.ts';
+import { addressTakenMail, emailChangedMail } from '../../mail/messages/account-change.ts';
+import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { dropCodesTo } from '../../store/codes.ts';
-import { deleteAlias, insertAlias, isAddressOfAnother, requireUser, updateUser } from '../../store/people.ts';
+import { dropCodesTo, forgetProofs } from '../../store/codes.ts';
+import {
+  deleteAlias,
+  findHolder,
+  insertAlias,
+  isAddressOfAnother,
+  requireUser,
+  updateUser,
+} from '../../store/people.ts';
 import { forgetSessionProof } from '../../store/sessions.ts';
 import { moveInterest } from '../beta/interests.ts';
 import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
 import { announce } from '../users/announce.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS, requireProof } from '../sign-in/freshness.ts';
+import { FRESH_MS, requireProof, type WantedProof } from '../sign-in/freshness.ts';
 import { type EmailUndo, UNDO_DAYS } from './email-undo.ts';
 import { endAccess } from './end-access.ts';
 import type { CodeAsked, CodeGiven } from './model.ts';
@@ -41,16 +50,20 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       const email = normalizeEmail(text);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return confirmations.ask(actor, principal, async (unit) => {
-        await requireProof(unit, principal, { hint: 'address_proof_needed' });
+        await requireProof(unit, principal, moveTo(email));
         const { userId } = principal;
-        if ((await requireUser(unit, userId)).email === email)
-          throw invalidField('email', 'This is your address already.');
+        const { email: present, locale: ofAsker } = await requireUser(unit, userId);
+        if (present === email) throw invalidField('email', 'This is your address already.');
+        const holder = await findHolder(unit, email);
         return {
-          action: 'email_change',
+          confirmation: { kind: 'email_change' },
           email,
           data: { email },
           audit: 'account.email_change_requested',
-          ...((await isAddressOfAnother(unit, email, userId)) && { insteadOfCode: addressTakenMail() }),
+          ...(holder !== undefined &&
+            holder.id !== userId && {
+              insteadOfCode: (application) => addressTakenMail(localeToWriteIn(holder.locale, ofAsker), application),
+            }),
         };
       });
     },
@@ -66,11 +79,11 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
         const { userId, applicationId, sessionId } = principal;
-        const { email: previous, emailVerifiedAt } = await requireUser(unit, userId);
+        const { email: previous, emailVerifiedAt, locale } = await requireUser(unit, userId);
         if (previous === email) return { email };
         // As old as it may be where the code was asked for at the last moment, and given so.
         const maxAgeMs = FRESH_MS + CODE_LIFETIME_MS;
-        await requireProof(unit, principal, { maxAgeMs, hint: 'address_proof_needed' });
+        await requireProof(unit, principal, moveTo(email), maxAgeMs);
         if (await isAddressOfAnother(unit, email, userId)) throw new AppError('conflict', { hint: 'email_taken' });
         await deleteAlias(unit, email);
         await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
@@ -79,14 +92,22 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
           await insertAlias(unit, previous, userId);
           await moveInterest(unit, previous, email);
         }
+        await forgetProofs(unit, sessionId);
         await forgetSessionProof(unit, sessionId);
         await endAccess(unit, { userId, exceptSessionId: sessionId }, 'email_changed');
         await announce(unit, userId, 'user.identity_changed', { changed: ['email'] });
-        await recordAudit(unit, { kind: 'account.email_changed', applicationId, userId, email });
+        await recordAudit(unit, { kind: 'account.email_changed', applicationId, userId, email, targetId: sessionId });
         const undoUrl = await undo.link(unit, { userId, applicationId, previousEmail: previous });
-        await mailNotice(unit, previous, emailChangedMail(undoUrl, UNDO_DAYS));
+        const application = await requireApplication(unit, applicationId);
+        const undoLink = { url: undoUrl, days: UNDO_DAYS };
+        await mailNotice(unit, previous, emailChangedMail(localeToWriteIn(locale), application, undoLink));
         return { email };
       });
     },
   };
+}
+
+/** A code for one address moves the account to no other. */
+function moveTo(email: string): WantedProof {
+  return { purpose: 'email_change', target: email };
 }

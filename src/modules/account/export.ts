@@ -67,7 +67,7 @@ export function exportService(db: Database) {
     async everything(actor: Actor, principal: SessionPrincipal): Promise<ReadableStream<Uint8Array>> {
       const { userId, applicationId } = principal;
       const exportedAt = await db.write(actor, async (unit) => {
-        await requireOwnProof(unit, principal);
+        await requireOwnProof(unit, principal, { purpose: 'account_export' });
         await recordAudit(unit, { kind: 'account.exported', applicationId, userId });
         return isoTime(unit.now);
       });

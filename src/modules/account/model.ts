@@ -1,17 +1,49 @@
 /** Schemas that the parts of the account share. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
-import { Identity, RegionSchema } from '../profile/model.ts';
-import { Choice, Email, Id, Input, Nullable, OneTimeCode, PageOf, Timestamp } from '../../http/schemas.ts';
+import { PROOF_PURPOSES } from '../sign-in/freshness.ts';
+import { Identity } from '../profile/model.ts';
+import {
+  Choice,
+  Email,
+  Id,
+  Input,
+  Nullable,
+  OneTimeCode,
+  PageOf,
+  RegionSchema,
+  Timestamp,
+} from '../../http/schemas.ts';
 
-export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() });
+export const CodeAsked = Type.Object({ challengeId: Id('chl'), expiresAt: Timestamp() }, { $id: 'CodeAsked' });
 export type CodeAsked = Static<typeof CodeAsked>;
 
-export const CodeGiven = Input({
-  challengeId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that you were answered.' }),
-  code: OneTimeCode(),
-});
+export const CodeGiven = Input(
+  {
+    challengeId: Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that you were answered.' }),
+    code: OneTimeCode(),
+  },
+  { $id: 'CodeGiven' },
+);
 export type CodeGiven = Static<typeof CodeGiven>;
+
+export const ProofInput = Input({
+  purpose: Type.Optional(
+    Choice(PROOF_PURPOSES, {
+      description: 'What the code is to be good for, and it alone. By default `session`: whatever needs a proof.',
+    }),
+  ),
+  target: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 320,
+      description:
+        'Which one, where there are several: for `email_change` the new address, for `provider_removal` the id.',
+      remedy: 'Give the new address or the id.',
+    }),
+  ),
+});
+export type ProofInput = Static<typeof ProofInput>;
 
 export const Proved = Type.Object({
   freshUntil: Timestamp({ description: 'Until then sensitive changes are accepted in this session.' }),
@@ -44,18 +76,24 @@ export const OwnSessionsRevoked = Type.Object({
 export const EmailChangeInput = Input({ email: Email() });
 export const EmailChanged = Type.Object({ email: Email() });
 
-export const MembershipInput = Input({
-  applicationId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'An application the person is a member of; by default the session’s own.',
-      remedy: 'Give the id of an application.',
-    }),
-  ),
-});
+export const MembershipInput = Input(
+  {
+    applicationId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'An application the person is a member of; by default the session’s own.',
+        remedy: 'Give the id of an application.',
+      }),
+    ),
+  },
+  { $id: 'MembershipInput' },
+);
 
-export const MembershipState = Type.Object({ applicationId: Id('app'), status: Choice(MEMBERSHIP_STATUSES) });
+export const MembershipState = Type.Object(
+  { applicationId: Id('app'), status: Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus' }) },
+  { $id: 'MembershipState' },
+);
 export type MembershipState = Static<typeof MembershipState>;
 
 const Sentences = (description: string) => Type.Array(Type.String(), { description });
@@ -65,6 +103,7 @@ export const DeletionAsked = Type.Object({
   expiresAt: Timestamp(),
   deleted: Sentences('What a deletion deletes, for good.'),
   kept: Sentences('What stays, and why.'),
+  recordDays: Type.Integer({ description: 'For how many days records of what was done stay.' }),
 });
 export type DeletionAsked = Static<typeof DeletionAsked>;
 
@@ -90,7 +129,7 @@ const Membership = Type.Object(
     applicationId: Id('app'),
     name: Type.String(),
     slug: Type.String(),
-    status: Choice(MEMBERSHIP_STATUSES),
+    status: Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus' }),
     username: Nullable(Type.String()),
     joinedAt: Timestamp(),
   },

@@ -1,38 +1,70 @@
-/** Proves again who holds a session, by a code mailed to the person's address. */
+/** Proves again who holds a session, by a code mailed to the person's address, each for one purpose. */
 import type { Actor } from '../../core/actor.ts';
-import { isoTime } from '../../core/clock.ts';
+import { isoTime, MINUTE } from '../../core/clock.ts';
+import { normalizeEmail } from '../../core/email.ts';
+import { invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
+import type { Confirmation } from '../../mail/messages/account.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireUser } from '../../store/people.ts';
 import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
-import { FRESH_MS } from '../sign-in/freshness.ts';
-import type { CodeAsked, CodeGiven } from './model.ts';
+import { FRESH_MS, type ProofPurpose } from '../sign-in/freshness.ts';
+import type { CodeAsked, CodeGiven, ProofInput } from './model.ts';
 
-/** Whoever reads the code is told what it opens. */
-const EXPLANATION =
-  'For ten minutes the application below can make changes to your whole account, such as its e-mail address, its passkeys or its deletion, and read everything held about you.';
+/** As it is kept with the code. */
+interface Asked {
+  readonly purpose: ProofPurpose;
+  readonly target: string | null;
+}
 
 export type Proofs = ReturnType<typeof proofService>;
 
-/** A proof counts for ten minutes, in the session that gave it alone. */
+/** A proof counts for ten minutes, for what it was asked for, in the session that gave it alone. */
 export function proofService(confirmations: Confirmations) {
   return {
-    ask: (actor: Actor, principal: SessionPrincipal): Promise<CodeAsked> =>
-      confirmations.ask(actor, principal, async (unit) => ({
-        action: 'proof',
+    /** @throws {AppError} invalid_request, rate_limited */
+    ask(actor: Actor, principal: SessionPrincipal, input: ProofInput): Promise<CodeAsked> {
+      const { purpose, target } = askedFor(input);
+      return confirmations.ask(actor, principal, async (unit) => ({
+        confirmation: confirmationOf(purpose, target),
         email: (await requireUser(unit, principal.userId)).email,
-        explanation: [EXPLANATION],
-      })),
+        data: { purpose, target },
+      }));
+    },
 
-    /** Makes the session fresh again. */
+    /** Only what is for everything makes the session fresh; all else is looked up where it is needed. */
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ freshUntil: string }> {
-      return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit) => {
+      return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit, data) => {
         const { sessionId, applicationId, userId } = principal;
-        await noteSessionProved(unit, sessionId);
-        await recordAudit(unit, { kind: 'signin.proved_again', applicationId, userId, targetId: sessionId });
+        const { purpose } = data as Asked;
+        if (purpose === 'session') await noteSessionProved(unit, sessionId);
+        const detail = { purpose };
+        await recordAudit(unit, { kind: 'signin.proved_again', applicationId, userId, targetId: sessionId, detail });
         return { freshUntil: isoTime(unit.now + FRESH_MS) };
       });
     },
   };
+}
+
+/** @throws {AppError} invalid_request */
+function askedFor({ purpose = 'session', target }: ProofInput): Asked {
+  if (purpose !== 'email_change' && purpose !== 'provider_removal') {
+    if (target !== undefined) throw invalidField('target', 'Leave this away: the purpose has no target.');
+    return { purpose, target: null };
+  }
+  const wanted = purpose === 'email_change' ? normalizeEmail(target ?? '') : (target ?? null);
+  if (wanted === null)
+    throw invalidField(
+      'target',
+      purpose === 'email_change' ? 'Give the new address, such as ada@example.com.' : 'Give the id of the identity.',
+    );
+  return { purpose, target: wanted };
+}
+
+/** Whoever reads the code is told what it opens. */
+function confirmationOf(purpose: ProofPurpose, target: string | null): Confirmation {
+  if (purpose === 'email_change') return { kind: 'proof', purpose, email: target ?? '' };
+  if (purpose === 'account_deletion' || purpose === 'provider_removal') return { kind: 'proof', purpose };
+  return { kind: 'proof', purpose, minutes: FRESH_MS / MINUTE };
 }

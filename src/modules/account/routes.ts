@@ -19,6 +19,7 @@ import {
   MembershipInput,
   MembershipState,
   OwnSessionPage,
+  ProofInput,
   Proved,
   OwnSessionsRevoked,
 } from './model.ts';
@@ -75,16 +76,18 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       path: '/api/account/proof',
       summary: 'Mail a code with which this session proves again who holds it',
       description:
-        'Sensitive changes (ways in, e-mail address, deletion, export) need a sign-in of the last ten minutes or such a proof; a change of the address, and what concerns applications of other workspaces too, such a proof.',
+        'Sensitive changes (ways in, deletion, export) need a sign-in of the last ten minutes or such a proof; a change of the address, and what concerns applications of other workspaces too, need such a proof in any case. Ask with a `purpose` for a code that is good for one thing alone.',
+      body: ProofInput,
+      isBodyOptional: true,
       data: CodeAsked,
-      handle: ({ actor, principal }) => proofs.ask(actor, principal),
+      handle: ({ actor, principal, body }) => proofs.ask(actor, principal, body),
     }),
     operation({
       ...common,
       id: 'confirmProof',
       method: 'POST',
       path: '/api/account/proof/confirm',
-      summary: 'Give the code; the session counts as fresh for ten minutes',
+      summary: 'Give the code; for ten minutes it counts for what it was asked for',
       body: CodeGiven,
       data: Proved,
       errors: CODE_ERRORS,
@@ -128,7 +131,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       path: '/api/account/email',
       summary: 'Mail a code to the address that is to be the new one',
       description:
-        'Needs a proof (`POST /api/account/proof`) of the last ten minutes, however fresh the sign-in. The answer is the same for an address that somebody else uses; then no code is sent.',
+        'Needs a proof of the last ten minutes, however fresh the sign-in: `POST /api/account/proof` with the purpose `email_change` and the new address as `target`. The answer is the same for an address that somebody else uses; then no code is sent.',
       body: EmailChangeInput,
       data: CodeAsked,
       errors: ['reauthentication_required'],
@@ -187,7 +190,8 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       method: 'POST',
       path: '/api/account/deletion',
       summary: 'Mail a code for deleting the account, and say what is deleted and what is kept',
-      description: 'Needs a fresh session. The only owner of a workspace has to make another one first.',
+      description:
+        'Needs a fresh session. The only owner of a workspace has to make another one first; for seven days after a change of the address, while it can be undone, it is refused with 409.',
       data: DeletionAsked,
       errors: ['reauthentication_required', 'invalid_state'],
       handle: ({ actor, principal }) => deletions.ask(actor, principal),

@@ -5,7 +5,7 @@ import { Choice, Id, Nullable, PageOf, PageQuery, Timestamp } from '../../http/s
 export const ActivityQuery = Type.Composite([
   PageQuery,
   Type.Object({
-    status: Type.Optional(Choice(['ok', 'error'])),
+    status: Type.Optional(Choice(['ok', 'error'], { description: 'Only what went well, or only what failed.' })),
     family: Type.Optional(
       Type.String({
         pattern: '^[a-z._]{1,50}$',
@@ -15,7 +15,12 @@ export const ActivityQuery = Type.Composite([
       }),
     ),
     country: Type.Optional(
-      Type.String({ pattern: '^[A-Za-z]{2}$', remedy: 'Give a two-letter country code.', examples: ['DE'] }),
+      Type.String({
+        pattern: '^[A-Za-z]{2}$',
+        description: 'The `ipCountry` of the record.',
+        remedy: 'Give a two-letter country code.',
+        examples: ['DE'],
+      }),
     ),
     q: Type.Optional(
       Type.String({

@@ -9,6 +9,7 @@ import {
   Nullable,
   PageOf,
   SecretPrefix,
+  SlugsHeld,
   Slug,
   Timestamp,
 } from '../../http/schemas.ts';
@@ -35,7 +36,7 @@ const Slugs = () => Type.Optional(Type.Array(Slug(), { maxItems: 100, remedy: 'G
 
 const input = {
   name: Name(),
-  access: Choice(KEY_ACCESS),
+  access: Choice(KEY_ACCESS, { $id: 'KeyAccess' }),
   expiresAt: Type.Optional(
     Nullable(
       Type.String({
@@ -61,32 +62,32 @@ export const WorkspaceKeyInput = Input({
 });
 export type WorkspaceKeyInput = Static<typeof WorkspaceKeyInput>;
 
-export const ApiKeyPatch = Input({
-  name: Type.Optional(input.name),
-  expiresAt: input.expiresAt,
-  rateLimits: Type.Optional(Input(Type.Partial(Type.Object(RateLimits)).properties)),
-});
+export const ApiKeyPatch = Input(
+  {
+    name: Type.Optional(input.name),
+    expiresAt: input.expiresAt,
+    rateLimits: Type.Optional(Input(Type.Partial(Type.Object(RateLimits)).properties)),
+  },
+  { $id: 'ApiKeyPatch' },
+);
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
 const record = {
   id: Id('key'),
   name: Type.String(),
   prefix: SecretPrefix('apiKey', { description: 'To tell keys apart; not a secret.' }),
-  access: Choice(KEY_ACCESS),
+  access: Choice(KEY_ACCESS, { $id: 'KeyAccess' }),
   applicationId: Nullable(Id('app')),
   applicationIds: Nullable(Type.Array(Id('app'))),
-  userId: Type.String({
-    description: 'The synthetic principal; of a personal key the person.',
-    examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
-  }),
+  userId: Id('usr', { description: 'The synthetic principal; of a personal key the person.' }),
   source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
   deviceKeyId: Nullable(
     Type.String({ description: 'The personal key that it was made with, and ends with; null for all others.' }),
   ),
-  roles: Type.Array(Slug()),
-  scopes: Type.Array(Slug()),
-  memberships: Type.Array(Slug()),
-  rateLimits: Type.Object(RateLimits),
+  roles: SlugsHeld(),
+  scopes: SlugsHeld(),
+  memberships: SlugsHeld(),
+  rateLimits: Type.Object(RateLimits, { $id: 'RateLimits' }),
   expiresAt: Nullable(Timestamp()),
   revokedAt: Nullable(Timestamp()),
   rotatedToId: Nullable(Id('key')),
@@ -101,8 +102,7 @@ export type ApiKeyRecord = Static<typeof ApiKeySchema>;
 
 export const ApiKeyPage = PageOf(ApiKeySchema);
 
-export const NewApiKeySchema = Type.Object({
-  ...record,
-  token: NewSecret('apiKey'),
+export const NewApiKeySchema = Type.Intersect([ApiKeySchema, Type.Object({ token: NewSecret('apiKey') })], {
+  $id: 'NewApiKey',
 });
 export type NewApiKeyRecord = Static<typeof NewApiKeySchema>;

@@ -1,4 +1,5 @@
 /** Keys of applications and of workspaces. */
+import { keyExpiryJob } from '../../jobs/key-expiry.ts';
 import type { Module, World } from '../module.ts';
 import { apiKeyRoutes } from './routes.ts';
 import { type ApiKeys, apiKeyService } from './service.ts';
@@ -6,5 +7,12 @@ import { keyEndings } from './trails.ts';
 
 export function apiKeysModule(world: World): Module & { readonly service: ApiKeys } {
   const service = apiKeyService(world);
-  return { service, operations: apiKeyRoutes(service), kinds: [keyEndings] };
+  const expiry = keyExpiryJob(world);
+  return {
+    service,
+    operations: apiKeyRoutes(service),
+    jobs: [expiry],
+    kinds: [keyEndings],
+    flush: async () => expiry.runOnce(),
+  };
 }

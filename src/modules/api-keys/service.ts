@@ -28,6 +28,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { type Grants, heldGrants, heldGrantsOf, type HeldGrants, NO_GRANTS } from '../../store/grants.ts';
 import { setMemberStatus } from '../../store/members.ts';
 import { insertKeyPrincipal } from '../../store/people.ts';
+import { retireKeyToken } from '../../store/retired-key-tokens.ts';
 import { resolveGrants } from '../grants/holders.ts';
 import { joinMember } from '../users/members.ts';
 import {
@@ -142,7 +143,8 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
         const held = await find(unit, owner, keyId);
         const key = await updateKey(unit, keyId, {
           ...(name !== undefined && { name: name.trim() }),
-          ...(expiresAt !== undefined && { expiresAt: expires }),
+          // With another end it is judged anew, by the clock as it is.
+          ...(expiresAt !== undefined && { expiresAt: expires, endedAt: null }),
           ...rateLimits,
         });
         await record(unit, 'apikey.updated', key, { fields: Object.keys(patch) });
@@ -176,7 +178,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
     },
 
     /**
-     * Replaces the token; the old one stops working at once.
+     * Replaces the token; the old one stops working at once, and whoever still sends it is told.
      *
      * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key and for the
      * environment's.
@@ -189,6 +191,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
         refuseRotation(held, unit.now);
         // At the next start the environment would bring the old token back.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
+        await retireKeyToken(unit, held.key);
         const key = await updateKey(unit, keyId, tokenColumns(token));
         await record(unit, 'apikey.rotated', key);
         return { ...(await presented(unit, { ...held, key })), token };
@@ -275,7 +278,7 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
         applicationId: null,
         applicationIds: null,
         grants: NO_GRANTS,
-        rateLimits: { perMinute: 6000, perDay: 10_000_000 },
+        rateLimits: DEFAULT_RATE_LIMITS,
         expiresAt: null,
         source: 'environment',
       });
@@ -311,7 +314,7 @@ function refuseRotation({ key, status }: HeldKey, now: number): void {
   if (key.revokedAt !== null) throw new AppError('key_revoked');
   if (status !== 'active') throw new AppError('membership_locked');
   if (key.rotatedToId !== null) throw new AppError('already_in_grace');
-  if (key.expiresAt !== null && key.expiresAt <= now)
+  if (key.expiresAt !== null && (key.endedAt !== null || key.expiresAt <= now))
     throw new AppError('invalid_state', { hint: 'key_expired', values: { expiresAt: isoTime(key.expiresAt) } });
 }
 

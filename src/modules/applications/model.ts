@@ -23,6 +23,7 @@ const ApplicationSlug = Type.String({
 });
 
 const HttpUrl = Type.String({
+  $id: 'HttpUrl',
   maxLength: 2000,
   pattern: '^https?://[^\\s/\\\\]+(?:/[^\\s\\\\]*)?$',
   remedy: 'Give an absolute http or https address, or null.',
@@ -50,7 +51,7 @@ const settings = {
   returnUrls: Type.Array(ReturnUrl, { maxItems: 20, remedy: 'Give at most 20 addresses.' }),
   legalUrls: Input(optional(legalUrls)),
   branding: Input(optional(branding)),
-  signinMethods: Type.Array(Choice(SIGNIN_METHODS), {
+  signinMethods: Type.Array(Choice(SIGNIN_METHODS, { $id: 'SignInMethod' }), {
     minItems: 1,
     uniqueItems: true,
     remedy: `Give at least one of ${SIGNIN_METHODS.join(', ')}, each once.`,
@@ -83,10 +84,10 @@ export const ApplicationSchema = Type.Object(
     clientId: Type.String({ description: 'Public; not a credential.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
     slug: ApplicationSlug,
     name: Name(),
-    stage: Choice(STAGES),
-    signinGate: Choice(SIGNIN_GATES),
-    betaRequestPolicy: Choice(BETA_POLICIES),
-    signinMethods: Type.Array(Choice(SIGNIN_METHODS)),
+    stage: Choice(STAGES, { $id: 'Stage' }),
+    signinGate: Choice(SIGNIN_GATES, { $id: 'SignInGate' }),
+    betaRequestPolicy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
+    signinMethods: Type.Array(Choice(SIGNIN_METHODS, { $id: 'SignInMethod' })),
     defaultRoles: Type.Array(Type.String()),
     sessionTtlSeconds: Type.Integer({ examples: [2_592_000] }),
     returnUrls: Type.Array(ReturnUrl),
@@ -116,46 +117,60 @@ export const ApplicationSchema = Type.Object(
 );
 export type ApplicationRecord = Static<typeof ApplicationSchema>;
 
-export const StageChange = Type.Composite([
-  ApplicationSchema,
-  Type.Object({
-    warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-      description: 'What is still missing; nothing here stopped the change.',
+export const StageChange = Type.Intersect(
+  [
+    ApplicationSchema,
+    Type.Object({
+      warnings: Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+        description: 'What is still missing; nothing here stopped the change.',
+      }),
     }),
-  }),
-]);
+  ],
+  { $id: 'StageChange' },
+);
 export type StageChange = Static<typeof StageChange>;
 
 export const ApplicationsQuery = Type.Composite([
   PageQuery,
   Type.Object({
     include: Type.Optional(
-      Type.String({ pattern: '^hidden$', remedy: 'The only thing to include is "hidden".', examples: ['hidden'] }),
+      Type.String({
+        pattern: '^hidden$',
+        description: '`hidden`: those that are hidden as well.',
+        remedy: 'The only thing to include is "hidden".',
+        examples: ['hidden'],
+      }),
     ),
   }),
 ]);
 export type ApplicationsQuery = Static<typeof ApplicationsQuery>;
 
-export const ClientSecret = Type.Object({
-  clientSecret: NewSecret('clientSecret'),
-  prefix: SecretPrefix('clientSecret'),
-  rotatedAt: Timestamp(),
-});
+export const ClientSecret = Type.Object(
+  {
+    clientSecret: NewSecret('clientSecret'),
+    prefix: SecretPrefix('clientSecret'),
+    rotatedAt: Timestamp(),
+  },
+  { $id: 'ClientSecret' },
+);
 
-export const UrlChecks = Type.Object({
-  urls: Type.Array(
-    Type.Object({
-      kind: Choice(LEGAL_URL_KINDS),
-      url: Nullable(Type.String()),
-      status: Choice(['ok', 'broken', 'unreachable', 'refused', 'missing'], {
-        description:
-          '`broken`: answered with an error; `unreachable`: no answer; `refused`: not a public address; `missing`: none is set.',
+export const UrlChecks = Type.Object(
+  {
+    urls: Type.Array(
+      Type.Object({
+        kind: Choice(LEGAL_URL_KINDS, { $id: 'LegalUrlKind' }),
+        url: Nullable(Type.String()),
+        status: Choice(['ok', 'broken', 'unreachable', 'refused', 'missing'], {
+          description:
+            '`broken`: answered with an error; `unreachable`: no answer; `refused`: not a public address; `missing`: none is set.',
+        }),
+        finalCode: Nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
+        checkedAt: Nullable(Timestamp()),
       }),
-      finalCode: Nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
-      checkedAt: Nullable(Timestamp()),
-    }),
-  ),
-});
+    ),
+  },
+  { $id: 'UrlChecks' },
+);
 export type UrlChecks = Static<typeof UrlChecks>;
 
 function optional<Properties extends TProperties>(properties: Properties) {

@@ -2,9 +2,12 @@
 import type { Module, World } from '../module.ts';
 import { legalUrlService } from './legal-urls.ts';
 import { applicationRoutes } from './routes.ts';
-import { type Applications, applicationService } from './service.ts';
+import { type ApplicationDependencies, type Applications, applicationService } from './service.ts';
 
-export function applicationsModule(world: World): Module & { readonly service: Applications } {
-  const service = applicationService(world);
+export function applicationsModule(
+  world: World,
+  { openToPublic }: Pick<ApplicationDependencies, 'openToPublic'>,
+): Module & { readonly service: Applications } {
+  const service = applicationService({ ...world, openToPublic });
   return { service, operations: applicationRoutes(service, legalUrlService(world)) };
 }

@@ -65,6 +65,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       summary: 'Change an application',
       description: 'A field left out stays as it is; null clears one that can be empty.',
       access: 'full',
+      limit: 'key_slug',
       body: ApplicationPatch,
       data: ApplicationSchema,
       errors: ['conflict'],

@@ -1,7 +1,7 @@
 /** Applications: created, read, changed and brought from draft to test to live. */
 import type { Actor } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
-import { type Clock, isoTime } from '../../core/clock.ts';
+import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Principal } from '../../core/principal.ts';
@@ -10,6 +10,7 @@ import { parseReturnUrl } from '../../core/return-url.ts';
 import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import {
   type Application,
@@ -17,6 +18,7 @@ import {
   findSlugHolder,
   insertApplication,
   keepFormerSlug,
+  listFormerSlugTimes,
   listApplications,
   requireApplication,
   updateApplication,
@@ -40,12 +42,17 @@ export interface ApplicationDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
+  readonly limits: LimitSettings;
   /** Whether http addresses on loopback may be registered as return URLs (dev and ephemeral instances). */
   readonly isLoopbackAllowed: boolean;
+  /** Tells all who wait for an application to open, each once. */
+  readonly openToPublic: (unit: Unit, applicationId: string) => Promise<void>;
 }
 
 /** Each change is on record in the same transaction. Whether the caller may make it was judged before. */
-export function applicationService({ db, clock, random, isLoopbackAllowed }: ApplicationDependencies) {
+export function applicationService(dependencies: ApplicationDependencies) {
+  const { db, clock, random, limits, isLoopbackAllowed, openToPublic } = dependencies;
+
   /** @throws {AppError} invalid_request for a slug that is no role of the application. */
   async function setDefaultRoles(unit: Unit, applicationId: string, slugs: readonly string[]): Promise<void> {
     const known = await listGrants(unit, 'roles', applicationId);
@@ -90,6 +97,16 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
     let slug = base;
     for (let number = 2; await isSlugTaken(unit, slug); number += 1) slug = `${base}-${number}`;
     return slug;
+  }
+
+  /** Each name given up stays reserved for good, so that nobody takes all there are. @throws {AppError} rate_limited */
+  async function refuseFurtherSlugs(unit: Unit, id: string): Promise<void> {
+    const { windowMs } = LIMITS.slugsPerApplication;
+    const allowed = limits.slugsPerApplication;
+    const inTheWay = (await listFormerSlugTimes(unit, id, unit.now - windowMs, unit.now))[allowed - 1];
+    if (inTheWay === undefined) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((inTheWay + windowMs - unit.now) / SECOND));
+    throw new AppError('rate_limited', { hint: 'too_many_slugs', limit: allowed, retryAfterSeconds });
   }
 
   async function refuseTakenSlug(unit: Unit, slug: string | undefined, exceptId?: string): Promise<void> {
@@ -144,6 +161,8 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
       if (application?.stage !== from || isClosed(application))
         throw new AppError('invalid_state', { hint: 'application_stage', values: { stage: from } });
       const changed = await updateApplication(unit, id, { stage: to });
+      // Behind another gate they wait for that to open.
+      if (to === 'live' && changed.signinGate === 'public') await openToPublic(unit, id);
       await recordAudit(unit, {
         kind: to === 'test' ? 'application.published' : 'application.went_live',
         applicationId: id,
@@ -190,7 +209,10 @@ export function applicationService({ db, clock, random, isLoopbackAllowed }: App
       return db.write(actor, async (unit) => {
         await refuseTakenSlug(unit, input.slug, id);
         const { slug } = await requireApplication(unit, id);
-        if (input.slug !== undefined && input.slug !== slug) await keepFormerSlug(unit, { id, slug });
+        if (input.slug !== undefined && input.slug !== slug) {
+          await refuseFurtherSlugs(unit, id);
+          await keepFormerSlug(unit, { id, slug });
+        }
         if (defaultRoles) await setDefaultRoles(unit, id, defaultRoles);
         const changed = await updateApplication(unit, id, toColumns(input));
         await recordAudit(unit, {

@@ -10,7 +10,7 @@ export const BetaInterestSchema = Type.Object(
   {
     id: Id('bet'),
     email: Email(),
-    status: Choice(BETA_STATUSES),
+    status: Choice(BETA_STATUSES, { $id: 'BetaStatus' }),
     source: Type.String({ examples: ['admin_add', 'request', 'notify'] }),
     decidedById: Nullable(Type.String({ description: 'Who decided: a user id.' })),
     decidedAt: Nullable(Timestamp()),
@@ -24,7 +24,12 @@ export type BetaInterestRecord = Static<typeof BetaInterestSchema>;
 
 export const BetaInterestPage = PageOf(BetaInterestSchema);
 
-export const BetaQuery = Type.Composite([PageQuery, Type.Object({ status: Type.Optional(Choice(BETA_STATUSES)) })]);
+export const BetaQuery = Type.Composite([
+  PageQuery,
+  Type.Object({
+    status: Type.Optional(Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'Only rows in this state.' })),
+  }),
+]);
 export type BetaQuery = Static<typeof BetaQuery>;
 
 export const BetaAddInput = Input({
@@ -56,7 +61,12 @@ export const BetaAdded = Type.Object({
 export type BetaAdded = Static<typeof BetaAdded>;
 
 export const ApproveInput = Input({
-  notify: Type.Optional(Type.Boolean({ description: 'Whether to mail the person.', remedy: 'Give true or false.' })),
+  notify: Type.Optional(
+    Type.Boolean({
+      description: 'Whether to mail the person. By default those who asked to be told, or wait for the launch mail.',
+      remedy: 'Give true or false.',
+    }),
+  ),
 });
 
 export const DeclineInput = Input({
@@ -71,7 +81,7 @@ export const DeclineInput = Input({
 export const BetaInterestRemoved = Type.Object({ id: Type.String() });
 
 export const PolicyInput = Input({
-  policy: Choice(BETA_POLICIES),
+  policy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
   notify: Type.Optional(
     Type.Boolean({
       description: 'Whether those it lets in are mailed; the softly declined are in any case.',
@@ -82,24 +92,24 @@ export const PolicyInput = Input({
 export type PolicyInput = Static<typeof PolicyInput>;
 
 export const PolicyResult = Type.Object({
-  policy: Choice(BETA_POLICIES),
+  policy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
   decided: Type.Integer({ description: 'How many pending requests it decided.' }),
 });
 
-export const GateInput = Input({ gate: Choice(SIGNIN_GATES) });
+export const GateInput = Input({ gate: Choice(SIGNIN_GATES, { $id: 'SignInGate' }) });
 
 export const AccessInterestInput = Input({ kind: Choice(['request', 'notify']), email: Email() });
 export type AccessInterestInput = Static<typeof AccessInterestInput>;
 
-export const InterestReceived = Type.Object({ received: Type.Boolean({ examples: [true] }) });
+export const InterestReceived = Type.Object({ received: Type.Literal(true) });
 
 export const PublicState = Type.Object({
   applicationId: Id('app'),
   clientId: Type.String(),
   name: Type.String(),
-  stage: Choice(STAGES),
-  signinGate: Choice(SIGNIN_GATES),
-  betaRequestPolicy: Choice(BETA_POLICIES),
+  stage: Choice(STAGES, { $id: 'Stage' }),
+  signinGate: Choice(SIGNIN_GATES, { $id: 'SignInGate' }),
+  betaRequestPolicy: Choice(BETA_POLICIES, { $id: 'BetaPolicy' }),
   archivedAt: Nullable(Timestamp()),
   deletedAt: Nullable(Timestamp()),
   isOpen: Type.Boolean({ description: 'Whether sign-in is in service at all: neither draft, archived nor deleted.' }),

@@ -4,11 +4,11 @@ import type { Module, World } from '../module.ts';
 import { interestLimit } from './interest-limit.ts';
 import { betaRoutes } from './routes.ts';
 import { betaService } from './service.ts';
-import { betaTrails } from './trails.ts';
+import { type BetaTrails, betaTrails } from './trails.ts';
 
-export function betaModule({ db, clock, limiter, limits }: World): Module {
+export function betaModule({ db, clock, limiter, limits, baseUrl }: World): Module & Pick<BetaTrails, 'openToPublic'> {
   const mails = workspaceMail(limits.mailsPerWorkspace);
-  const trails = betaTrails(mails);
+  const trails = betaTrails(mails, baseUrl);
   return {
     operations: betaRoutes({
       beta: betaService({ db, trails }),
@@ -16,5 +16,6 @@ export function betaModule({ db, clock, limiter, limits }: World): Module {
       mailStanding: ({ workspaceId }) => mails.standing(db.reader, workspaceId, clock.now()),
     }),
     kinds: trails.kinds,
+    openToPublic: trails.openToPublic,
   };
 }

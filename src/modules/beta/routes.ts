@@ -40,8 +40,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
     { headers }: RequestContext,
   ): Promise<Result> {
     const result = await work;
-    const standing = await mailStanding(application);
-    announceLimit(headers, { ...standing, isAllowed: standing.remaining > 0 });
+    announceLimit(headers, await mailStanding(application));
     return result;
   }
 
@@ -96,7 +95,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       isBodyOptional: true,
       data: BetaInterestSchema,
       handle: ({ actor, application, params, body, context }) =>
-        announced(beta.approve(actor, application, params.interestId, body.notify ?? false), application, context),
+        announced(beta.approve(actor, application, params.interestId, body.notify), application, context),
     }),
     operation({
       ...mailing,
@@ -155,7 +154,8 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'GET',
       path: '/api/applications/:id/public/state',
       summary: 'Lifecycle and gate of an application, for the sign-in page',
-      description: 'Cheap; sends an ETag and answers 304.',
+      description: 'Cheap to poll.',
+      isRevalidated: true,
       limit: 'none',
       data: PublicState,
       errors: ['not_found'],

@@ -75,16 +75,20 @@ export function betaService({ db, trails }: BetaDependencies) {
     status: BetaStatus,
     source: string,
   ): Promise<BetaInterest> {
-    const isDecided = status !== 'pending' && (status === 'approved' || source === 'admin_add');
     return insertInterest(unit, {
       id: newId('betaInterest', unit.now),
       applicationId,
       email,
       status,
       source,
-      decidedById: isDecided ? unit.actor.userId : null,
-      decidedAt: isDecided ? unit.now : null,
+      ...decisionOf(unit, status, source),
     });
+  }
+
+  /** Who is only put on the list of those to be told, by their own wish or by the policy, is not decided over. */
+  function decisionOf({ actor, now }: Unit, status: BetaStatus, source: string) {
+    const isDecided = status === 'approved' || (status !== 'pending' && source === 'admin_add');
+    return { decidedById: isDecided ? actor.userId : null, decidedAt: isDecided ? now : null };
   }
 
   function decide(unit: Unit, row: BetaInterest, status: BetaStatus, source?: string): Promise<BetaInterest> {
@@ -139,13 +143,18 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /** Approving an approved row changes nothing. @throws {AppError} not_found; rate_limited where the mail is one too many. */
-    approve(actor: Actor, application: Application, id: string, isNotified: boolean): Promise<BetaInterestRecord> {
+    /**
+     * Approving an approved row changes nothing.
+     *
+     * @param notify whether to mail the person; by default those who wait to be told.
+     * @throws {AppError} not_found; rate_limited where the mail is one too many.
+     */
+    approve(actor: Actor, application: Application, id: string, notify?: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
         if (row.status === 'approved') return present(row);
         const approved = await decide(unit, row, 'approved');
-        if (isNotified) await tell(unit, application, 'approved', [row.email], 'notice');
+        if (notify ?? waitsToBeTold(row)) await tell(unit, application, 'approved', [row.email], 'notice');
         await recordAudit(unit, {
           kind: 'beta.approved',
           applicationId: application.id,
@@ -235,7 +244,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       actor: Actor,
       applicationId: string,
       input: AccessInterestInput,
-    ): Promise<{ received: boolean }> {
+    ): Promise<{ received: true }> {
       const email = normalizeEmail(input.email);
       if (email === null) throw invalidField('email', 'Give an e-mail address, such as ada@example.com.');
       return db.write(actor, async (unit) => {
@@ -252,7 +261,8 @@ export function betaService({ db, trails }: BetaDependencies) {
           await rewriteInterest(unit, known.id);
           return { received: true };
         }
-        if (known) await decide(unit, known, status, input.kind);
+        if (known)
+          await updateInterest(unit, known, { status, source: input.kind, ...decisionOf(unit, status, input.kind) });
         else await insert(unit, applicationId, email, status, input.kind);
         await recordAudit(unit, {
           kind: 'beta.requested',
@@ -289,6 +299,11 @@ function normalizeAll(emails: readonly string[]): string[] {
   });
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
   return [...addresses];
+}
+
+/** They asked to be told, or were promised it. */
+function waitsToBeTold({ source, status }: BetaInterest): boolean {
+  return source === 'notify' || status === 'notify_when_public';
 }
 
 function present(row: BetaInterest): BetaInterestRecord {

@@ -5,6 +5,7 @@
  */
 import { isInService } from '../../core/application-state.ts';
 import { DAY } from '../../core/clock.ts';
+import { type Locale, localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
 import { beginLongWork, type LongWorkKind, type Slice } from '../../jobs/long-work.ts';
 import { type BetaMail, betaMail } from '../../mail/messages/beta.ts';
@@ -24,6 +25,8 @@ import {
 } from '../../store/beta-interests.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
 import type { MailLane } from '../../store/mails.ts';
+import { findUsersByEmail } from '../../store/people.ts';
+import { knownIn } from '../../store/reservations.ts';
 
 const LAUNCH = 'launch';
 const MAIL_LIFETIME_MS = 3 * DAY;
@@ -46,13 +49,25 @@ const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: tr
 
 export type BetaTrails = ReturnType<typeof betaTrails>;
 
-export function betaTrails(mails: WorkspaceMail) {
-  const tell: Tell = async (unit, { name, workspaceId }, kind, emails, lane) => {
-    const mail = { ...betaMail(kind, name), code: null, expiresAt: unit.now + MAIL_LIFETIME_MS, lane };
+/** @param baseUrl where this server is reached, without a trailing slash. */
+export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
+  const tell: Tell = async (unit, application, kind, emails, lane) => {
+    const signInUrl = `${baseUrl()}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
+    const mailIn = lazily((locale: Locale) => betaMail(kind, locale, application, signInUrl));
+    const people = await findUsersByEmail(unit, emails);
+    const { workspaceId } = application;
+    const ids = [...people.values()].map(({ id }) => id);
+    const known = workspaceId === null ? null : await knownIn(unit, workspaceId, ids);
+    // Of a stranger to the workspace not even the language shows.
+    const localeOf = (to: string) => {
+      const person = people.get(to);
+      return localeToWriteIn(person && (known?.has(person.id) ?? true) ? person.locale : null);
+    };
+    const expiresAt = unit.now + MAIL_LIFETIME_MS;
     await mails.queue(
       unit,
       workspaceId,
-      emails.map((to) => ({ to, ...mail })),
+      emails.map((to) => ({ to, ...mailIn(localeOf(to)), code: null, expiresAt, lane })),
     );
   };
 
@@ -117,6 +132,16 @@ export function betaTrails(mails: WorkspaceMail) {
     async stopLaunch(unit: Unit, applicationId: string): Promise<void> {
       await deleteLongWorksOf(unit, LAUNCH, applicationId);
     },
+  };
+}
+
+/** Many get the same mail: it is made once for each language. */
+function lazily<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
   };
 }
 

@@ -49,11 +49,13 @@ export interface MintedChallenge {
   readonly expiresAt: number;
 }
 
-/** A sign-in code, with when another may be asked for. */
-export interface IssuedCode extends MintedChallenge {
+/** A sign-in code that is under way, with when another may be asked for. */
+export interface IssuedCode extends Omit<MintedChallenge, 'code'> {
+  /** In plain text, for the mail; null where one was sent a moment ago, which still serves. */
+  readonly code: string | null;
   readonly resendAfter: number;
-  /** How many more may be sent to this e-mail in the window. */
-  readonly remaining: number;
+  /** Where the e-mail stands in its limit, this code counted; null where there is none. */
+  readonly standing: { readonly limit: number; readonly remaining: number } | null;
 }
 
 /** Times in epoch milliseconds. */
@@ -98,14 +100,14 @@ export interface CodeChallengeDependencies {
 
 /** Codes are kept as keyed digests alone. A wrong one is counted, so the caller has to commit the refusal too. */
 export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
-  const cooldownMs = limits.codeCooldownSeconds * SECOND;
+  const cooldownMs = (limits.codeCooldownSeconds ?? 0) * SECOND;
   const perEmail = limits.codesPerEmail;
   const budgets = guessBudgets(limits);
 
   return {
     /**
      * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other. How
-     * many may be sent to one e-mail is counted over all applications.
+     * many may be sent to one e-mail is counted over all applications. Asked again within the cool-down, the live one is given.
      *
      * @param data is given back with the code.
      */
@@ -119,19 +121,25 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
       const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
-      const [last] = own;
-      if (last && last.createdAt + cooldownMs > unit.now)
-        return { ok: false, reason: 'cooling_down', allowed: 1, retryAt: last.createdAt + cooldownMs };
-      const inTheWay = recent[perEmail - 1];
-      if (inTheWay)
-        return { ok: false, reason: 'too_many', allowed: perEmail, retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
+      const standing = (sent: number) =>
+        perEmail === null ? null : { limit: perEmail, remaining: Math.max(0, perEmail - sent) };
+      // One that was used, or can serve no more, is nothing to wait for.
+      const [last] = alive;
+      if (last && last.createdAt + cooldownMs > unit.now) {
+        const { id: challengeId, expiresAt, createdAt } = last;
+        const resendAfter = createdAt + cooldownMs;
+        return { ok: true, challengeId, code: null, expiresAt, resendAfter, standing: standing(recent.length) };
+      }
+      const inTheWay = perEmail === null ? undefined : recent[perEmail - 1];
+      if (perEmail !== null && inTheWay)
+        return { ok: false, reason: 'too_many', allowed: perEmail, retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
         ok: true,
         ...(await insert(unit, subject, { data, sessionId: null })),
         resendAfter: unit.now + cooldownMs,
-        remaining: perEmail - recent.length - 1,
+        standing: standing(recent.length + 1),
       };
     },
 

@@ -1,6 +1,7 @@
 /**
- * How many wrong codes are taken before codes pause, and for how long: per e-mail, per client address, and in all. A browser
- * that knows the person has budgets of its own, so that nobody else's guesses lock them out; it opens nothing else.
+ * How many wrong codes are taken before codes pause, and for how long: per e-mail and per client address. A browser that knows
+ * the person has budgets of its own, so that nobody else's guesses lock them out; it opens nothing else. What is guessed in all
+ * pauses nobody: it makes the budget of each client address smaller, so that a few strangers cannot switch codes off.
  */
 import { DAY, MINUTE } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
@@ -16,8 +17,11 @@ import {
   insertCodeFailure,
 } from '../../store/code-failures.ts';
 import type { CodeOwner } from '../../store/codes.ts';
+import { listSignInAddresses } from '../../store/sessions.ts';
 
 const MAX_PAUSE_MS = DAY;
+/** What a client address has left while there are too many wrong codes in all. */
+const SHARE_WHEN_SCARCE = 1 / 10;
 
 /** The limits on wrong codes that pause them. */
 export type PausingLimit = 'wrongCodesPerEmail' | 'wrongCodesPerBrowser' | 'wrongCodesPerAddress' | 'wrongCodesInAll';
@@ -39,8 +43,11 @@ export function guessBudgets(limits: LimitSettings) {
    * Wrong codes are counted over the window that ends with the last one. The first beyond the limit pauses codes; each after
    * it is judged once the pause is over, and pauses them twice as long.
    */
-  function pauseAfter(limit: Exclude<PausingLimit, 'wrongCodesInAll'>, { count, lastAt }: CodeFailures): CodePause[] {
-    const allowed = limits[limit];
+  function pauseAfter(
+    limit: PausingLimit,
+    { count, lastAt }: CodeFailures,
+    allowed: number | null = limits[limit],
+  ): CodePause[] {
     if (allowed === null || lastAt === null || count < allowed) return [];
     const pauseMs = limits.codePauseMinutes * MINUTE * 2 ** (count - allowed);
     return [{ limit, allowed, until: lastAt + Math.min(pauseMs, MAX_PAUSE_MS) }];
@@ -62,26 +69,33 @@ export function guessBudgets(limits: LimitSettings) {
       isKnown: false,
       windowMs: LIMITS.wrongCodesPerEmail.windowMs,
     });
-    return [
-      ...pauseAfter('wrongCodesPerEmail', ofOwner),
-      ...(await pausesOfClient(unit)),
-      ...(await pausesOfAll(unit)),
-    ];
+    return [...pauseAfter('wrongCodesPerEmail', ofOwner), ...(await pausesOfClient(unit, owner))];
   }
 
-  async function pausesOfClient(unit: Unit): Promise<CodePause[]> {
+  /** Whoever has signed in from there before is not held to what others at the same address did. */
+  async function pausesOfClient(unit: Unit, owner: CodeOwner): Promise<CodePause[]> {
     const block = blockOf(unit);
-    if (limits.wrongCodesPerAddress === null || block === null) return [];
+    if (block === null) return [];
     const fromBlock = await findFailuresFromBlock(unit, block, LIMITS.wrongCodesPerAddress.windowMs);
-    return pauseAfter('wrongCodesPerAddress', fromBlock);
+    const pauses = [
+      ...pauseAfter('wrongCodesPerAddress', fromBlock),
+      ...(await pausesWhenScarce(unit, fromBlock)),
+    ].filter(({ until }) => until > unit.now);
+    return pauses.length > 0 && (await hasComeFrom(unit, owner, block)) ? [] : pauses;
   }
 
-  /** No longer than it must, since it concerns everyone: until there are fewer in the window. */
-  async function pausesOfAll(unit: Unit): Promise<CodePause[]> {
-    const allowed = limits.wrongCodesInAll;
+  /** While there are too many in all, until there are fewer in the window: an address that tried more than its share. */
+  async function pausesWhenScarce(unit: Unit, fromBlock: CodeFailures): Promise<CodePause[]> {
+    const inAll = limits.wrongCodesInAll;
+    if (inAll === null || fromBlock.lastAt === null) return [];
     const { windowMs } = LIMITS.wrongCodesInAll;
-    const oldest = allowed === null ? null : await findFailureTime(unit, unit.now - windowMs, allowed);
-    return allowed === null || oldest === null ? [] : [{ limit: 'wrongCodesInAll', allowed, until: oldest + windowMs }];
+    const oldest = await findFailureTime(unit, unit.now - windowMs, inAll);
+    if (oldest === null) return [];
+    const allowed = Math.ceil((limits.wrongCodesPerAddress ?? LIMITS.wrongCodesPerAddress.default) * SHARE_WHEN_SCARCE);
+    return pauseAfter('wrongCodesInAll', fromBlock, allowed).map((pause) => ({
+      ...pause,
+      until: Math.min(pause.until, oldest + windowMs),
+    }));
   }
 
   return {
@@ -98,8 +112,11 @@ export function guessBudgets(limits: LimitSettings) {
     },
 
     /** Counts a wrong code against every budget that it was judged by. */
-    recordFailure: (unit: Unit, owner: CodeOwner, browser: string | null): Promise<void> =>
-      insertCodeFailure(unit, owner, { addressBlock: blockOf(unit), browser }),
+    async recordFailure(unit: Unit, owner: CodeOwner, browser: string | null): Promise<void> {
+      const block = blockOf(unit);
+      const isHeldToBlock = block !== null && !(await hasComeFrom(unit, owner, block));
+      await insertCodeFailure(unit, owner, { addressBlock: isHeldToBlock ? block : null, browser });
+    },
 
     /** Whoever gives the right code has mistyped before: it counts no more against the address that many may share. */
     async forgiveClient(unit: Unit, owner: CodeOwner): Promise<void> {
@@ -107,6 +124,11 @@ export function guessBudgets(limits: LimitSettings) {
       if (block !== null) await forgiveBlock(unit, owner, block);
     },
   };
+}
+
+/** Whether the person has signed in from there, as far as that is still known. */
+async function hasComeFrom(unit: Unit, { email }: CodeOwner, block: string): Promise<boolean> {
+  return (await listSignInAddresses(unit, email)).some((ip) => addressBlock(ip) === block);
 }
 
 function blockOf({ actor }: Unit): string | null {

@@ -8,7 +8,6 @@ const HINTS = {
   wrongCodesPerBrowser: 'codes_paused_in_browser',
   wrongCodesPerAddress: 'codes_paused_for_client',
   wrongCodesInAll: 'codes_paused_for_all',
-  cooling_down: 'code_just_sent',
   too_many: 'too_many_codes_sent',
 } as const satisfies Record<PausingLimit | string, string>;
 

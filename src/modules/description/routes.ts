@@ -1,10 +1,13 @@
 /** The machine-readable descriptions of the API, made once from the operations themselves. */
 import { Type } from '@sinclair/typebox';
 import { nextTurn } from '../../core/turn.ts';
-import { openApiDocument, roleManifest } from './openapi.ts';
 import { matchesEtag } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { openApiDocument } from './openapi.ts';
+import { roleManifest } from './roles.ts';
+import { yaml } from './yaml.ts';
 
 export interface DescriptionDependencies {
   /** All operations of the running app, these included. */
@@ -22,54 +25,68 @@ export async function openApiYaml(
   const document = await openApiDocument(operations, baseUrl, limits);
   // Each half takes tens of milliseconds.
   await nextTurn();
-  // A bare time is a date to YAML 1.1, not the text that it is.
-  return Bun.YAML.stringify(document, null, 2).replace(/^(.*(?:: |- ))(\d{4}-\d\d-\d\dT[\d:.]+Z)$/gm, '$1"$2"');
+  return yaml(document);
 }
 
-/** The description as it is sent. */
+/** A description as it is sent. */
 interface Description {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
 }
 
-async function describe({ operations, baseUrl, limits }: DescriptionDependencies): Promise<Description> {
-  const bytes = new TextEncoder().encode(await openApiYaml(operations(), baseUrl(), limits));
+function description(text: string): Description {
+  const bytes = new TextEncoder().encode(text);
   return { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }
 
-export function descriptionRoutes(dependencies: DescriptionDependencies): Operation[] {
-  /** Made at the first call, for good: it takes a while, and cannot change while the process runs. */
-  let description: Promise<Description> | undefined;
+function answer({ bytes, etag }: Description, mediaType: string, { request, headers }: RequestContext): Response {
+  const all = { ...headers, ETag: etag };
+  if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all });
+  return new Response(bytes, { headers: { ...all, 'Content-Type': `${mediaType}; charset=utf-8` } });
+}
+
+export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDependencies): Operation[] {
+  // Each is made at the first call, for good: it takes a while, and cannot change while the process runs.
+  let asYaml: Promise<Description> | undefined;
+  let asJson: Promise<Description> | undefined;
+  const common = {
+    method: 'GET',
+    tag: 'Descriptions',
+    access: 'none',
+    scope: 'instance',
+    limit: 'none',
+    style: 'flat',
+  } as const;
   return [
     operation({
+      ...common,
       id: 'getOpenApi',
-      method: 'GET',
       path: '/openapi.yaml',
       summary: 'This description',
-      tag: 'Descriptions',
-      access: 'none',
-      scope: 'instance',
-      limit: 'none',
-      style: 'flat',
       mediaType: 'application/yaml',
+      isRevalidated: true,
       async handle({ context }) {
-        const { bytes, etag } = await (description ??= describe(dependencies));
-        const headers = { ...context.headers, ETag: etag };
-        if (matchesEtag(context.request.headers.get('if-none-match'), etag))
-          return new Response(null, { status: 304, headers });
-        return new Response(bytes, { headers: { ...headers, 'Content-Type': 'application/yaml; charset=utf-8' } });
+        asYaml ??= openApiYaml(operations(), baseUrl(), limits).then(description);
+        return answer(await asYaml, 'application/yaml', context);
       },
     }),
     operation({
+      ...common,
+      id: 'getOpenApiJson',
+      path: '/openapi.json',
+      summary: 'This description, as JSON',
+      data: Type.Object({}, { additionalProperties: true }),
+      isRevalidated: true,
+      async handle({ context }) {
+        asJson ??= openApiDocument(operations(), baseUrl(), limits).then(JSON.stringify).then(description);
+        return answer(await asJson, 'application/json', context);
+      },
+    }),
+    operation({
+      ...common,
       id: 'getRoleManifest',
-      method: 'GET',
       path: '/openapi.roles.json',
       summary: 'Which principal each operation needs',
-      tag: 'Descriptions',
-      access: 'none',
-      scope: 'instance',
-      limit: 'none',
-      style: 'flat',
       data: Type.Object({
         version: Type.String(),
         limits: Type.Record(Type.String(), Type.String(), {
@@ -86,7 +103,7 @@ export function descriptionRoutes(dependencies: DescriptionDependencies): Operat
           }),
         ),
       }),
-      handle: () => roleManifest(dependencies.operations(), dependencies.limits),
+      handle: () => roleManifest(operations(), limits),
     }),
   ];
 }

@@ -10,7 +10,7 @@ import {
   NewSecret,
   Nullable,
   PageOf,
-  Slug,
+  SlugsHeld,
   Timestamp,
 } from '../../http/schemas.ts';
 import { ApiKeySchema } from '../api-keys/model.ts';
@@ -91,11 +91,11 @@ const UserCode = () =>
   });
 
 export const UserCodeQuery = Type.Object({ user_code: UserCode() });
-export const UserCodeInput = Input({ user_code: UserCode() });
+export const UserCodeInput = Input({ user_code: UserCode() }, { $id: 'UserCodeInput' });
 
 export const DeviceRequest = Type.Object({
   userCode: Type.String({ examples: ['WDJB-MJHT'] }),
-  status: Choice(DEVICE_GRANT_STATUSES),
+  status: Choice(DEVICE_GRANT_STATUSES, { $id: 'DeviceGrantStatus' }),
   application: Type.Object({
     id: Id('app'),
     clientId: Type.String({ examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
@@ -114,9 +114,9 @@ export const DeviceRequest = Type.Object({
   grants: Type.Object(
     {
       actsAs: Type.Object({ userId: Id('usr'), email: Email(), name: Nullable(Type.String()) }),
-      roles: Type.Array(Slug()),
-      scopes: Type.Array(Slug()),
-      memberships: Type.Array(Slug()),
+      roles: SlugsHeld(),
+      scopes: SlugsHeld(),
+      memberships: SlugsHeld(),
       workspaces: Type.Array(Type.Object({ workspaceId: Id('wsp'), name: Type.String(), role: Type.String() }), {
         description: 'Where the key would manage, with these rights; only from the console.',
       }),
@@ -128,7 +128,10 @@ export const DeviceRequest = Type.Object({
 });
 export type DeviceRequest = Static<typeof DeviceRequest>;
 
-export const DeviceDecision = Type.Object({ status: Choice(DEVICE_GRANT_STATUSES) });
+export const DeviceDecision = Type.Object(
+  { status: Choice(DEVICE_GRANT_STATUSES, { $id: 'DeviceGrantStatus' }) },
+  { $id: 'DeviceDecision' },
+);
 export type DeviceDecision = Static<typeof DeviceDecision>;
 
 /** A personal key, as the person it belongs to sees it. */
@@ -138,6 +141,8 @@ export const Device = Type.Object(
     name: ApiKeySchema.properties.name,
     prefix: ApiKeySchema.properties.prefix,
     application: Type.Object({ id: Id('app'), name: Type.String() }),
+    ip: Nullable(Type.String({ description: 'Where it asked to be connected from; known for 30 days after that.' })),
+    ipCountry: Nullable(Type.String()),
     createdAt: Timestamp(),
     lastUsedAt: ApiKeySchema.properties.lastUsedAt,
     expiresAt: ApiKeySchema.properties.expiresAt,

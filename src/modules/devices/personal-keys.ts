@@ -6,13 +6,14 @@ import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import { mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { accountChangeMail } from '../../mail/messages/account.ts';
+import { accountChangeMail } from '../../mail/messages/account-change.ts';
 import {
   type ApiKey,
   countDevices,
@@ -94,8 +95,9 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
         targetId: id,
         detail: { name, access, source: 'device' },
       });
-      const { email } = await requireUser(unit, userId);
-      await mailNotice(unit, email, accountChangeMail('device_connected', name));
+      const { email, locale } = await requireUser(unit, userId);
+      const change = { kind: 'device_connected', name } as const;
+      await mailNotice(unit, email, accountChangeMail(localeToWriteIn(locale), application, change));
       return { id, token };
     },
 
@@ -158,12 +160,14 @@ async function record(
   await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId, detail: { name } });
 }
 
-function presentDevice({ key, application: { id, name } }: HeldDevice): DeviceRecord {
+function presentDevice({ key, application: { id, name }, place }: HeldDevice): DeviceRecord {
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
     application: { id, name },
+    ip: place?.ip ?? null,
+    ipCountry: place?.ipCountry ?? null,
     createdAt: isoTime(key.createdAt),
     lastUsedAt: isoTime(key.lastUsedAt),
     expiresAt: isoTime(key.expiresAt),

@@ -14,20 +14,26 @@ const IsDefault = Type.Boolean({
   remedy: 'Give true or false.',
 });
 
-export const GrantInput = Input({
-  slug: GrantSlug,
-  name: Type.Optional(Name()),
-  description: Type.Optional(Description),
-  isDefault: Type.Optional(IsDefault),
-});
+export const GrantInput = Input(
+  {
+    slug: GrantSlug,
+    name: Type.Optional(Name()),
+    description: Type.Optional(Description),
+    isDefault: Type.Optional(IsDefault),
+  },
+  { $id: 'GrantInput' },
+);
 export type GrantInput = Static<typeof GrantInput>;
 
-export const GrantPatch = Input({
-  slug: Type.Optional(GrantSlug),
-  name: Type.Optional(Name()),
-  description: Type.Optional(Description),
-  isDefault: Type.Optional(IsDefault),
-});
+export const GrantPatch = Input(
+  {
+    slug: Type.Optional(GrantSlug),
+    name: Type.Optional(Name()),
+    description: Type.Optional(Description),
+    isDefault: Type.Optional(IsDefault),
+  },
+  { $id: 'GrantPatch' },
+);
 export type GrantPatch = Static<typeof GrantPatch>;
 
 export const GrantForceQuery = Type.Object({
@@ -52,7 +58,10 @@ export type GrantRecord = Static<typeof GrantSchema>;
 
 export const GrantPage = PageOf(GrantSchema);
 
-export const GrantRemoved = Type.Object({
-  id: Type.String(),
-  withdrawnFrom: Type.Integer({ description: 'How many people held it.' }),
-});
+export const GrantRemoved = Type.Object(
+  {
+    id: Type.String(),
+    withdrawnFrom: Type.Integer({ description: 'How many people held it.' }),
+  },
+  { $id: 'GrantRemoved' },
+);

@@ -7,7 +7,7 @@ import { free } from '../../core/buffer.ts';
 import type { Picture } from './picture.ts';
 
 /** What is held at once, the file itself aside; test/bench/images.ts measures what it comes to. */
-const MAX_WORKING_BYTES = 110_000_000;
+const MAX_WORKING_BYTES = 96_000_000;
 const BYTES_PER_PIXEL = 4;
 /** No JPEG can be longer, as `Bun.Image` writes it. */
 const MAX_JPEG_SIDE = 65_500;

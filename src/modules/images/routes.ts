@@ -33,6 +33,7 @@ export function imageRoutes(images: Images): Operation[] {
       scope: 'instance',
       limit: 'none',
       mediaType: 'image/webp',
+      isRevalidated: true,
       errors: ['not_found'],
       async handle({ params: { appSlug, userId, file }, context }) {
         return answer(await images.find(appSlug, userId, file), file, context);

@@ -22,7 +22,7 @@ export const ImportProfile = Input(
       Type.Array(
         Input({
           code: Type.String({ minLength: 2, maxLength: 35, remedy: 'Give a language tag.', examples: ['en'] }),
-          level: Choice(LANGUAGE_LEVELS),
+          level: Choice(LANGUAGE_LEVELS, { $id: 'LanguageLevel' }),
         }),
         { maxItems: 50, remedy: 'Give at most 50 languages.' },
       ),
@@ -67,7 +67,7 @@ export const ImportResult = Type.Object({
   results: Type.Array(
     Type.Object({
       email: Type.String(),
-      outcome: Choice(OUTCOMES),
+      outcome: Choice(OUTCOMES, { $id: 'ImportOutcome' }),
       userId: Nullable(Type.String()),
       error: Type.Optional(
         Type.String({

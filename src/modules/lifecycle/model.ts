@@ -6,7 +6,7 @@ const LIFECYCLE_KINDS = ['archive', 'delete', 'hide_now'] as const;
 export type LifecycleKind = (typeof LIFECYCLE_KINDS)[number];
 
 export const LifecycleSendInput = Input({
-  kind: Choice(LIFECYCLE_KINDS),
+  kind: Choice(LIFECYCLE_KINDS, { $id: 'LifecycleKind' }),
   skipGrace: Type.Optional(
     Type.Boolean({
       description: 'With `delete`: without the 90 days of grace, the same as `hide_now` afterwards.',

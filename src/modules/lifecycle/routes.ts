@@ -45,6 +45,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'restoreApplication',
       path: '/api/applications/:id/restore',
       summary: 'Bring a deleted application back',
+      description: 'Into service, also where it was archived before it was deleted.',
       body: Input({}),
       isBodyOptional: true,
       data: ApplicationSchema,

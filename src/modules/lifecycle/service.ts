@@ -2,6 +2,7 @@
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime, MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { lifecycleCodeMail } from '../../mail/messages/lifecycle-code.ts';
@@ -15,7 +16,7 @@ import {
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
 import { requireUser } from '../../store/people.ts';
-import { ownerEmails } from '../../store/workspace-members.ts';
+import { type OwnerAddress, listOwners } from '../../store/workspace-members.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
@@ -68,17 +69,21 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         const recipients = await recipientsOf(unit, principal, application);
         const [first] = recipients;
         if (first === undefined) throw new AppError('invalid_state', { hint: 'workspace_without_owner' });
-        const subject = { purpose: 'lifecycle', applicationId: application.id, email: first } as const;
+        const subject = { purpose: 'lifecycle', applicationId: application.id, email: first.email } as const;
         const issued = await challenges.issueFor(unit, subject, { ...request });
         if (!issued.ok) return { ...issued, now: unit.now };
         const { challengeId, code, expiresAt } = issued;
-        const mail = lifecycleCodeMail({
+        const content = {
           kind: request.kind,
           applicationName: application.name,
           code,
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
-        });
-        for (const to of recipients) await queueMail(unit, { to, ...mail, code, expiresAt });
+          graceDays: GRACE_MS / DAY,
+        };
+        for (const { email, locale } of recipients) {
+          const mail = lifecycleCodeMail({ locale: localeToWriteIn(locale), ...content });
+          await queueMail(unit, { to: email, ...mail, code, expiresAt });
+        }
         await recordAudit(unit, {
           kind: 'application.lifecycle_requested',
           applicationId: application.id,
@@ -123,11 +128,11 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         refusal: 'application_not_archived',
       }),
 
-    /** @throws {AppError} invalid_state unless deleted. */
+    /** Back to active, whether it was archived before or not. @throws {AppError} invalid_state unless deleted. */
     restore: (actor: Actor, application: Application) =>
       bringBack(actor, application, {
         isAway: ({ deletedAt }) => deletedAt !== null,
-        columns: { deletedAt: null, purgeAfter: null },
+        columns: { archivedAt: null, deletedAt: null, purgeAfter: null },
         audit: 'application.restored',
         refusal: 'application_not_deleted',
       }),
@@ -152,9 +157,13 @@ interface WayBack {
 }
 
 /** The acting member, or for a key the owners of the workspace. */
-async function recipientsOf(unit: Unit, principal: Principal, { workspaceId }: TenantApplication): Promise<string[]> {
-  if (principal.kind === 'key') return ownerEmails(unit, workspaceId);
-  return [(await requireUser(unit, principal.userId)).email];
+async function recipientsOf(
+  unit: Unit,
+  principal: Principal,
+  { workspaceId }: TenantApplication,
+): Promise<OwnerAddress[]> {
+  if (principal.kind === 'key') return listOwners(unit, workspaceId);
+  return [await requireUser(unit, principal.userId)];
 }
 
 /** The contract's table of transitions. @throws {AppError} invalid_state */

@@ -2,12 +2,13 @@
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
-import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
+import { type AccountChange, accountChangeMail } from '../../mail/messages/account-change.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
@@ -99,7 +100,8 @@ export function passkeyService(dependencies: PasskeyDependencies) {
         const name = input.name?.trim() ?? authenticatorName(made.aaguid);
         const passkey = await insertPasskey(unit, { userId, workspaceId, ...made, name });
         await tell(unit, principal, passkey, 'passkey_added');
-        await recordAudit(unit, { kind: 'passkey.added', applicationId, userId, targetId: passkey.id });
+        const detail = { sessionId };
+        await recordAudit(unit, { kind: 'passkey.added', applicationId, userId, targetId: passkey.id, detail });
         return present(passkey);
       });
     },
@@ -165,12 +167,14 @@ function refuseFurther(held: readonly Passkey[]): void {
 /** A new way in, or one less, is told to the applications and to the person. */
 async function tell(
   unit: Unit,
-  { userId, envelope }: SessionPrincipal,
+  { userId, applicationId, envelope }: SessionPrincipal,
   { name }: Passkey,
-  change: Extract<AccountChange, `passkey_${string}`>,
+  kind: Extract<AccountChange['kind'], `passkey_${string}`>,
 ): Promise<void> {
   await announce(unit, userId, 'user.identity_changed', { changed: ['passkey'] });
-  await mailNotice(unit, envelope.email, accountChangeMail(change, `It is called “${name}”.`));
+  const application = await requireApplication(unit, applicationId);
+  const mail = accountChangeMail(localeToWriteIn(envelope.locale), application, { kind, name });
+  await mailNotice(unit, envelope.email, mail);
 }
 
 function present({ id, name, isBackedUp, createdAt, lastUsedAt }: Passkey): PasskeyRecord {

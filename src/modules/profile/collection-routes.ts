@@ -1,4 +1,5 @@
 /** What a person's profile has several of: addresses, legal entities and languages. */
+import { LanguageSchema } from '../../http/schemas.ts';
 import { invalidField } from '../../core/error.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import {
@@ -15,7 +16,6 @@ import {
   EntityPatch,
   IdInput,
   IdQuery,
-  Language,
   LanguageInput,
   LanguagePage,
   MAX_ENTRIES,
@@ -147,7 +147,7 @@ export function collectionRoutes({
       summary: 'Add a language',
       description: `At most ${MAX_ENTRIES}. Adding one that is there already, at the same level, changes nothing.`,
       body: LanguageInput,
-      data: Language,
+      data: LanguageSchema,
       errors: ['conflict', 'invalid_state'],
       handle: ({ actor, principal, body }) => languages.add(actor, principal, body),
     }),
@@ -157,7 +157,7 @@ export function collectionRoutes({
       method: 'PATCH',
       summary: 'Change how well I speak a language',
       body: LanguageInput,
-      data: Language,
+      data: LanguageSchema,
       errors: ['not_found'],
       handle: ({ actor, principal, body }) => languages.update(actor, principal, body),
     }),

@@ -1,6 +1,17 @@
 /** Schemas of a person's own profile, and the rules that its fields are cleaned by. */
 import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Choice, Id, Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import {
+  Choice,
+  Country,
+  Id,
+  Input,
+  LanguageSchema,
+  LanguageTag,
+  Nullable,
+  PageOf,
+  Timestamp,
+  TimeZone,
+} from '../../http/schemas.ts';
 import { ADDRESS_KINDS } from '../../store/addresses.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
 import * as fields from './fields.ts';
@@ -19,9 +30,15 @@ const OrNull = <Schema extends TSchema>(schema: Schema) =>
 const GivenOrNull = (rule: fields.FieldRule) => OrNull(Given(rule));
 
 const MAX_ID = 100;
-const GivenId = (what: string) => Type.String({ minLength: 1, maxLength: MAX_ID, remedy: `Give the id of ${what}.` });
+const GivenId = (what: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_ID,
+    description: `The id of ${what}.`,
+    remedy: `Give the id of ${what}.`,
+  });
 
-export const EntryRemoved = Type.Object({ id: Type.String() });
+export const EntryRemoved = Type.Object({ id: Type.String() }, { $id: 'EntryRemoved' });
 
 export const IDENTITY_RULES = {
   fullName: fields.line(100),
@@ -48,8 +65,8 @@ export const Identity = Type.Object(
     fullName: Text(),
     givenName: Text(),
     familyName: Text(),
-    locale: Text({ examples: ['de-AT'] }),
-    timezone: Text({ examples: ['Europe/Vienna'] }),
+    locale: Nullable(LanguageTag()),
+    timezone: Nullable(TimeZone()),
     name: Text({ description: 'What the person is shown as: the full name, else the parts joined.' }),
   },
   { $id: 'Identity' },
@@ -65,6 +82,21 @@ export const UsernameInput = Input({
 });
 
 export const Username = Type.Object({ username: Text({ examples: ['ada'] }) });
+
+export const UsernameQuery = Type.Object({
+  username: Type.String({
+    maxLength: 1000,
+    isAnyText: true,
+    remedy: 'Give a username.',
+    description: 'The name as it was typed.',
+  }),
+});
+
+export const UsernameState = Type.Object({
+  username: Type.String({ description: 'Normalised.' }),
+  status: Choice(['available', 'taken', 'format_invalid']),
+});
+export type UsernameState = Static<typeof UsernameState>;
 
 const MEASUREMENT_SYSTEMS = ['metric', 'imperial'] as const;
 
@@ -83,25 +115,15 @@ export const RegionInput = Input(
     timeZone: GivenOrNull(REGION_RULES.timeZone),
     currency: GivenOrNull(REGION_RULES.currency),
     measurementSystem: OrNull(
-      Choice(MEASUREMENT_SYSTEMS, { remedy: `Give one of: ${MEASUREMENT_SYSTEMS.join(', ')}. Null clears it.` }),
+      Choice(MEASUREMENT_SYSTEMS, {
+        $id: 'MeasurementSystem',
+        remedy: `Give one of: ${MEASUREMENT_SYSTEMS.join(', ')}. Null clears it.`,
+      }),
     ),
   },
   { $id: 'RegionInput' },
 );
 export type RegionInput = Static<typeof RegionInput>;
-
-export const RegionSchema = Nullable(
-  Type.Object(
-    {
-      country: Text({ examples: ['AT'] }),
-      uiLocale: Text({ examples: ['de-AT'] }),
-      timeZone: Text({ examples: ['Europe/Vienna'] }),
-      currency: Text({ examples: ['EUR'] }),
-      measurementSystem: Text({ examples: ['metric'] }),
-    },
-    { $id: 'Region' },
-  ),
-);
 
 export const ADDRESS_RULES = {
   label: fields.line(100),
@@ -137,7 +159,7 @@ const IsDefault = Type.Optional(
 );
 
 export const AddressInput = Input(
-  { kind: Choice(ADDRESS_KINDS), ...addressFields, isDefault: IsDefault },
+  { kind: Choice(ADDRESS_KINDS, { $id: 'AddressKind' }), ...addressFields, isDefault: IsDefault },
   { $id: 'AddressInput' },
 );
 export type AddressInput = Static<typeof AddressInput>;
@@ -145,7 +167,9 @@ export type AddressInput = Static<typeof AddressInput>;
 export const AddressPatch = Input(
   {
     id: GivenId('the address to change'),
-    kind: Type.Optional(Choice(ADDRESS_KINDS, { description: 'Cannot be changed; the same as before is accepted.' })),
+    kind: Type.Optional(
+      Choice(ADDRESS_KINDS, { $id: 'AddressKind', description: 'Cannot be changed; the same as before is accepted.' }),
+    ),
     ...Type.Partial(Type.Object(addressFields)).properties,
     isDefault: IsDefault,
   },
@@ -156,7 +180,7 @@ export type AddressPatch = Static<typeof AddressPatch>;
 export const Address = Type.Object(
   {
     id: Id('adr'),
-    kind: Choice(ADDRESS_KINDS),
+    kind: Choice(ADDRESS_KINDS, { $id: 'AddressKind' }),
     label: Text(),
     recipient: Type.String(),
     company: Text(),
@@ -165,7 +189,7 @@ export const Address = Type.Object(
     city: Type.String(),
     region: Text(),
     postalCode: Text(),
-    country: Type.String({ examples: ['AT'] }),
+    country: Country(),
     phone: Text(),
     isDefault: Type.Boolean(),
     createdAt: Timestamp(),
@@ -177,7 +201,9 @@ export type Address = Static<typeof Address>;
 
 export const AddressPage = PageOf(Address);
 
-export const AddressQuery = Type.Object({ kind: Type.Optional(Choice(ADDRESS_KINDS)) });
+export const AddressQuery = Type.Object({
+  kind: Type.Optional(Choice(ADDRESS_KINDS, { $id: 'AddressKind', description: 'Only addresses of this kind.' })),
+});
 export type AddressQuery = Static<typeof AddressQuery>;
 
 export const IdQuery = Type.Object({ id: Type.Optional(GivenId('what to delete')) });
@@ -216,7 +242,7 @@ export const Entity = Type.Object(
     tradeName: Text(),
     registrationNumber: Text(),
     taxId: Text(),
-    country: Type.String({ examples: ['AT'] }),
+    country: Country(),
     addressId: Nullable(Id('adr')),
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
@@ -231,15 +257,13 @@ export const LANGUAGE_RULES = { code: fields.requiredLocale } as const;
 
 const LanguageCode = Given(LANGUAGE_RULES.code);
 
-export const LanguageInput = Input({ code: LanguageCode, level: Choice(LANGUAGE_LEVELS) }, { $id: 'LanguageInput' });
+export const LanguageInput = Input(
+  { code: LanguageCode, level: Choice(LANGUAGE_LEVELS, { $id: 'LanguageLevel' }) },
+  { $id: 'LanguageInput' },
+);
 export type Language = Static<typeof LanguageInput>;
 
-export const Language = Type.Object(
-  { code: Type.String({ examples: ['de-AT'] }), level: Choice(LANGUAGE_LEVELS) },
-  { $id: 'Language' },
-);
-
-export const LanguagePage = PageOf(Language);
+export const LanguagePage = PageOf(LanguageSchema);
 
 export const CodeQuery = Type.Object({ code: Type.Optional(LanguageCode) });
 export const CodeInput = Input({ code: Type.Optional(LanguageCode) });

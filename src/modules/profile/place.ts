@@ -26,10 +26,10 @@ export async function inSightOf<Row extends Placed>(
 ): Promise<readonly Row[]> {
   const here = rows.filter(({ workspaceId }) => speaksFor(principal, workspaceId));
   if (here.length === rows.length) return here;
-  return (await hasProof(reader, principal, now)) ? rows : here;
+  return (await hasProof(reader, principal, { purpose: 'profile' }, now)) ? rows : here;
 }
 
 /** @throws {AppError} reauthentication_required for one that was given elsewhere. */
 export async function requireInSight(unit: Unit, principal: SessionPrincipal, { workspaceId }: Placed): Promise<void> {
-  if (!speaksFor(principal, workspaceId)) await requireProof(unit, principal, { hint: 'given_elsewhere' });
+  if (!speaksFor(principal, workspaceId)) await requireProof(unit, principal, { purpose: 'profile' });
 }

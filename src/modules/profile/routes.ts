@@ -1,7 +1,16 @@
 /** A person's own profile: who they are, by which name in the application, and where they are at home. */
+import { RegionSchema } from '../../http/schemas.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';
-import { Identity, IdentityPatch, RegionSchema, RegionInput, Username, UsernameInput } from './model.ts';
+import {
+  Identity,
+  IdentityPatch,
+  RegionInput,
+  Username,
+  UsernameInput,
+  UsernameQuery,
+  UsernameState,
+} from './model.ts';
 import type { Profiles } from './service.ts';
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'session' } as const;
@@ -42,6 +51,17 @@ export function profileRoutes(profiles: Profiles): Operation[] {
       data: Username,
       errors: ['conflict'],
       handle: ({ actor, principal, body }) => usernames.change(actor, principal, body.username),
+    }),
+    operation({
+      ...common,
+      id: 'checkUsername',
+      method: 'GET',
+      path: '/api/account/username/check',
+      summary: 'Whether I could have a username in this application now',
+      description: 'Writes nothing and reserves nothing. My own name is available to me.',
+      query: UsernameQuery,
+      data: UsernameState,
+      handle: ({ principal, query }) => usernames.check(principal, query.username),
     }),
     operation({
       ...common,

@@ -7,7 +7,8 @@ import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import type { Database } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { changeUsername, findMember } from '../../store/members.ts';
+import { changeUsername, findMember, findUsernameHolders } from '../../store/members.ts';
+import type { UsernameState } from './model.ts';
 
 const RULES =
   'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, starting with a letter, without doubled or trailing punctuation, and no reserved word; null gives the name up.';
@@ -15,6 +16,14 @@ const RULES =
 /** A name is unique within an application; of two who want it at once, one gets it. */
 export function usernameService(db: Database) {
   return {
+    /** Whether the person could have a name now; the one they have is theirs. It may be gone when they choose it. */
+    async check({ applicationId, userId }: SessionPrincipal, wanted: string): Promise<UsernameState> {
+      const username = normalizeUsername(wanted);
+      if (!isClaimableUsername(username)) return { username, status: 'format_invalid' };
+      const holder = (await findUsernameHolders(db.reader, applicationId, [username])).get(username);
+      return { username, status: holder === undefined || holder === userId ? 'available' : 'taken' };
+    },
+
     /**
      * Told to that application alone: the name means nothing elsewhere.
      *

@@ -118,7 +118,7 @@ export async function finishLink(
   if (known) await touch(unit, known, { email, clientId });
   else {
     const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
-    await tellOwner(unit, 'provider_linked', linked, application);
+    await tellOwner(unit, 'provider_linked', linked, application, sessionId);
   }
   await keepPicture(unit, userId, { application, profile, client });
 }

@@ -7,6 +7,7 @@ import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { AppError } from '../../core/error.ts';
+import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { preferredLocale } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
@@ -22,10 +23,12 @@ import {
   requireApplication,
 } from '../../store/applications.ts';
 import type { ProviderState } from '../../store/provider-states.ts';
+import type { Surroundings } from '../sign-in/complete.ts';
 import { requireFresh } from '../sign-in/freshness.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignedIn } from '../sign-in/model.ts';
 import { openApplication } from '../sign-in/open-application.ts';
+import { wayOpen } from '../sign-in/refused.ts';
 import type { EffectiveProvider, ProviderClients } from './clients.ts';
 import { finishLink, finishSignIn } from './finish.ts';
 import type { CallbackQuery, LinkInput, StartQuery } from './model.ts';
@@ -58,6 +61,12 @@ export interface ComingBack {
   /** The browser's secret, from its cookie. */
   readonly browser: string | null;
   readonly userAgent: string | null;
+}
+
+/** A browser that sets out to a provider. */
+export interface SettingOut {
+  /** The browser's secret, for its cookie. */
+  readonly browser: string;
   readonly acceptLanguage: string | null;
 }
 
@@ -67,7 +76,11 @@ interface Beginning {
   readonly browser: string;
   /** Who links; null for a sign-in. */
   readonly principal: SessionPrincipal | null;
+  readonly surroundings: Surroundings;
 }
+
+/** Whoever links is known already. */
+const NO_SURROUNDINGS: Surroundings = { locale: null, timezone: null };
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -111,7 +124,10 @@ export function providerFlow({
   }
 
   /** @returns the address at the provider to send the browser to. */
-  async function begin(actor: Actor, { application, returnTo, browser, principal }: Beginning): Promise<string> {
+  async function begin(
+    actor: Actor,
+    { application, returnTo, browser, principal, surroundings }: Beginning,
+  ): Promise<string> {
     const provider = await clients.effectiveOf(db.reader, application);
     if (!provider) throw new AppError('invalid_state', { hint: 'provider_missing' });
     checkReturn(returnTo, application);
@@ -122,7 +138,8 @@ export function providerFlow({
     await db.write(actor, async (unit) => {
       if (principal) await requireFresh(unit, principal);
       const applicationId = application.id;
-      await beginState(unit, { state, applicationId, issuer, clientId, returnTo, browser, sessionId });
+      const target = { applicationId, issuer, clientId, returnTo };
+      await beginState(unit, { state, ...target, browser, sessionId, ...surroundings });
     });
     return url;
   }
@@ -142,9 +159,9 @@ export function providerFlow({
     actor: Actor,
     flow: ProviderState,
     profile: ProviderProfile,
-    { userAgent, acceptLanguage }: Pick<ComingBack, 'userAgent' | 'acceptLanguage'>,
+    { userAgent }: Pick<ComingBack, 'userAgent'>,
   ): Promise<Landing> {
-    const { purpose, sessionId, returnTo, applicationId, issuer, clientId } = flow;
+    const { purpose, sessionId, returnTo, applicationId, issuer, clientId, locale, timezone } = flow;
     const client = { issuer, clientId, reach: clients.reachOf(flow) };
     // Read anew: both may have been changed while the provider was asked.
     const presentOf = async (unit: Unit) => {
@@ -168,12 +185,13 @@ export function providerFlow({
         throw error;
       }
     }
-    const outcome = await db.write(actor, async (unit) => {
+    const { application, outcome } = await db.write(actor, async (unit) => {
       const application = await presentOf(unit);
-      const surroundings = { locale: preferredLocale(acceptLanguage), timezone: null };
-      return finishSignIn(unit, sessions, { application, profile, client, userAgent, surroundings });
+      const surroundings = { locale, timezone };
+      const ending = { application, profile, client, userAgent, surroundings };
+      return { application, outcome: await finishSignIn(unit, sessions, ending) };
     });
-    if (!outcome.ok) return land({ error: outcome.refusal });
+    if (!outcome.ok) return land({ error: outcome.refusal, ...wayOpen(outcome.refusal, application) });
     const { token, userId } = outcome;
     const expiresAt = isoTime(outcome.expiresAt);
     return land({ token, expiresAt }, { token, expiresAt, userId, applicationId });
@@ -183,19 +201,23 @@ export function providerFlow({
     /** @throws {AppError} not_found, application_archived, forbidden, invalid_state, invalid_request, provider_failed */
     async start(
       actor: Actor,
-      { clientId = CONSOLE_CLIENT_ID, returnTo }: StartQuery,
-      browser: string,
+      { clientId = CONSOLE_CLIENT_ID, returnTo, locale, timezone }: StartQuery,
+      { browser, acceptLanguage }: SettingOut,
     ): Promise<string> {
       const application = openApplication(await findApplicationByClientId(db.reader, clientId), 'provider');
       const landing = returnTo ?? ownPage(returnRules.baseUrl(), application);
-      return begin(actor, { application, returnTo: landing, browser, principal: null });
+      const surroundings = {
+        locale: canonicalLocale(locale ?? '') ?? preferredLocale(acceptLanguage),
+        timezone: canonicalTimeZone(timezone ?? ''),
+      };
+      return begin(actor, { application, returnTo: landing, browser, principal: null, surroundings });
     },
 
     /** @throws {AppError} as {@link start}, and reauthentication_required */
     async link(actor: Actor, principal: SessionPrincipal, { returnTo }: LinkInput, browser: string): Promise<string> {
       const application = openApplication(await findApplication(db.reader, principal.applicationId), 'provider');
       const landing = returnTo ?? `${returnRules.baseUrl()}/account`;
-      return begin(actor, { application, returnTo: landing, browser, principal });
+      return begin(actor, { application, returnTo: landing, browser, principal, surroundings: NO_SURROUNDINGS });
     },
 
     /**

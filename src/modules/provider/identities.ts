@@ -2,10 +2,11 @@
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import type { Page } from '../../db/page.ts';
-import { type AccountChange, accountChangeMail } from '../../mail/messages/account.ts';
+import { type AccountChange, accountChangeMail } from '../../mail/messages/account-change.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { requireUser } from '../../store/people.ts';
@@ -24,19 +25,26 @@ import { announce } from '../users/announce.ts';
 import { issuerName } from './issuer.ts';
 import type { IdentityRecord, IdentityRemoved } from './model.ts';
 
-/** A way in more, or one less: put on record, told to every application of the person, and mailed to them. */
+/**
+ * A way in more, or one less: put on record, told to every application of the person, and mailed to them.
+ *
+ * @param sessionId the one that has asked for it.
+ */
 export async function tellOwner(
   unit: Unit,
-  change: Extract<AccountChange, `provider_${string}`>,
+  change: Extract<AccountChange['kind'], `provider_${string}`>,
   { id, userId, issuer, email }: ProviderIdentity,
-  { id: applicationId, workspaceId }: Pick<Application, 'id' | 'workspaceId'>,
+  application: Application,
+  sessionId?: string,
 ): Promise<void> {
+  const { id: applicationId, workspaceId } = application;
   const kind = change === 'provider_linked' ? 'provider.linked' : 'provider.unlinked';
-  await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId: id, detail: { issuer } });
+  const detail = { issuer, ...(sessionId !== undefined && { sessionId }) };
+  await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId: id, detail });
   await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
-  const name = issuerName(issuer, null);
-  const mail = accountChangeMail(change, email === null ? `${name}.` : `${name}, as ${email}.`);
-  await mailNotice(unit, (await requireUser(unit, userId)).email, mail);
+  const { email: to, locale } = await requireUser(unit, userId);
+  const told = { kind: change, provider: issuerName(issuer, null), email };
+  await mailNotice(unit, to, accountChangeMail(localeToWriteIn(locale), application, told));
 }
 
 export interface IdentityDependencies {
@@ -71,8 +79,8 @@ export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
       return db.write(actor, async (unit) => {
         const identity = await findIdentityOf(unit, userId, id);
         if (!identity || !isSeenBy(principal, identity)) throw new AppError('not_found');
-        await requireFresh(unit, principal);
-        if (!speaksFor(principal, identity.workspaceId)) await requireProof(unit, principal, { hint: 'proof_needed' });
+        const guard = speaksFor(principal, identity.workspaceId) ? requireFresh : requireProof;
+        await guard(unit, principal, { purpose: 'provider_removal', target: id });
         if (!force) await waysIn.requireAnother(unit, userId, { identityId: id });
         await deleteIdentity(unit, id);
         const credential = { credentialId: id, method: 'provider' } as const;

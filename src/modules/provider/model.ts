@@ -61,15 +61,26 @@ export const StartQuery = Type.Object({
         'A registered return URL of the application, or a page of this server; its sign-in page when left out.',
     }),
   ),
+  locale: Type.Optional(
+    Type.String({
+      description: 'BCP 47; at the first sign-in the person’s `locale`. The browser’s first language when left out.',
+    }),
+  ),
+  timezone: Type.Optional(
+    Type.String({
+      description: 'The IANA zone of the browser; at the first sign-in the person’s `timezone`.',
+      examples: ['Europe/Vienna'],
+    }),
+  ),
 });
 export type StartQuery = Static<typeof StartQuery>;
 
 /** What a provider sends back (RFC 6749 §4.1.2, RFC 9207); further parameters are ignored. */
 export const CallbackQuery = Type.Object({
-  state: Type.Optional(Type.String()),
-  code: Type.Optional(Type.String()),
-  iss: Type.Optional(Type.String()),
-  error: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String({ description: 'What the flow was begun with; it is good once.' })),
+  code: Type.Optional(Type.String({ description: 'For the identity, where the provider has proved it.' })),
+  iss: Type.Optional(Type.String({ description: 'Who answers; must be the issuer that was asked.' })),
+  error: Type.Optional(Type.String({ description: 'Why the provider has refused.' })),
 });
 export type CallbackQuery = Static<typeof CallbackQuery>;
 

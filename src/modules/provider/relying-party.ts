@@ -4,7 +4,7 @@
  */
 import { jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
-import { type Clock, SECOND, systemClock } from '../../core/clock.ts';
+import { SECOND, systemClock, type WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { EffectiveProvider } from './clients.ts';
 import { type DirectoryDependencies, providerDirectory } from './directory.ts';
@@ -20,6 +20,8 @@ const MAX_AGE_SECONDS = 10 * 60;
 const MAX_SUBJECT = 255;
 
 export interface RelyingPartyDependencies extends DirectoryDependencies {
+  /** Tokens are dated in real time, so they are judged by it. */
+  readonly clock: WorldClock;
   readonly instanceKey: InstanceKey;
   readonly redirectUri: () => string;
 }
@@ -71,9 +73,9 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
       const client: oauth.Client = {
         client_id: clientId,
         [oauth.clockTolerance]: TOLERANCE_SECONDS,
-        // The library asks the machine for the time; this is how far this server's clock is from that.
+        // The library asks the machine for the time; this is how far what we know of it is from that.
         get [oauth.clockSkew]() {
-          return secondsOf(clock) - secondsOf(systemClock);
+          return secondsOf(clock.real()) - secondsOf(systemClock.real());
         },
       };
       // An empty issuer is a wrong one; the library would take it for a missing one.
@@ -90,7 +92,7 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
       // The library leaves the signature out, and how old the token may be.
       const { payload } = await asFault('id_token', () =>
         jwtVerify(tokens.id_token ?? '', keys, {
-          currentDate: new Date(clock.now()),
+          currentDate: new Date(clock.real()),
           clockTolerance: TOLERANCE_SECONDS,
           maxTokenAge: MAX_AGE_SECONDS,
         }),
@@ -114,8 +116,8 @@ function lists(values: unknown, value: string): boolean {
   return Array.isArray(values) && values.includes(value);
 }
 
-function secondsOf(clock: Clock): number {
-  return Math.floor(clock.now() / SECOND);
+function secondsOf(ms: number): number {
+  return Math.floor(ms / SECOND);
 }
 
 function authentication(server: oauth.AuthorizationServer, secret: string): oauth.ClientAuth {

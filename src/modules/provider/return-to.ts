@@ -11,7 +11,7 @@ export interface ReturnRules {
 }
 
 const SIGN_IN_PATH = '/sign-in';
-const OWN_PATHS = [SIGN_IN_PATH, '/device', '/account', '/console'];
+const OWN_PATHS = /^(?:\/sign-in|\/device|\/console|\/account(?:\/[a-z-]{1,30})?)$/;
 const MAX_LENGTH = 2000;
 
 /** Judged when a flow begins and again when it ends, as the registered addresses may have changed. */
@@ -23,12 +23,13 @@ export function isReturnAllowed(
   if (isReturnUrlRegistered(returnTo, application.returnUrls, rules)) return true;
   if (returnTo.length > MAX_LENGTH || /[\s\\#\u0000-\u001f\u007f]/.test(returnTo)) return false;
   const [address, query = ''] = returnTo.split(/\?(.*)/s);
-  const path = OWN_PATHS.find((own) => address === rules.baseUrl() + own);
-  if (path === undefined) return false;
+  const base = rules.baseUrl();
+  const path = address?.startsWith(`${base}/`) ? address.slice(base.length) : '';
+  if (!OWN_PATHS.test(path)) return false;
+  // The sign-in page hands on what it gets: it must be the page of the same application, not another's.
   return path !== SIGN_IN_PATH || clientIdIn(query) === application.clientId;
 }
 
-/** The sign-in page hands on what it gets: it must be the page of the same application, not another's. */
 function clientIdIn(query: string): string | null {
   const given = new URLSearchParams(query).getAll('clientId');
   return given.length > 1 ? null : (given[0] ?? CONSOLE_CLIENT_ID);

@@ -59,7 +59,8 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
       ],
       async handle({ actor, query, context }) {
         const browser = flowCookie.readOrMint(context.request);
-        const location = await flow.start(actor, query, browser);
+        const acceptLanguage = context.request.headers.get('accept-language');
+        const location = await flow.start(actor, query, { browser, acceptLanguage });
         context.cookies.push(flowCookie.write(browser));
         return redirect(context, location);
       },
@@ -70,7 +71,7 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
       path: '/api/auth/google/callback',
       summary: 'Where the identity provider sends the browser back to',
       description:
-        'For browsers: answers 302 to `returnTo#token=…&expiresAt=…` or `returnTo#error=<code>`, or a page where there is nowhere safe to go.',
+        'For browsers: answers 302 to `returnTo#token=…&expiresAt=…` or `returnTo#error=<code>` (for a draft with an `error_description` that names the calls which open it), or a page where there is nowhere safe to go.',
       limit: 'none',
       query: CallbackQuery,
       errors: ['invalid_state', 'provider_failed', 'unavailable', 'internal'],
@@ -78,8 +79,7 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
         const { request } = context;
         const browser = flowCookie.read(request);
         const userAgent = request.headers.get('user-agent');
-        const acceptLanguage = request.headers.get('accept-language');
-        const { location, session } = await flow.callback(actor, { query, browser, userAgent, acceptLanguage });
+        const { location, session } = await flow.callback(actor, { query, browser, userAgent });
         if (session) setSignInCookies(context, session);
         return redirect(context, location);
       },

@@ -11,7 +11,10 @@ import { consumeProviderState, insertProviderState, type ProviderState } from '.
 export const STATE_LIFETIME_MS = 10 * MINUTE;
 
 /** A flow that begins: whose, at which provider, and where it ends. A link belongs to a session, a sign-in to none. */
-export type NewState = Pick<ProviderState, 'applicationId' | 'issuer' | 'clientId' | 'returnTo'> & {
+export type NewState = Pick<
+  ProviderState,
+  'applicationId' | 'issuer' | 'clientId' | 'returnTo' | 'locale' | 'timezone'
+> & {
   /** In plain text. */
   readonly state: string;
   readonly sessionId: string | null;

@@ -1,4 +1,4 @@
 /** Schemas of sign-out. */
 import { Type } from '@sinclair/typebox';
 
-export const SignedOut = Type.Object({ ok: Type.Boolean({ examples: [true] }) });
+export const SignedOut = Type.Object({ ok: Type.Literal(true) });

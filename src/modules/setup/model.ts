@@ -10,5 +10,5 @@ export const SetupInput = Input({
 });
 export type SetupInput = Static<typeof SetupInput>;
 
-export const SetupDone = Type.Composite([SignedIn, Type.Object({ workspaceId: Id('wsp') })]);
+export const SetupDone = Type.Intersect([SignedIn, Type.Object({ workspaceId: Id('wsp') })]);
 export type SetupDone = Static<typeof SetupDone>;

@@ -11,7 +11,7 @@ import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database } from '../../db/database.ts';
 import { requireConsole } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { consumeSetupLink, isSetupLinkOpen, replaceSetupLinks } from '../../store/setup-links.ts';
+import { addSetupLink, consumeSetupLink, isSetupLinkOpen, replaceSetupLinks } from '../../store/setup-links.ts';
 import { findFirstWorkspaceId } from '../../store/workspaces.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn } from '../sign-in/complete.ts';
@@ -30,10 +30,11 @@ export interface SetupDependencies {
 
 export type Setup = ReturnType<typeof setupService>;
 
-/** One link at a time is good. It serves whoever holds it, so it is never logged. */
+/** One link serves, once, and ends all others. Whoever holds it is served, so it is never logged. */
 export function setupService({ db, clock, random, workspaces, sessions }: SetupDependencies) {
   return {
-    createLink: () => createSetupToken(db, random),
+    /** Beside links made before, which a restart must not end. */
+    createLink: () => createSetupToken(db, random, addSetupLink),
 
     /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
     async isValid(token: string): Promise<boolean> {
@@ -74,12 +75,16 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
   };
 }
 
-/** A fresh token, good for 24 hours and one use; earlier unused ones stop working. */
-export async function createSetupToken(db: Database, random: Random): Promise<string> {
+/** A fresh token, good for 24 hours and one use. @param add what becomes of earlier ones; without it they stop working. */
+export async function createSetupToken(
+  db: Database,
+  random: Random,
+  add: typeof addSetupLink = replaceSetupLinks,
+): Promise<string> {
   const token = mintSecret('setup', random);
   const hash = hashSecret(token);
   await db.write(SYSTEM_ACTOR, async (unit) => {
-    await replaceSetupLinks(unit, hash, unit.now + LINK_LIFETIME_MS);
+    await add(unit, hash, unit.now + LINK_LIFETIME_MS);
     await recordAudit(unit, { kind: 'setup.link_created' });
   });
   return token;

@@ -2,9 +2,10 @@
  * The first proof that an address is the person's. An application's own provider can have made the account before, and let
  * somebody in who was not them; whatever they left behind in the workspace goes, so that nobody waits in the account.
  */
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
 import { mailNotice } from '../../mail/notice.ts';
-import { addressProvedMail } from '../../mail/messages/account.ts';
+import { addressProvedMail } from '../../mail/messages/account-change.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -22,7 +23,8 @@ const REASON = 'address_proved';
  * Notes that the address is proved, and ends every other way into the applications of the workspace that there was before.
  * What counts in other workspaces stays there; into the console nobody comes by a tenant's word.
  */
-export async function noteFirstProof(unit: Unit, { id: userId, email }: User, application: Application): Promise<void> {
+export async function noteFirstProof(unit: Unit, person: User, application: Application): Promise<void> {
+  const { id: userId, email, locale } = person;
   await updateUser(unit, userId, { emailVerifiedAt: unit.now });
   const { id: applicationId, workspaceId } = application;
   if (workspaceId === null) return;
@@ -48,5 +50,5 @@ export async function noteFirstProof(unit: Unit, { id: userId, email }: User, ap
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
   if (changed.length === 0) return;
   await announce(unit, userId, 'user.identity_changed', { changed });
-  await mailNotice(unit, email, addressProvedMail());
+  await mailNotice(unit, email, addressProvedMail(localeToWriteIn(locale), application));
 }

@@ -6,7 +6,7 @@
 import { type Clock, DAY, SECOND } from '../../core/clock.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
-import { findUserByEmail } from '../../store/people.ts';
+import { findUserByEmail, type User } from '../../store/people.ts';
 import type { BrowserOf } from '../codes/code-challenge.ts';
 
 /** As long as browsers keep a cookie. */
@@ -56,6 +56,11 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
     return Buffer.from(instanceKey.derive('known browser', `${userId}\0${id}\0${expires}`)).subarray(0, HASH_BYTES);
   }
 
+  /** One that was known before the person proved their address anew may be a stranger's: they had moved the account to theirs. */
+  function isSinceProof({ emailVerifiedAt }: User, { expires }: Entry): boolean {
+    return expires * SECOND - KNOWN_MS + SECOND > (emailVerifiedAt ?? 0);
+  }
+
   function isOf(userId: string, { id, expires, hash }: Entry): boolean {
     return expires * SECOND > clock.now() && equalDigests(hash, hashOf(userId, id, expires));
   }
@@ -66,7 +71,7 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
       const entries = entriesOf(request);
       return async (reader, email) => {
         const user = entries.length === 0 ? undefined : await findUserByEmail(reader, email);
-        return (user && entries.find((entry) => isOf(user.id, entry))?.id) ?? null;
+        return (user && entries.find((entry) => isOf(user.id, entry) && isSinceProof(user, entry))?.id) ?? null;
       };
     },
 

@@ -26,6 +26,9 @@ export const CodeSent = Type.Object({
   challengeId: Id('chl'),
   expiresAt: Timestamp(),
   resendAfter: Timestamp({ description: 'Another code may be asked for from then on.' }),
+  sent: Type.Boolean({
+    description: 'Whether a mail is on its way for this call; false where the code of a moment ago still serves.',
+  }),
 });
 export type CodeSent = Static<typeof CodeSent>;
 

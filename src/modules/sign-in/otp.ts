@@ -5,15 +5,17 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { invalidField } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
-import { negotiateLocale, preferredLocale } from '../../core/locale.ts';
+import { localeToWriteIn, preferredLocale } from '../../core/locale.ts';
 import type { Database, Unit } from '../../db/database.ts';
-import { LIMITS, type LimitSettings } from '../../http/limits.ts';
+import { LIMITS } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { queueMail } from '../../store/mails.ts';
 import { findUserIdByEmail } from '../../store/members.ts';
+import { localeShownTo } from '../../store/reservations.ts';
+import { findUserByEmail } from '../../store/people.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { type BrowserOf, CODE_LIFETIME_MS, type CodeChallenges, type WrongCode } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
@@ -26,15 +28,14 @@ export interface OtpDependencies {
   readonly db: Database;
   readonly challenges: CodeChallenges;
   readonly sessions: Sessions;
-  readonly limits: LimitSettings;
   readonly baseUrl: () => string;
 }
 
 /** What is answered when a code is on its way. */
 export interface SendResult {
   readonly data: CodeSent;
-  /** Where the e-mail stands in its limit. */
-  readonly limit: LimitState;
+  /** Where the e-mail stands in its limit; null where there is none. */
+  readonly limit: LimitState | null;
 }
 
 /** What a sign-in comes with besides its code. */
@@ -47,7 +48,7 @@ export interface SigningIn {
 export type Otp = ReturnType<typeof otpService>;
 
 /** Whoever asks for a code cannot tell from the answer whether the address is known. */
-export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDependencies) {
+export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencies) {
   return {
     /**
      * Queues a code. The answer is the same for a known and an unknown address, and "sent" is only said when the mail has
@@ -65,9 +66,11 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
         const subject = { purpose: 'sign_in', applicationId: application.id, email } as const;
         const issued = await challenges.issue(unit, subject, browserOf, { locale: canonicalLocale(locale ?? '') });
         if (!issued.ok) return { ...issued, now: unit.now };
+        if (issued.code === null) return issued;
+        const person = await findUserByEmail(unit, email);
         const mail = signInCodeMail({
-          locale: negotiateLocale(locale, null),
-          applicationName: application.name,
+          locale: localeToWriteIn(await localeShownTo(unit, application.workspaceId, person), locale),
+          application,
           code: issued.code,
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
           host: new URL(baseUrl()).hostname,
@@ -87,11 +90,11 @@ export function otpService({ db, challenges, sessions, limits, baseUrl }: OtpDep
           challengeId: outcome.challengeId,
           expiresAt: isoTime(outcome.expiresAt),
           resendAfter: isoTime(outcome.resendAfter),
+          sent: outcome.code !== null,
         },
-        limit: {
+        limit: outcome.standing && {
           isAllowed: true,
-          limit: limits.codesPerEmail,
-          remaining: outcome.remaining,
+          ...outcome.standing,
           resetSeconds: LIMITS.codesPerEmail.windowMs / SECOND,
         },
       };

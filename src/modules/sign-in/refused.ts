@@ -9,3 +9,9 @@ export function signInRefused(refusal: SignInRefusal, { id, stage }: Pick<Applic
     ? new AppError(refusal, { hint: 'application_draft', values: { application: id } })
     : new AppError(refusal);
 }
+
+/** What stands beside the code where a refusal is an address: whoever tries a draft of their own reads which calls open it. */
+export function wayOpen(refusal: string, application: Pick<Application, 'id' | 'stage'>): Record<string, string> {
+  const isDraft = refusal === 'gate_closed' && application.stage === 'draft';
+  return isDraft ? { error_description: signInRefused(refusal, application).message } : {};
+}

@@ -32,7 +32,7 @@ export function signInRoutes({ otp, knownBrowsers, setSignInCookies }: SignInRou
       errors: ['not_found', 'application_archived', 'forbidden'],
       async handle({ actor, body, context }) {
         const { data, limit } = await otp.send(actor, body, knownBrowsers.recognise(context.request));
-        announceLimit(context.headers, limit);
+        if (limit) announceLimit(context.headers, limit);
         return data;
       },
     }),

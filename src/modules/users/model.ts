@@ -1,7 +1,19 @@
 /** Schemas of an application's users, as management sees them. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Slug, Timestamp } from '../../http/schemas.ts';
-import { LANGUAGE_LEVELS } from '../../store/languages.ts';
+import {
+  Choice,
+  Email,
+  SlugsHeld,
+  Id,
+  Input,
+  LanguageSchema,
+  LanguageTag,
+  Nullable,
+  PageOf,
+  PageQuery,
+  Timestamp,
+  TimeZone,
+} from '../../http/schemas.ts';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 
 export const Profile = Type.Object(
@@ -10,9 +22,9 @@ export const Profile = Type.Object(
     givenName: Nullable(Type.String()),
     familyName: Nullable(Type.String()),
     avatarUrl: Nullable(Type.String()),
-    locale: Nullable(Type.String()),
-    timezone: Nullable(Type.String()),
-    languages: Type.Array(Type.Object({ code: Type.String(), level: Choice(LANGUAGE_LEVELS) })),
+    locale: Nullable(LanguageTag()),
+    timezone: Nullable(TimeZone()),
+    languages: Type.Array(LanguageSchema),
   },
   { $id: 'Profile' },
 );
@@ -21,10 +33,10 @@ const entry = {
   userId: Id('usr'),
   username: Nullable(Type.String()),
   email: Email(),
-  status: Choice(MEMBERSHIP_STATUSES),
-  roles: Type.Array(Slug()),
-  scopes: Type.Array(Slug()),
-  memberships: Type.Array(Slug()),
+  status: Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus' }),
+  roles: SlugsHeld(),
+  scopes: SlugsHeld(),
+  memberships: SlugsHeld(),
   /** Null for who was imported and has not come yet. */
   lastSeenAt: Nullable(Timestamp()),
   joinedAt: Timestamp(),
@@ -42,7 +54,12 @@ export const UsersQuery = Type.Composite([
   PageQuery,
   Type.Object({
     include: Type.Optional(
-      Type.String({ pattern: '^profile$', remedy: 'The only thing to include is "profile".', examples: ['profile'] }),
+      Type.String({
+        pattern: '^profile$',
+        description: '`profile`: names, locale, time zone, picture and languages of each; for admins.',
+        remedy: 'The only thing to include is "profile".',
+        examples: ['profile'],
+      }),
     ),
     q: Type.Optional(
       Type.String({
@@ -52,7 +69,9 @@ export const UsersQuery = Type.Composite([
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
-    status: Type.Optional(Choice(MEMBERSHIP_STATUSES)),
+    status: Type.Optional(
+      Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus', description: 'Only who is in this state.' }),
+    ),
     role: Type.Optional(HeldSlug('Only who holds this role, by its slug.')),
     membership: Type.Optional(HeldSlug('Only who is in this membership group, by its slug.')),
   }),
@@ -71,15 +90,17 @@ export const UserDetail = Type.Object(
 );
 export type UserDetail = Static<typeof UserDetail>;
 
-export const ReasonInput = Input({
-  reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })),
-});
+export const ReasonInput = Input(
+  { reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })) },
+  { $id: 'ReasonInput' },
+);
 
-export const SlugsInput = Input({
-  slugs: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, remedy: 'Give a list of slugs.' }),
-});
+export const SlugsInput = Input(
+  { slugs: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, remedy: 'Give a list of slugs.' }) },
+  { $id: 'SlugsInput' },
+);
 
-export const SlugsResult = Type.Object({ slugs: Type.Array(Slug()) });
+export const SlugsResult = Type.Object({ slugs: SlugsHeld() }, { $id: 'SlugsResult' });
 
 export const UserSession = Type.Object(
   {
@@ -97,4 +118,4 @@ export type UserSession = Static<typeof UserSession>;
 
 export const UserSessionPage = PageOf(UserSession);
 
-export const SessionsRevoked = Type.Object({ revoked: Type.Integer() });
+export const SessionsRevoked = Type.Object({ revoked: Type.Integer() }, { $id: 'SessionsRevoked' });

@@ -23,7 +23,7 @@ const ACTION_SUMMARIES: Record<StatusAction, string> = {
   resume: 'Resume a paused user',
   delete:
     'Delete a user from this application: their address cannot sign in until restored. One who was imported and has not come yet is gone for good, and may come as anybody',
-  restore: 'Restore a deleted user',
+  restore: 'Restore a deleted user to the state before the deletion: who was banned stays banned',
 };
 
 const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {

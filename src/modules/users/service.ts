@@ -146,7 +146,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
 
     /**
      * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing. A reservation
-     * that is deleted is gone.
+     * that is deleted is gone. A restore gives back the state that the deletion ended.
      *
      * @throws {AppError} not_found, invalid_state
      */
@@ -167,7 +167,10 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         // An admin can take back what an admin did, but not a deletion that the person asked for.
         if (action === 'restore' && user.deletedAt !== null)
           throw new AppError('invalid_state', { hint: 'user_deleted_account' });
-        await setMemberStatus(unit, member.id, to, reason);
+        const restored = action === 'restore' ? (member.statusBeforeDeletion ?? 'active') : null;
+        // A ban stays, for the reason that it was given.
+        const isAsBefore = restored !== null && restored !== 'active';
+        await setMemberStatus(unit, member.id, restored ?? to, isAsBefore ? member.reasonBeforeDeletion : reason);
         // What nobody has come for yet is gone: there is nobody to keep out, and nothing to bring back.
         const isGone = to === 'deleted' && member.reservedEmail !== null;
         const gone = isGone ? await detail(unit, application, await find(unit, application, userId), true) : null;
@@ -175,17 +178,18 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
         // After a pause the devices work again; a ban or a deletion ends them for good.
         if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
+        const restoredTo = isAsBefore ? { status: restored } : {};
         await emit(unit, {
           type: event,
           applicationId: application.id,
-          data: { userId, ...(reason !== undefined && { reason }) },
+          data: { userId, ...restoredTo, ...(reason !== undefined && { reason }) },
         });
         await recordAudit(unit, {
           kind: event,
           applicationId: application.id,
           userId,
           email: user.email,
-          detail: reason === undefined ? {} : { reason },
+          detail: { ...restoredTo, ...(reason !== undefined && { reason }) },
         });
         return gone ?? detail(unit, application, await find(unit, application, userId), true);
       });

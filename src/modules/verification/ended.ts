@@ -1,6 +1,6 @@
 /**
- * What was once found expired stays so where the clock goes back. Of sessions it is on record as well, from when their end is
- * told; of keys it is known until a restart.
+ * What was once found expired stays so where the clock goes back. It is on record as well, of sessions from when their end is
+ * told, of keys from when the job has seen it: what is remembered here is for the seconds until then.
  */
 
 /** When a key or a session ends by time. */

@@ -1,14 +1,17 @@
 /** Schemas of verification. */
 import { type TProperties, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, Nullable, Slug, Timestamp } from '../../http/schemas.ts';
-
-const Region = Type.Object({
-  country: Nullable(Type.String()),
-  uiLocale: Nullable(Type.String()),
-  timeZone: Nullable(Type.String()),
-  currency: Nullable(Type.String()),
-  measurementSystem: Nullable(Type.String()),
-});
+import {
+  Choice,
+  Email,
+  SlugsHeld,
+  Id,
+  Input,
+  LanguageTag,
+  Nullable,
+  RegionSchema,
+  Timestamp,
+  TimeZone,
+} from '../../http/schemas.ts';
 
 const envelopeFields = {
   userId: Id('usr'),
@@ -21,16 +24,16 @@ const envelopeFields = {
   avatarUrl: Nullable(
     Type.String({ format: 'uri', description: 'Null where there is neither an upload nor a provider’s picture.' }),
   ),
-  locale: Type.String({ description: 'BCP 47; that of the first sign-in until it is changed, else `en`.' }),
-  timezone: Type.String({
+  locale: LanguageTag({ description: 'BCP 47; that of the first sign-in until it is changed, else `en`.' }),
+  timezone: TimeZone({
     description: 'IANA zone; the browser’s of the first sign-in until it is changed, else `UTC`.',
   }),
-  region: Nullable(Region),
+  region: RegionSchema,
   applicationId: Id('app'),
   status: Type.String({ examples: ['active'] }),
-  roles: Type.Array(Slug()),
-  scopes: Type.Array(Slug()),
-  memberships: Type.Array(Slug()),
+  roles: SlugsHeld(),
+  scopes: SlugsHeld(),
+  memberships: SlugsHeld(),
   avatarSizes: Nullable(Type.Array(Type.Integer(), { examples: [[128, 256, 1200]] })),
   avatarUpdatedAt: Nullable(Timestamp()),
   bannerSizes: Nullable(Type.Array(Type.Integer(), { examples: [[768, 1500, 2400]] })),
@@ -40,7 +43,7 @@ const envelopeFields = {
 
 const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 
-export const SessionVerification = Type.Object({ ok: Type.Boolean({ examples: [true] }), ...envelopeFields });
+export const SessionVerification = Type.Intersect([Type.Object({ ok: Type.Literal(true) }), EnvelopeData]);
 
 /** Why a token is refused by `/api/v1/verify`, as its stable `errorMessage`. */
 const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
@@ -54,11 +57,17 @@ export const VerifyInput = Input({
   }),
 });
 
-export const KeyVerification = Type.Object({
-  success: Type.Boolean(),
-  data: Type.Optional(EnvelopeData),
-  errorMessage: Type.Optional(Choice(TOKEN_REFUSALS)),
-});
+/** `success` says which it is. */
+export const KeyVerification = Type.Union(
+  [
+    Type.Object({ success: Type.Literal(true), data: EnvelopeData }, { $id: 'TokenAccepted' }),
+    Type.Object(
+      { success: Type.Literal(false), errorMessage: Choice(TOKEN_REFUSALS, { $id: 'TokenRefusal' }) },
+      { $id: 'TokenRefused' },
+    ),
+  ],
+  { $id: 'Verdict' },
+);
 
 export const MeQuery = Type.Object({
   applicationId: Type.Optional(
@@ -69,6 +78,6 @@ export const MeQuery = Type.Object({
   ),
 });
 
-export const MeRoles = Type.Object({ roles: Type.Array(Slug()) });
-export const MeScopes = Type.Object({ scopes: Type.Array(Slug()) });
-export const MeMemberships = Type.Object({ memberships: Type.Array(Slug()) });
+export const MeRoles = Type.Object({ roles: SlugsHeld() });
+export const MeScopes = Type.Object({ scopes: SlugsHeld() });
+export const MeMemberships = Type.Object({ memberships: SlugsHeld() });

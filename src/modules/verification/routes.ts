@@ -43,7 +43,9 @@ export function verificationRoutes(verification: Verification): Operation[] {
       data: KeyVerification,
       async handle({ principal, body }) {
         const verdict = await verification.verify(principal, body.token);
-        return verdict.ok ? { success: true, data: verdict.data } : { success: false, errorMessage: verdict.error };
+        return verdict.ok
+          ? { success: true as const, data: verdict.data }
+          : { success: false as const, errorMessage: verdict.error };
       },
     }),
     operation({

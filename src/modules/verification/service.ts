@@ -10,6 +10,7 @@ import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
 import { findApplication } from '../../store/applications.ts';
+import { findRetiredKeyToken } from '../../store/retired-key-tokens.ts';
 import {
   findKeyCredential,
   findKeySubject,
@@ -70,8 +71,9 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
     async findKey(token, reader) {
       // A malformed or made-up token is refused by its checksum, before any look-up.
       const row = isSecret('apiKey', token) ? await findKeyCredential(reader, hashSecret(token)) : undefined;
-      if (!row) return null;
-      if (refusalOf(row) !== null) return deadKey(row, clock.now());
+      if (!row) return isSecret('apiKey', token) ? replacedKey(reader, hashSecret(token)) : null;
+      const refusal = refusalOf(row);
+      if (refusal !== null) return deadKey(row, refusal, clock.now());
       const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
       if (row.source === 'device') {
         if (applicationId === null) return null;
@@ -151,15 +153,25 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
   };
 }
 
+/** Of a token that a rotation has replaced; null for one that there never was. */
+async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | null> {
+  const retired = await findRetiredKeyToken(reader, hash);
+  return retired ? { kind: 'dead_key', hint: 'dead_key_replaced', values: { at: isoTime(retired.retiredAt) } } : null;
+}
+
 /** Why a key is not good: what its own end was before what it rests on. */
-function deadKey(row: KeyCredential, now: number): DeadKey {
-  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, isOutdated } = row;
+function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKey {
+  const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
   if (revokedAt !== null) return { kind: 'dead_key', hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
   if (isOutdated === 1) return { kind: 'dead_key', hint: 'dead_key_ended' };
-  if (graceEnd !== null && graceEnd <= now)
-    return { kind: 'dead_key', hint: 'dead_key_rotated', values: { at: isoTime(graceEnd) } };
-  if (expiresAt !== null && expiresAt <= now)
-    return { kind: 'dead_key', hint: 'dead_key_expired', values: { at: isoTime(expiresAt) } };
+  const [grace, expiry] = [graceEnd ?? Infinity, expiresAt ?? Infinity];
+  const end = Math.min(grace, expiry);
+  if (end <= now || endedAt !== null || refusal === 'expired')
+    return {
+      kind: 'dead_key',
+      hint: grace <= expiry ? 'dead_key_rotated' : 'dead_key_expired',
+      values: { at: isoTime(end) },
+    };
   return { kind: 'dead_key', hint: 'dead_key_blocked' };
 }
 

@@ -31,12 +31,12 @@ export function judgeSession(
 export function judgeKey(
   row: Pick<
     KeySubject,
-    'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'gracePeriodEndsAt'
+    'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'gracePeriodEndsAt' | 'endedAt'
   >,
   now: number,
 ): TokenRefusal | null {
   if (row.membershipStatus !== 'active' || row.userDeletedAt !== null) return 'membership_blocked';
   if (row.revokedAt !== null || row.isOutdated === 1) return 'membership_blocked';
-  if (row.expiresAt !== null && row.expiresAt <= now) return 'expired';
+  if (row.endedAt !== null || (row.expiresAt !== null && row.expiresAt <= now)) return 'expired';
   return row.gracePeriodEndsAt !== null && row.gracePeriodEndsAt <= now ? 'expired' : null;
 }

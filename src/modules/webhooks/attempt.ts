@@ -1,6 +1,6 @@
 /** One attempt at a delivery: signed with the secrets in force, sent through the guarded client, classified. */
 import type { Logger } from 'pino';
-import { type Clock, SECOND } from '../../core/clock.ts';
+import { SECOND, type WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { type GuardedFetch, type OutboundAnswer, OutboundError } from '../../outbound/guarded-fetch.ts';
@@ -31,7 +31,7 @@ export interface Result {
 }
 
 export interface AttemptDependencies {
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly outbound: GuardedFetch;
@@ -59,6 +59,8 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
   return async function attempt(claimed: Claimed): Promise<Result> {
     const { endpoint } = claimed;
     const startedAt = clock.now();
+    // The receiver compares the stamp with its own clock, and dates its answer by it.
+    const sentAt = clock.real();
     const begin = performance.now();
     const body = deliveryBody(claimed);
     const requestHeaders: Record<string, string> = {
@@ -70,7 +72,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
     const took = () => Math.round(performance.now() - begin);
     try {
       const keys = await secretsOf(endpoint, startedAt);
-      requestHeaders['Svc-Signature'] = signatureHeader(keys, Math.floor(startedAt / 1000), body);
+      requestHeaders['Svc-Signature'] = signatureHeader(keys, Math.floor(sentAt / SECOND), body);
       const answer = await outbound({
         url: endpoint.url,
         method: 'POST',
@@ -84,7 +86,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
         durationMs: took(),
         statusCode: answer.status,
         errorClass: classOf(answer),
-        retryAfterMs: parseRetryAfter(answer.headers.get('retry-after'), startedAt),
+        retryAfterMs: parseRetryAfter(answer.headers.get('retry-after'), sentAt),
         responseExcerpt: new TextDecoder().decode(answer.body),
       };
     } catch (error) {

@@ -4,10 +4,11 @@
  * before what is newer.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import { type Clock, MINUTE } from '../../core/clock.ts';
+import { MINUTE, type WorldClock } from '../../core/clock.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import {
+  type DueTimes,
   ENDPOINTS_READ,
   findDueEndpoint,
   findNextPending,
@@ -22,7 +23,7 @@ import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
 
 /** Reads of waiting endpoints in one search that is not to be a whole one: a few milliseconds. */
 const READS_OF_SEARCH = 10;
-/** Longer than an attempt can take, so that a lease never runs out under a live one. */
+/** In real time, longer than an attempt can take, so that a lease never runs out under a live one. */
 export const LEASE_MS = MINUTE;
 
 /** A delivery with all that sending it takes. */
@@ -52,7 +53,7 @@ export interface Claims {
 }
 
 /** Two claims never give the same delivery until the first is forgotten. */
-export function deliveryClaims({ db, clock }: { readonly db: Database; readonly clock: Clock }): Claims {
+export function deliveryClaims({ db, clock }: { readonly db: Database; readonly clock: WorldClock }): Claims {
   /** How many are under way, by endpoint. */
   const inFlight = new Map<string, [place: Place, count: number]>();
   /** Endpoints with one under way that is sent in order. */
@@ -63,6 +64,8 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
   const known = new Map<string, Place | undefined>();
   /** The endpoint that was looked at last in a search. */
   let searched = '';
+
+  const timesNow = (): DueTimes => ({ now: clock.now(), realNow: clock.real() });
 
   /** The free places as of now. */
   async function placesNow(): Promise<DeliveryPlaces> {
@@ -75,10 +78,10 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
   }
 
   async function search(isWhole: boolean): Promise<void> {
-    const now = clock.now();
+    const times = timesNow();
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
-      const waiting = await listWaitingEndpoints(db.reader, searched, now);
+      const waiting = await listWaitingEndpoints(db.reader, searched, times);
       for (const { id, isDue } of waiting) if (isDue) noteOne(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
       searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
@@ -89,13 +92,13 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
 
   /** Endpoints to be served now: as many as there is a place for. */
   async function listInTurn(): Promise<Place[]> {
-    const now = clock.now();
+    const times = timesNow();
     const free = await placesNow();
     const found: Place[] = [];
     for (const [webhookId, place] of known) {
       if (free.areTaken) break;
       if (inOrder.has(webhookId) || (place && free.of(place) === 0)) continue;
-      const due = await findDueEndpoint(db.reader, webhookId, now);
+      const due = await findDueEndpoint(db.reader, webhookId, times);
       if (!due) {
         known.delete(webhookId);
         continue;
@@ -129,7 +132,7 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
     const endpoint = places === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
     if (!endpoint) return [];
     const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
-      ...(await leaseDelivery(unit, id, unit.now + LEASE_MS)),
+      ...(await leaseDelivery(unit, id, clock.real() + LEASE_MS)),
       endpoint,
       workspaceId,
       isInOrder,
@@ -138,11 +141,11 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
     const next =
       until === null ? undefined : await findNextPending(unit, webhookId, { after: inOrderAfter ?? '', until });
     if (next) {
-      const isFree = !here.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= unit.now);
+      const isFree = !here.has(next.id) && (next.leasedUntil === null || next.leasedUntil <= clock.real());
       return isFree ? [await claim(next.id, true)] : [];
     }
     if (until !== null) await endOrder(unit, webhookId);
-    const due = (await listDueDeliveries(unit, webhookId)).filter((id) => !here.has(id));
+    const due = (await listDueDeliveries(unit, webhookId, timesNow())).filter((id) => !here.has(id));
     const claimed: Claimed[] = [];
     for (const id of due.slice(0, places)) claimed.push(await claim(id, false));
     return claimed;

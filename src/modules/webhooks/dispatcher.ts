@@ -1,7 +1,7 @@
 /** Sends what is due: claims deliveries with a lease, sends, records. A crash repeats a delivery, never loses one. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { yieldIfLong } from '../../core/turn.ts';
@@ -15,7 +15,7 @@ import { recordResult } from './record.ts';
 
 export interface DispatcherDependencies {
   readonly db: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly outbound: GuardedFetch;

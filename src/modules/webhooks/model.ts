@@ -41,7 +41,7 @@ const record = {
   url: Type.String(),
   events: Type.Array(Type.String()),
   description: Nullable(Type.String()),
-  status: Choice(WEBHOOK_STATUSES),
+  status: Choice(WEBHOOK_STATUSES, { $id: 'WebhookStatus' }),
   quarantinedAt: Nullable(Timestamp()),
   quarantineReason: Nullable(Type.String({ examples: ['15 attempts failed'] })),
   previousSecretEndsAt: Nullable(Timestamp({ description: 'Until then the secret before signs as well.' })),
@@ -54,25 +54,24 @@ export type WebhookRecord = Static<typeof WebhookRecordSchema>;
 
 export const WebhookPage = PageOf(WebhookRecordSchema);
 
-export const NewWebhook = Type.Object({
-  ...record,
-  signingSecret: NewSecret('webhook'),
+export const NewWebhook = Type.Intersect([WebhookRecordSchema, Type.Object({ signingSecret: NewSecret('webhook') })], {
+  $id: 'NewWebhook',
 });
 export type NewWebhook = Static<typeof NewWebhook>;
 
 export const WebhookRemoved = Type.Object({ id: Type.String() });
 
-export const Released = Type.Object({
-  ...record,
-  released: Type.Integer({ description: 'How many held events are now being sent, in order.' }),
-});
+export const Released = Type.Intersect([
+  WebhookRecordSchema,
+  Type.Object({ released: Type.Integer({ description: 'How many held events are now being sent, in order.' }) }),
+]);
 export type Released = Static<typeof Released>;
 
 const delivery = {
   id: Id('dlv'),
   eventId: Id('evt'),
   eventType: Type.String({ examples: ['user.signed_in', TEST_EVENT_TYPE] }),
-  status: Choice(DELIVERY_STATUSES, { description: '`held`: the endpoint was in quarantine.' }),
+  status: Choice(DELIVERY_STATUSES, { $id: 'DeliveryStatus', description: '`held`: the endpoint was in quarantine.' }),
   attempts: Type.Integer(),
   nextAttemptAt: Nullable(Timestamp({ description: 'Null once there is nothing left to do.' })),
   createdAt: Timestamp(),
@@ -86,7 +85,11 @@ export const DeliveryPage = PageOf(DeliverySchema);
 
 export const DeliveriesQuery = Type.Composite([
   PageQuery,
-  Type.Object({ status: Type.Optional(Choice(DELIVERY_STATUSES)) }),
+  Type.Object({
+    status: Type.Optional(
+      Choice(DELIVERY_STATUSES, { $id: 'DeliveryStatus', description: 'Only deliveries in this state.' }),
+    ),
+  }),
 ]);
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
@@ -112,6 +115,7 @@ const Attempt = Type.Object(
     statusCode: Nullable(Type.Integer()),
     errorClass: Nullable(
       Choice(ERROR_CLASSES, {
+        $id: 'DeliveryErrorClass',
         description:
           '`status`: not 2xx; `redirect`: 3xx, not followed; `gone`: 410; `refused`: the name leads to an address that is not public; `interrupted`: the server ended before the outcome was known.',
       }),
@@ -122,9 +126,11 @@ const Attempt = Type.Object(
   { $id: 'DeliveryAttempt' },
 );
 
-export const DeliveryDetail = Type.Object({
-  ...delivery,
-  requestBody: Type.String({ description: 'As it was, or will be, sent.' }),
-  attemptLog: Type.Array(Attempt),
-});
+export const DeliveryDetail = Type.Intersect([
+  DeliverySchema,
+  Type.Object({
+    requestBody: Type.String({ description: 'As it was, or will be, sent.' }),
+    attemptLog: Type.Array(Attempt),
+  }),
+]);
 export type DeliveryDetail = Static<typeof DeliveryDetail>;

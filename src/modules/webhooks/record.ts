@@ -1,5 +1,6 @@
 /** What follows from an attempt, in one change with its record: done, tried again later, or given up with a quarantine. */
 import { MINUTE } from '../../core/clock.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
 import { quarantineMail } from '../../mail/messages/quarantine.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
@@ -7,7 +8,8 @@ import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
 import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
-import { ownerEmails } from '../../store/workspace-members.ts';
+import { listOwners } from '../../store/workspace-members.ts';
+import { requireWorkspace } from '../../store/workspaces.ts';
 import type { Result } from './attempt.ts';
 import type { Claimed } from './claims.ts';
 import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
@@ -22,8 +24,8 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   await insertAttempt(unit, deliveryId, attempt);
   if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
   if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
-  if (errorClass === 'gone') return fail(unit, claimed, 'the endpoint answered 410 Gone', mails);
-  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, `${MAX_ATTEMPTS} attempts failed`, mails);
+  if (errorClass === 'gone') return fail(unit, claimed, null, mails);
+  if (number >= MAX_ATTEMPTS) return fail(unit, claimed, number, mails);
   const wait = retryWaitMs(number, result.retryAfterMs, result.jitter);
   await postponeDelivery(unit, deliveryId, unit.now + wait);
 }
@@ -35,14 +37,15 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
 async function fail(
   unit: Unit,
   { deliveryId, endpoint }: Claimed,
-  reason: string,
+  failedAttempts: number | null,
   mails: WorkspaceMail,
 ): Promise<void> {
   await finishDelivery(unit, deliveryId, 'failed');
+  const reason = failedAttempts === null ? 'the endpoint answered 410 Gone' : `${failedAttempts} attempts failed`;
   const quarantined = await quarantineWebhook(unit, endpoint.id, reason);
   if (!quarantined) return;
   const { applicationId, url } = quarantined;
-  const { name, workspaceId } = await requireApplication(unit, applicationId);
+  const { name: applicationName, workspaceId } = await requireApplication(unit, applicationId);
   await recordAudit(unit, {
     kind: 'webhook.quarantined',
     ok: false,
@@ -52,13 +55,17 @@ async function fail(
     detail: { reason },
   });
   if (workspaceId === null) return;
-  const mail = quarantineMail({ applicationName: name, url, reason });
-  const owners = await ownerEmails(unit, workspaceId);
+  const owners = await listOwners(unit, workspaceId);
   if (owners.length > (await mails.left(unit, workspaceId))) return;
+  const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
+  const content = { workspaceName, applicationName, url, failedAttempts };
   const expiresAt = unit.now + QUARANTINE_MAIL_LIFETIME_MS;
   await mails.queue(
     unit,
     workspaceId,
-    owners.map((to) => ({ to, ...mail, code: null, expiresAt })),
+    owners.map(({ email: to, locale }) => {
+      const mail = quarantineMail({ locale: localeToWriteIn(locale), ...content });
+      return { to, ...mail, code: null, expiresAt };
+    }),
   );
 }

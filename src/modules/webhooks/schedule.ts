@@ -17,7 +17,11 @@ export function retryWaitMs(attempts: number, retryAfterMs: number | null, fract
   return Math.round(base * (1 - JITTER + 2 * JITTER * fraction));
 }
 
-/** `Retry-After` in seconds or as an HTTP date (RFC 9110 §10.2.3), as milliseconds from now; null when there is none. */
+/**
+ * `Retry-After` in seconds or as an HTTP date (RFC 9110 §10.2.3), as milliseconds from now; null when there is none.
+ *
+ * @param now real time, as the receiver dates by.
+ */
 export function parseRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * SECOND;

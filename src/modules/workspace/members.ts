@@ -3,6 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
@@ -12,7 +13,8 @@ import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findMember, listMembershipsWithApplication, setMemberStatus } from '../../store/members.ts';
-import { requireUser } from '../../store/people.ts';
+import { findUserByEmail, requireUser } from '../../store/people.ts';
+import { localeShownTo } from '../../store/reservations.ts';
 import {
   deleteSeat,
   findSeat,
@@ -119,7 +121,9 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         if (known) return presentMember(known, email);
         const member = await insertSeat(unit, workspaceId, { userId, invitedEmail, role });
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
-        const mail = invitationMail({ workspaceName, role, url: `${baseUrl()}/sign-in` });
+        const person = await findUserByEmail(unit, email);
+        const locale = localeToWriteIn(await localeShownTo(unit, workspaceId, person));
+        const mail = invitationMail({ locale, workspaceName, role, url: `${baseUrl()}/sign-in` });
         const expiresAt = unit.now + INVITATION_MAIL_LIFETIME_MS;
         await mails.queue(unit, workspaceId, [{ to: email, ...mail, code: null, expiresAt }]);
         await recordAudit(unit, {

@@ -20,7 +20,7 @@ export const WorkspaceMember = Type.Object(
     id: Id('wsm'),
     userId: Id('usr'),
     email: Email(),
-    role: Choice(WORKSPACE_ROLES),
+    role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }),
     createdAt: Timestamp(),
   },
   { $id: 'Member' },
@@ -29,8 +29,8 @@ export type WorkspaceMemberRecord = Static<typeof WorkspaceMember>;
 
 export const MemberPage = PageOf(WorkspaceMember);
 
-export const MemberInput = Input({ email: Email(), role: Choice(WORKSPACE_ROLES) });
+export const MemberInput = Input({ email: Email(), role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }) });
 
-export const MemberPatch = Input({ role: Choice(WORKSPACE_ROLES) });
+export const MemberPatch = Input({ role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }) });
 
 export const MemberRemoved = Type.Object({ id: Type.String() });

@@ -90,8 +90,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       errors: ['conflict', 'user_deleted', 'email_archived'],
       async handle({ actor, principal, workspaceId, body, context }) {
         const member = await members.invite(actor, callerOf(principal), workspaceId, body);
-        const standing = await members.mailStanding(workspaceId);
-        announceLimit(context.headers, { ...standing, isAllowed: standing.remaining > 0 });
+        announceLimit(context.headers, await members.mailStanding(workspaceId));
         return member;
       },
     }),

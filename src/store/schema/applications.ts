@@ -67,8 +67,6 @@ export const betaInterests = sqliteTable('beta_interests', {
   decidedById: text('decided_by_id'),
   decidedAt: integer('decided_at'),
   notifiedAt: integer('notified_at'),
-  /** Not written any more; who is due the launch mail follows from the epoch. */
-  launchQueuedAt: integer('launch_queued_at'),
   /** The application’s `interestEpoch` when the status was last set for this row alone. */
   epoch: integer().notNull().default(0),
   createdAt: integer('created_at').notNull(),

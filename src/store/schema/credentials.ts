@@ -56,6 +56,8 @@ export const apiKeys = sqliteTable('api_keys', {
   rotatedToId: text('rotated_to_id'),
   gracePeriodEndsAt: integer('grace_period_ends_at'),
   lastUsedAt: integer('last_used_at'),
+  /** When it was found to have ended by time, by its expiry or its grace: over for good, whatever the clock says. */
+  endedAt: integer('ended_at'),
   /** Of a personal key: the application's epoch when it was made. */
   epoch: integer().notNull().default(0),
   /** The personal key that it was made with, directly or through another, and that it ends with. */
@@ -63,6 +65,15 @@ export const apiKeys = sqliteTable('api_keys', {
   createdByUserId: text('created_by_user_id').references(() => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+});
+
+/** Tokens that a rotation has replaced at once. */
+export const retiredKeyTokens = sqliteTable('retired_key_tokens', {
+  tokenHash: blob('token_hash', { mode: 'buffer' }).primaryKey(),
+  apiKeyId: text('api_key_id')
+    .notNull()
+    .references(() => apiKeys.id),
+  retiredAt: integer('retired_at').notNull(),
 });
 
 export const codeChallenges = sqliteTable('code_challenges', {

@@ -49,6 +49,9 @@ export const providerStates = sqliteTable('provider_states', {
   issuer: text().notNull(),
   clientId: text('client_id').notNull(),
   returnTo: text('return_to').notNull(),
+  /** What the browser says of its reader; null for what it does not say. */
+  locale: text(),
+  timezone: text(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
   consumedAt: integer('consumed_at'),

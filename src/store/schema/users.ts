@@ -75,6 +75,9 @@ export const applicationUsers = sqliteTable('application_users', {
     .references(() => users.id),
   status: text({ enum: MEMBERSHIP_STATUSES }).notNull(),
   statusReason: text('status_reason'),
+  /** Of who is deleted: what they were before, and why. Null where that was not kept. */
+  statusBeforeDeletion: text('status_before_deletion', { enum: MEMBERSHIP_STATUSES }),
+  reasonBeforeDeletion: text('reason_before_deletion'),
   username: text(),
   /** 0 for who has never come. */
   lastSeenAt: integer('last_seen_at').notNull(),

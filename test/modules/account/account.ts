@@ -42,14 +42,20 @@ export function mailsTo({ sqlite }: Instance, email: string): Mail[] {
     .all(email) as Mail[];
 }
 
+/** What a proof is for; nothing is everything. */
+export interface Proof {
+  readonly purpose?: string;
+  readonly target?: string;
+}
+
 /** Gives the code that is mailed to the person's present address. */
-export async function prove(instance: Instance, person: Person): Promise<void> {
+export async function prove(instance: Instance, person: Person, proof: Proof = {}): Promise<void> {
   const call = as(instance, person);
   const { email } = instance.sqlite.query('SELECT email FROM users WHERE id = ?').get(person.userId) as Record<
     'email',
     string
   >;
-  const { json } = await call('POST', '/proof');
+  const { json } = await call('POST', '/proof', proof);
   const given = await call('POST', '/proof/confirm', {
     challengeId: json.data.challengeId,
     code: instance.codeFor(email),
@@ -57,10 +63,12 @@ export async function prove(instance: Instance, person: Person): Promise<void> {
   if (given.status !== 200) throw new Error(`the proof was answered ${given.status}: ${given.text}`);
 }
 
+export const toMoveTo = (email: string): Proof => ({ purpose: 'email_change', target: email });
+
 /** Changes the address, after a proof, and answers with the confirmation. */
 export async function changeEmail(instance: Instance, person: Person, email: string): Promise<Answer> {
   const call = as(instance, person);
-  await prove(instance, person);
+  await prove(instance, person, toMoveTo(email));
   const { json } = await call('POST', '/email', { email });
   return call('POST', '/email/confirm', { challengeId: json.data.challengeId, code: instance.codeFor(email) });
 }

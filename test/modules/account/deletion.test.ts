@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { MINUTE } from '@/core/clock.ts';
+import { DAY, MINUTE } from '@/core/clock.ts';
 import { PERSONAL_TABLES } from '@/store/personal-data.ts';
 import * as given from '../../support/given.ts';
 import { storedText } from '../../support/stored.ts';
@@ -65,7 +65,10 @@ describe('the deletion of an account', () => {
   test('is for good: neither the address nor an earlier one signs in or registers, and no admin brings it back', async () => {
     const { instance, application, ada } = await setUp();
     await changeEmail(instance, ada, 'ada@new.example');
-    await deleteAccount(instance, ada, 'ada@new.example');
+    // Once the change cannot be undone any more.
+    instance.clock.advance(7 * DAY);
+    const again = await instance.signIn(application.clientId, 'ada@new.example');
+    expect((await deleteAccount(instance, again, 'ada@new.example')).status).toBe(200);
     later(instance);
     for (const [email, refusal] of [
       ['ada@new.example', 'user_deleted'],

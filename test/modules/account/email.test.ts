@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
-import { as, changeEmail, deleteAccount, later, mailsTo, problemOf, prove, setUp as withoutProof } from './account.ts';
+import type { Instance } from '../../support/instance.ts';
+import {
+  as,
+  changeEmail,
+  deleteAccount,
+  later,
+  mailsTo,
+  type Person,
+  problemOf,
+  prove,
+  setUp,
+  toMoveTo,
+} from './account.ts';
 
-/** Ada has given a code from her present mailbox. */
-async function setUp() {
-  const scene = await withoutProof();
-  await prove(scene.instance, scene.ada);
-  return scene;
+/** Asks for a code to the new address, after a code from the present mailbox for that very address. */
+async function askFor(instance: Instance, person: Person, email: string) {
+  await prove(instance, person, toMoveTo(email));
+  return as(instance, person)('POST', '/email', { email });
 }
 
 describe('a change of address', () => {
@@ -77,6 +88,7 @@ describe('a change of address', () => {
     ['the address one has', 'Ada@Example.com'],
   ])('to %s is refused by field', async (_, email) => {
     const { instance, ada } = await setUp();
+    await prove(instance, ada, toMoveTo('ada@example.com'));
     const answer = await as(instance, ada)('POST', '/email', { email });
     expect([...problemOf(answer), answer.json.fields[0].path]).toEqual([400, 'invalid_request', 'email']);
     expect(answer.text).not.toContain(email);
@@ -85,8 +97,8 @@ describe('a change of address', () => {
   test('to somebody else’s address answers the same, tells its holder and gives no code', async () => {
     const { instance, application, ada } = await setUp();
     await instance.signIn(application.clientId, 'bea@example.com');
-    const free = await as(instance, ada)('POST', '/email', { email: 'free@example.com' });
-    const taken = await as(instance, ada)('POST', '/email', { email: 'bea@example.com' });
+    const free = await askFor(instance, ada, 'free@example.com');
+    const taken = await askFor(instance, ada, 'bea@example.com');
     expect([taken.status, Object.keys(taken.json.data)]).toEqual([free.status, Object.keys(free.json.data)]);
     const [mail] = mailsTo(instance, 'bea@example.com');
     expect([mail!.code, mail!.subject]).toEqual([null, 'Somebody asked to use your e-mail address']);
@@ -95,7 +107,7 @@ describe('a change of address', () => {
 
   test('to an address that was taken between the code and its confirmation is a conflict', async () => {
     const { instance, application, ada } = await setUp();
-    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { json } = await askFor(instance, ada, 'new@example.com');
     const code = instance.codeFor('new@example.com');
     await instance.signIn(application.clientId, 'new@example.com');
     const answer = await as(instance, ada)('POST', '/email/confirm', { challengeId: json.data.challengeId, code });
@@ -106,7 +118,7 @@ describe('a change of address', () => {
 
   test('is confirmed only from the session that asked, once, and with its own code', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
-    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { json } = await askFor(instance, ada, 'new@example.com');
     const { challengeId } = json.data;
     const code = instance.codeFor('new@example.com');
     const eve = await instance.signIn(application.clientId, 'eve@example.com');
@@ -133,7 +145,7 @@ describe('a change of address', () => {
 
   test('of fifty confirmations at once happens once', async () => {
     const { instance, application, ada } = await setUp();
-    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { json } = await askFor(instance, ada, 'new@example.com');
     const body = { challengeId: json.data.challengeId, code: instance.codeFor('new@example.com') };
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => as(instance, ada)('POST', '/email/confirm', body)),
@@ -144,17 +156,29 @@ describe('a change of address', () => {
 
   test('cannot be used to flood strangers: five codes a session in 15 minutes', async () => {
     const { instance, ada } = await setUp();
-    for (let number = 0; number < 5; number += 1)
-      expect((await as(instance, ada)('POST', '/email', { email: `n${number}@example.com` })).status).toBe(200);
-    const answer = await as(instance, ada)('POST', '/email', { email: 'n5@example.com' });
+    await prove(instance, ada, toMoveTo('new@example.com'));
+    const ask = () => as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    for (let number = 0; number < 5; number += 1) expect((await ask()).status).toBe(200);
+    const answer = await ask();
     expect(problemOf(answer)).toEqual([429, 'rate_limited']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(mailsTo(instance, 'new@example.com')).toHaveLength(5);
+  });
+
+  test('cannot be used to flood many strangers: each takes a proof of its own, of which there are five as well', async () => {
+    const { instance, ada } = await setUp();
+    for (let number = 0; number < 5; number += 1)
+      expect((await askFor(instance, ada, `n${number}@example.com`)).status).toBe(200);
+    const answer = await as(instance, ada)('POST', '/proof', toMoveTo('n5@example.com'));
+    expect(problemOf(answer)).toEqual([429, 'rate_limited']);
+    const refused = await as(instance, ada)('POST', '/email', { email: 'n5@example.com' });
+    expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
     expect(mailsTo(instance, 'n5@example.com')).toEqual([]);
   });
 
   test('survives guessing: five wrong codes end the challenge', async () => {
     const { instance, ada } = await setUp();
-    const { json } = await as(instance, ada)('POST', '/email', { email: 'new@example.com' });
+    const { json } = await askFor(instance, ada, 'new@example.com');
     const { challengeId } = json.data;
     const right = instance.codeFor('new@example.com');
     const wrong = right === '000000' ? '000001' : '000000';
@@ -191,13 +215,12 @@ describe('a change of address', () => {
       sessions.push(await instance.signIn(application.clientId, 'ada@example.com'));
     }
     let sent = 0;
-    for (const session of sessions.slice(1)) await prove(instance, session);
-    for (const [index, session] of sessions.entries())
+    for (const [index, session] of sessions.entries()) {
+      const email = `n${index}@example.com`;
+      await prove(instance, session, toMoveTo(email));
       for (let number = 0; number < 5; number += 1)
-        if (
-          (await as(instance, session)('POST', '/email', { email: `n${index}-${number}@example.com` })).status === 200
-        )
-          sent += 1;
+        if ((await as(instance, session)('POST', '/email', { email })).status === 200) sent += 1;
+    }
     expect(sent).toBe(5);
     // What was refused is no request on record.
     const requests = instance.auditKinds(application.id).filter((kind) => kind === 'account.email_change_requested');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
-import { as, problemOf, prove } from './account.ts';
+import { as, problemOf, prove, toMoveTo } from './account.ts';
 
 /** Somebody who is a customer of two tenants. */
 async function setUp() {
@@ -18,19 +18,22 @@ async function setUp() {
 
 describe('a session of one of several tenants', () => {
   test.each([
-    ['POST', '/email', { email: 'mallory@example.com' }],
-    ['POST', '/deletion', undefined],
-    ['GET', '/export', undefined],
-  ] as const)('%s %s needs a code mailed to the person, however fresh the sign-in', async (method, path, body) => {
-    const { instance, there } = await setUp();
-    const refused = await as(instance, there)(method, path, body);
-    expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
-    expect(refused.json.message).toContain('/api/account/proof');
-    await prove(instance, there);
-    expect((await as(instance, there)(method, path, body)).status).toBe(200);
-    instance.clock.advance(10 * MINUTE);
-    expect(problemOf(await as(instance, there)(method, path, body))).toEqual([403, 'reauthentication_required']);
-  });
+    ['POST', '/email', { email: 'mallory@example.com' }, toMoveTo('mallory@example.com')],
+    ['POST', '/deletion', undefined, { purpose: 'account_deletion' }],
+    ['GET', '/export', undefined, { purpose: 'account_export' }],
+  ] as const)(
+    '%s %s needs a code mailed to the person, however fresh the sign-in',
+    async (method, path, body, proof) => {
+      const { instance, there } = await setUp();
+      const refused = await as(instance, there)(method, path, body);
+      expect(problemOf(refused)).toEqual([403, 'reauthentication_required']);
+      expect(refused.json.message).toContain('/api/account/proof');
+      await prove(instance, there, proof);
+      expect((await as(instance, there)(method, path, body)).status).toBe(200);
+      instance.clock.advance(10 * MINUTE);
+      expect(problemOf(await as(instance, there)(method, path, body))).toEqual([403, 'reauthentication_required']);
+    },
+  );
 
   test('neither sees nor ends the sessions, memberships and devices of another', async () => {
     const { instance, application, here, there } = await setUp();
@@ -73,10 +76,30 @@ describe('a proof', () => {
     expect(problemOf(answer)).toEqual([403, 'reauthentication_required']);
   });
 
-  test('says in its mail what it opens', async () => {
+  test.each([
+    [{}, 'read and change everything in your account, such as its e-mail address'],
+    [toMoveTo('Ada@New.example'), 'move your account to another e-mail address: ada@new.example'],
+    [{ purpose: 'account_deletion' }, 'delete your account'],
+    [{ purpose: 'account_export' }, 'read everything that is held about you'],
+    [{ purpose: 'provider_removal', target: 'idn_1' }, 'disconnect a sign-in provider'],
+    [{ purpose: 'profile' }, 'addresses and legal entities'],
+  ])('%o says in its mail what it opens', async (proof, said) => {
     const { instance, there } = await setUp();
-    await as(instance, there)('POST', '/proof');
+    expect((await as(instance, there)('POST', '/proof', proof)).status).toBe(200);
     const mail = instance.sqlite.query('SELECT text FROM mails ORDER BY rowid DESC').get() as { text: string };
-    expect(mail.text).toContain('its e-mail address, its passkeys or its deletion');
+    expect(mail.text.replace(/\s+/g, ' ')).toContain(said);
+  });
+
+  test.each([
+    [{ purpose: 'everything' }, 'purpose'],
+    [{ purpose: 'email_change' }, 'target'],
+    [{ purpose: 'email_change', target: 'nonsense' }, 'target'],
+    [{ purpose: 'provider_removal' }, 'target'],
+    [{ purpose: 'account_deletion', target: 'mallory@example.com' }, 'target'],
+    [{ target: 'mallory@example.com' }, 'target'],
+  ])('%o is refused by field', async (proof, field) => {
+    const { instance, there } = await setUp();
+    const { status, json } = await as(instance, there)('POST', '/proof', proof);
+    expect([status, json.fields?.[0]?.path]).toEqual([400, field]);
   });
 });

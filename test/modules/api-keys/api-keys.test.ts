@@ -416,6 +416,19 @@ describe('a key of the workspace', () => {
     expect(json.data.items[0]).toMatchObject({ source: 'environment', access: 'full', expiresAt: null });
   });
 
+  test('from the environment has the limits of any other key, and others where it is given them', async () => {
+    const instance = await createInstance({ isKeyAsMade: true });
+    const token = instance.workspaceKey;
+    const list = (from = instance) => from.call('GET', WORKSPACE_KEYS, { token });
+    const { headers, json } = await list();
+    expect(headers.get('ratelimit-limit')).toBe('60');
+    const [{ id, rateLimits }] = json.data.items;
+    expect(rateLimits).toEqual({ perMinute: 60, perDay: 10_000 });
+    const wanted = { perMinute: 600, perDay: 100_000 };
+    await instance.call('PATCH', `${WORKSPACE_KEYS}/${id}`, { token, body: { rateLimits: wanted } });
+    expect((await list(await instance.restart())).json.data.items[0].rateLimits).toEqual(wanted);
+  });
+
   test('stops at its expiry', async () => {
     const { instance } = await setUp();
     const key = await given.workspaceKey(instance, { expiresAt: new Date(START + DAY).toISOString() });

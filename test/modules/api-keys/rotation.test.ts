@@ -31,6 +31,26 @@ describe.each(['application', 'workspace'] as const)('a key of the %s', (owner) 
 
   const withoutToken = ({ token: _, ...rest }: Record<string, unknown>) => rest;
 
+  test.each(['rotate', 'rotate-with-grace'])('%s: what it has used, its successor has', async (how) => {
+    const { instance, call, create } = await setUp();
+    const key = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
+    const use = async (token: string) => {
+      const { status, headers } = await instance.call('GET', '/api/applications', { token });
+      return [status, headers.get('ratelimit-remaining')];
+    };
+    for (const remaining of ['4', '3']) expect(await use(key.token)).toEqual([200, remaining]);
+    const first = (await call('POST', `/${key.id}/${how}`)).json.data;
+    expect(await use(first.token)).toEqual([200, '2']);
+    const second = (await call('POST', `/${first.id}/${how}`)).json.data;
+    expect(await use(second.token)).toEqual([200, '1']);
+    // Those in their grace and the successor share what there is.
+    if (how !== 'rotate') expect(await use(first.token)).toEqual([200, '0']);
+    else expect(await use(second.token)).toEqual([200, '0']);
+    for (const { token } of how === 'rotate' ? [second] : [key, first, second]) expect((await use(token))[0]).toBe(429);
+    const other = await create({ rateLimits: { perMinute: 100, perDay: 5 } });
+    expect(await use(other.token)).toEqual([200, '4']);
+  });
+
   describe('changed', () => {
     test('keeps what is not named, its token and its prefix', async () => {
       const { instance, call, create, record, use, kinds } = await setUp();
@@ -447,6 +467,36 @@ describe('what a backend is told of an application’s key', () => {
       ]);
       expect(json.message).toContain(`rotated away; its grace ended at ${isoTime(START + DAY)}`);
     }
+  });
+
+  test('is refused to a token that was rotated away at once in words that say so, for ninety days', async () => {
+    const instance = await createInstance();
+    const application = await instance.createApplication();
+    const manage = managing(instance, application);
+    const first = await instance.createKey(application.id);
+    const second = (await manage('POST', `/api-keys/${first.id}/rotate`)).json.data;
+    instance.clock.advance(DAY);
+    const third = (await manage('POST', `/api-keys/${first.id}/rotate`)).json.data;
+    const use = async (token: string) => {
+      const path = `/api/applications/${application.id}`;
+      const { status, json } = await instance.call('GET', path, { token });
+      const { json: own } = await instance.call('POST', '/api/v1/verify', { token, body: { token } });
+      return [status, json.message?.includes('rotated away'), own.message?.includes('rotated away')];
+    };
+    expect([await use(first.token), await use(second.token)]).toEqual([
+      [401, true, true],
+      [401, true, true],
+    ]);
+    expect(await use(third.token)).toEqual([200, undefined, undefined]);
+    const { json } = await instance.call('GET', '/api/applications', { token: first.token });
+    expect(json).toMatchObject({ error: 'unauthenticated' });
+    expect(json.message).toContain(`rotated away at ${isoTime(START)}`);
+    // Its hash is all that is kept, and not for ever.
+    expect(instance.sqlite.query('SELECT * FROM retired_key_tokens').values().join()).not.toContain(first.token);
+    instance.clock.advance(89.5 * DAY);
+    await instance.services.scheduler.runAll();
+    expect((await use(first.token))[1]).toBe(false);
+    expect((await use(second.token))[1]).toBe(true);
   });
 
   test('is refused to a key itself once it is revoked or past its grace', async () => {

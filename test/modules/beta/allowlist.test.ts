@@ -190,11 +190,26 @@ describe('approving', () => {
         updatedAt: isoTime(START + MINUTE),
       });
       expect(auditsOf(beta.instance, before)).toMatchObject([
-        { kind: 'beta.approved', targetId: row.id, email: EMAIL, requestId: answer.headers.get('x-request-id') },
+        {
+          kind: 'beta.approved',
+          workspaceId: beta.instance.workspaceId,
+          targetId: row.id,
+          email: EMAIL,
+          requestId: answer.headers.get('x-request-id'),
+        },
       ]);
-      expect(mailsOf(beta.instance)).toEqual([]);
+      // Who asked to be told is told, unless the call says otherwise.
+      const told = from === 'notify_when_public' ? ['You can now sign in to Shop'] : [];
+      expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(told);
     },
   );
+
+  test('tells nobody where the call says so', async () => {
+    const beta = await setUpBeta();
+    const row = await beta.seed(EMAIL, 'notify_when_public');
+    const { json } = await beta.admin('POST', `/beta-interests/${row.id}/approve`, { notify: false });
+    expect([json.data.status, mailsOf(beta.instance)]).toEqual(['approved', []]);
+  });
 
   test('again changes nothing and answers the same', async () => {
     const beta = await setUpBeta();
@@ -219,7 +234,7 @@ describe('approving', () => {
     expect(kinds).toEqual(['beta.approved']);
     const mails = mailsOf(beta.instance);
     expect(mails.map(({ to, subject }) => [to, subject])).toEqual([[EMAIL, 'You can now sign in to Shop']]);
-    expect(mails[0]!.text).toContain('you can sign in to Shop');
+    expect(mails[0]!.text).toContain('Your request was approved');
   });
 });
 
@@ -257,8 +272,8 @@ describe('declining', () => {
     });
     expect(kinds).toEqual(['beta.declined']);
     const mails = mailsOf(beta.instance);
-    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([[EMAIL, 'Your request for Shop']]);
-    expect(mails[0]!.text).toContain('we will be in touch');
+    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([[EMAIL, 'Your request for Shop has to wait']]);
+    expect(mails[0]!.text).toContain('you will hear of it');
   });
 
   test('again changes nothing', async () => {

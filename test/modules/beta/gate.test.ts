@@ -43,7 +43,7 @@ describe('opening to the public', () => {
       ['notify_when_public@example.com', 'Now open: Shop'],
       ['pending@example.com', 'Now open: Shop'],
     ]);
-    expect(mailsOf(instance)[0]!.text).toContain('it is open now');
+    expect(mailsOf(instance)[0]!.text).toContain('You asked to hear when it opens');
     expect(auditsOf(instance, audits)).toMatchObject([
       {
         kind: 'application.gate_changed',
@@ -150,7 +150,7 @@ describe('an application that is open already', () => {
     await beta.ask(EMAIL);
     await beta.setPolicy('auto_decline');
     await runJobs(beta);
-    expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(['Your request for Shop']);
+    expect(mailsOf(beta.instance).map(({ subject }) => subject)).toEqual(['Your request for Shop has to wait']);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { HOUR, isoTime, MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, START } from '../../support/instance.ts';
-import { betaOf, setUpBeta } from './beta.ts';
+import { betaOf, type Row, setUpBeta } from './beta.ts';
 import { auditsOf, databaseOf, mailsOf, workspaceKeyUserId } from './records.ts';
 
 const EMAIL = 'ada@example.com';
@@ -40,6 +40,7 @@ describe('a stranger who asks', () => {
       {
         kind: 'beta.requested',
         applicationId: application.id,
+        workspaceId: instance.workspaceId,
         actorUserId: null,
         email: EMAIL,
         detail: { kind, status },
@@ -68,6 +69,19 @@ describe('a stranger who asks', () => {
     await beta.ask(EMAIL, 'request');
     expect((await beta.rows())[EMAIL]).toMatchObject({ status: 'pending', decidedAt: null });
   });
+
+  test.each(['auto_accept', 'auto_decline'])(
+    'under policy %s is decided alike, told of first or not',
+    async (policy) => {
+      const beta = await setUpBeta();
+      await beta.ask('told@example.com', 'notify');
+      await beta.setPolicy(policy);
+      for (const email of ['told@example.com', 'new@example.com']) await beta.ask(email);
+      const of = ({ status, source, decidedById, decidedAt }: Row) => ({ status, source, decidedById, decidedAt });
+      const rows = await beta.rows();
+      expect(of(rows['told@example.com']!)).toEqual(of(rows['new@example.com']!));
+    },
+  );
 
   test('twice while requests are declined has done the same as once', async () => {
     const beta = await setUpBeta();
@@ -247,9 +261,9 @@ describe('the policy', () => {
     ['auto_accept', undefined, 'approved', null],
     ['auto_accept', false, 'approved', null],
     ['auto_accept', true, 'approved', 'You can now sign in to Shop'],
-    ['auto_decline', undefined, 'notify_when_public', 'Your request for Shop'],
-    ['auto_decline', true, 'notify_when_public', 'Your request for Shop'],
-    ['auto_decline', false, 'notify_when_public', 'Your request for Shop'],
+    ['auto_decline', undefined, 'notify_when_public', 'Your request for Shop has to wait'],
+    ['auto_decline', true, 'notify_when_public', 'Your request for Shop has to wait'],
+    ['auto_decline', false, 'notify_when_public', 'Your request for Shop has to wait'],
   ] as const)(
     '%s with notify %p makes the pending %s, and mails each of them: %p',
     async (policy, notify, status, subject) => {

@@ -46,6 +46,58 @@ const recipients = ({ instance }: Beta, subject: string) =>
 
 const pendingWork = async (beta: Beta) => (await beta.admin('GET', '')).json.data.pendingWork;
 
+describe('an application that goes live', () => {
+  async function setUpDraft() {
+    const beta = await setUpBeta({ gate: 'public' });
+    const { instance } = beta;
+    const { json } = await instance.call('POST', '/api/applications', {
+      token: instance.workspaceKey,
+      body: { name: 'Next' },
+    });
+    const draft = betaOf(instance, json.data);
+    const move = async (step: string) => {
+      const { status } = await draft.admin('POST', `/${step}`);
+      await instance.services.scheduler.runAll();
+      return status;
+    };
+    const told = () => mailsOf(instance).map(({ to }) => to);
+    return { ...draft, move, told };
+  }
+
+  test('mails whoever left their interest before, each once', async () => {
+    const { ask, move, told, rows } = await setUpDraft();
+    await ask('notify@example.com', 'notify');
+    await ask('request@example.com', 'request');
+    expect([await move('publish'), told()]).toEqual([200, []]);
+    await ask('later@example.com', 'notify');
+    expect(await move('go-live')).toBe(200);
+    const all = ['later@example.com', 'notify@example.com', 'request@example.com'];
+    expect(told().sort()).toEqual(all);
+    for (const row of Object.values(await rows()))
+      expect(row).toMatchObject({ status: 'notify_when_public', notifiedAt: expect.any(String) });
+    expect(await move('go-live')).toBe(409);
+    expect(told().sort()).toEqual(all);
+  });
+
+  test('behind a gate mails nobody until that is opened', async () => {
+    const { ask, move, told, setGate, instance } = await setUpDraft();
+    await setGate('private_beta');
+    await ask('notify@example.com', 'notify');
+    for (const step of ['publish', 'go-live']) await move(step);
+    expect(told()).toEqual([]);
+    await setGate('public');
+    await instance.services.scheduler.runAll();
+    expect(told()).toEqual(['notify@example.com']);
+  });
+
+  test('and whom nobody waits for leaves no work behind', async () => {
+    const { move, admin } = await setUpDraft();
+    await move('publish');
+    const { json } = await admin('POST', '/go-live');
+    expect(json.data.pendingWork).toBeNull();
+  });
+});
+
 describe('a policy over many who are pending', () => {
   test('takes effect for all of them at once: in the answer, in every list and at the door', async () => {
     const beta = await setUpMany();
@@ -128,7 +180,10 @@ describe('a policy over many who are pending', () => {
     const statuses = await restarted.statuses();
     for (const email of emails()) expect(statuses[email]).toBe('approved');
     for (const email of ['waiting@example.com', 'late@example.com']) expect(statuses[email]).toBe('notify_when_public');
-    expect(recipients(restarted, 'Your request for Shop')).toEqual(['late@example.com', 'waiting@example.com']);
+    expect(recipients(restarted, 'Your request for Shop has to wait')).toEqual([
+      'late@example.com',
+      'waiting@example.com',
+    ]);
   });
 });
 

@@ -45,6 +45,8 @@ describe('a person’s devices', () => {
             name: 'Laptop',
             prefix: secretPrefix(token),
             application: { id: application.id, name: 'Shop' },
+            ip: expect.any(String),
+            ipCountry: null,
             createdAt: connectedAt,
             lastUsedAt: isoTime(instance.clock.now()),
             expiresAt: null,

@@ -334,7 +334,9 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'editor' } });
     await (await instance.restart()).services.longWork.runOnce();
     const current = kind === 'roles' ? ['editor', 'user'] : ['editor'];
-    for (const { data } of events().filter(({ data }) => (data as { userId: string }).userId === last))
+    const ofLast = events().filter(({ data }) => (data as { userId: string }).userId === last);
+    expect(ofLast.length).toBeGreaterThan(0);
+    for (const { data } of ofLast)
       expect(data).toMatchObject(kind === 'memberships' ? { memberships: current } : { current });
     await manage('PATCH', `/${kind}/${id}?force=true`, { body: { slug: 'writer' } });
     await manage('DELETE', `/${kind}/${id}?force=true`);

@@ -1,7 +1,7 @@
 /** People that an import names and the workspace has never seen: kept for them, managed, and theirs when they come. */
 import { describe, expect, test } from 'bun:test';
 import { isoTime, MINUTE } from '@/core/clock.ts';
-import { as, changeEmail, deleteAccount, later, problemOf } from '../account/account.ts';
+import { as, changeEmail, deleteAccount, later, problemOf, prove } from '../account/account.ts';
 import { register, signInWith } from '../passkeys/passkeys.ts';
 import { createScene, personOf } from '../provider/scene.ts';
 import { managing, tables, watch } from '../users/management.ts';
@@ -43,12 +43,10 @@ async function enterConsole(instance: Instance, home: given.Tenant): Promise<{ t
   return instance.signIn('console', ADA);
 }
 
-/** A sign-in at home, and a mailed proof in it. */
+/** A sign-in at home, and mailed proofs in it, for what the tests do with it. */
 async function proved(instance: Instance, home: given.Tenant) {
   const fresh = await instance.signIn(home.application.clientId, ADA);
-  const { json } = await as(instance, fresh)('POST', '/proof');
-  const body = { challengeId: json.data.challengeId, code: instance.codeFor(ADA) };
-  expect((await as(instance, fresh)('POST', '/proof/confirm', body)).status).toBe(200);
+  for (const purpose of ['account_export', 'account_deletion']) await prove(instance, fresh, { purpose });
   return fresh;
 }
 

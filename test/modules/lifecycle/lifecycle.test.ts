@@ -101,6 +101,8 @@ describe.each(CASES)('an application that is $state', ({ state, name, body, outc
     const { clock } = world.instance;
     clock.advance(state === 'past its grace' ? 10 * DAY : 90 * DAY);
     await STATES[state]!(world);
+    // The mails on the way here are sent before the clock jumps beyond them.
+    await world.instance.services.mail.runOnce();
     clock.advance(NOW - clock.now());
     return world;
   }
@@ -159,9 +161,8 @@ describe('the way back', () => {
 
   test.each(cases)('$action of one that is $state', async ({ action, state, audit }) => {
     const world = await setUp();
-    const { instance, application, manage, times } = world;
+    const { instance, application, manage } = world;
     await STATES[state]!(world);
-    const was = await times();
     const rows = await tables(instance);
     const before = watch(instance, application);
     const answer = await manage('POST', `/${action}`);
@@ -170,10 +171,9 @@ describe('the way back', () => {
       expect(await tables(instance)).toEqual(rows);
       return;
     }
-    const archivedAt = action === 'unarchive' ? null : was.archivedAt;
     expect([answer.status, answer.json.data]).toEqual([
       200,
-      expect.objectContaining({ archivedAt, deletedAt: null, purgeAfter: null }),
+      expect.objectContaining({ archivedAt: null, deletedAt: null, purgeAfter: null }),
     ]);
     expect(before.kinds()).toEqual([audit]);
     expect(before.events()).toEqual([]);

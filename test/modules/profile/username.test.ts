@@ -33,6 +33,20 @@ describe('a username', () => {
     expect((await as(adaInForum.token)('PATCH', PATH, { username: 'bob' })).status).toBe(200);
   });
 
+  test('is judged before it is chosen, in its normal form; one’s own is available, and nothing is written', async () => {
+    const { asAda, asBob, as, adaInForum, envelope } = await createPeople();
+    await asBob('PATCH', PATH, { username: 'bob' });
+    await asAda('PATCH', PATH, { username: 'ada' });
+    const check = async (call: typeof asAda, username: string) =>
+      (await call('GET', `${PATH}/check?${new URLSearchParams({ username })}`)).json.data;
+    expect(await check(asAda, ' ＢOB ')).toEqual({ username: 'bob', status: 'taken' });
+    expect(await check(asAda, 'ada')).toEqual({ username: 'ada', status: 'available' });
+    expect(await check(asAda, 'Countess')).toEqual({ username: 'countess', status: 'available' });
+    expect((await check(asAda, 'admin')).status).toBe('format_invalid');
+    expect((await check(as(adaInForum.token), 'bob')).status).toBe('available');
+    expect((await envelope()).username).toBe('ada');
+  });
+
   test('stays taken by who is banned or has left, and is free once it was given up', async () => {
     const { instance, shop, asAda, asBob, bob } = await createPeople();
     await asBob('PATCH', PATH, { username: 'bob' });

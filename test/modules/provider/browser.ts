@@ -1,24 +1,24 @@
 /** A browser reduced to what the flow needs of one: it keeps cookies by host, follows no redirect by itself, and submits forms. */
-import type { Answer, Instance } from '../../support/instance.ts';
+import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
 
 export interface Browser {
   /** A request to the instance under test, with its cookies. */
-  visit(path: string, options?: { method?: string; token?: string; body?: unknown }): Promise<Answer>;
+  visit(path: string, options?: { method?: string } & CallOptions): Promise<Answer>;
   /** A request to anywhere else. */
   open(url: string, form?: Record<string, string>): Promise<Response>;
   /** What the instance has set; can be changed. */
   readonly cookies: Map<string, string>;
 }
 
-export function createBrowser(instance: Instance): Browser {
+export function createBrowser(instance: Pick<Instance, 'call'>): Browser {
   const cookies = new Map<string, string>();
   const elsewhere = new Map<string, Map<string, string>>();
   const header = (jar: Map<string, string>) => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
 
   return {
     cookies,
-    async visit(path, { method = 'GET', token, body } = {}) {
-      const headers: Record<string, string> = cookies.size > 0 ? { cookie: header(cookies) } : {};
+    async visit(path, { method = 'GET', token, body, headers: further = {} } = {}) {
+      const headers = { ...(cookies.size > 0 && { cookie: header(cookies) }), ...further };
       const answer = await instance.call(method, path, { token, body, headers });
       keep(cookies, answer.headers);
       return answer;

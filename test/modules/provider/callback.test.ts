@@ -19,7 +19,7 @@ function expectPage({ status, headers, text }: Answer, expected: number, says: s
   expect(headers.getSetCookie()).toEqual([]);
 }
 
-const startAgain = (answer: Answer) => expectPage(answer, 400, en.problems.provider_flow_unknown);
+const startAgain = (answer: Answer) => expectPage(answer, 400, en.errors.provider_flow_unknown);
 const changed = (query: URLSearchParams, values: Record<string, string | null>) => {
   const copy = new URLSearchParams(query);
   for (const [name, value] of Object.entries(values)) value === null ? copy.delete(name) : copy.set(name, value);
@@ -100,9 +100,9 @@ describe('a state', () => {
         body: { issuer, clientId, clientSecret: 'secret' },
       });
     await configure(other.issuer, 'gatehouse');
-    expectPage(await scene.comeBack(first), 409, en.problems.provider_changed);
+    expectPage(await scene.comeBack(first), 409, en.errors.provider_changed);
     await configure(scene.provider.issuer, 'another-client');
-    expectPage(await scene.comeBack(second), 409, en.problems.provider_changed);
+    expectPage(await scene.comeBack(second), 409, en.errors.provider_changed);
     expect([scene.provider.asked.token, other.asked.token]).toEqual([0, 0]);
   });
 
@@ -213,11 +213,11 @@ describe('the return URL', () => {
     const scene = await createScene();
     const [query, failing] = [await scene.begin(), await scene.begin()];
     await unregister(scene);
-    expectPage(await scene.comeBack(query), 400, en.problems.return_url_unregistered);
+    expectPage(await scene.comeBack(query), 400, en.errors.return_url_unregistered);
     expectPage(
       await scene.comeBack(changed(failing, { error: 'access_denied' })),
       400,
-      en.problems.return_url_unregistered,
+      en.errors.return_url_unregistered,
     );
     expect([scene.count('sessions'), scene.provider.asked.token]).toEqual([0, 0]);
   });

@@ -52,6 +52,21 @@ describe('somebody new', () => {
   });
 
   test.each([
+    ['said by the page', { locale: 'de-at', timezone: 'europe/vienna' }, 'fr-CH, fr;q=0.9', 'de-AT', 'Europe/Vienna'],
+    ['asked for by the browser', { timezone: 'Asia/Tokyo' }, 'en;q=0.4, ja-JP', 'ja-JP', 'Asia/Tokyo'],
+    ['none', { locale: '!!', timezone: 'Mars/Base' }, '*', 'en', 'UTC'],
+  ])('keeps the language and the zone of the start of the way, %s', async (_, query, language, locale, timezone) => {
+    const scene = await createScene();
+    const { browser, application, provider, instance } = scene;
+    const start = new URLSearchParams({ clientId: application.clientId, returnTo: RETURN_TO, ...query });
+    const headers = { 'accept-language': language };
+    const started = await browser.visit(`/api/auth/google/start?${start}`, { headers });
+    const landed = await scene.comeBack(await provider.agree(started.headers.get('location')!));
+    const { json } = await instance.call('POST', '/api/v1/session', fragmentOf(landed));
+    expect([json.locale, json.timezone]).toEqual([locale, timezone]);
+  });
+
+  test.each([
     ['false', false],
     ['the text "true"', 'true'],
     ['the number 1', 1],
@@ -75,12 +90,20 @@ describe('somebody new', () => {
     for (const [state, code] of [
       [{ signinGate: 'closed' }, 'gate_closed'],
       [{ signinGate: 'private_beta' }, 'waitlist'],
-      [{ signinGate: 'public', stage: 'draft' }, 'gate_closed'],
     ] as const) {
       await given.application(scene.instance, scene.application.id, state);
       await expectError(scene, { given_name: 'Ada' }, code);
     }
     expect([scene.count('provider_identities'), scene.count('users')]).toEqual([0, scene.count('users')]);
+  });
+
+  test('is not let into a draft, and whoever made it reads which calls open it', async () => {
+    const scene = await createScene();
+    const { id } = scene.application;
+    await given.application(scene.instance, id, { stage: 'draft' });
+    const { error, error_description: words, ...others } = fragmentOf(await scene.signIn({ given_name: 'Ada' }));
+    expect([error, others]).toEqual(['gate_closed', {}]);
+    expect(words).toContain(`POST /api/applications/${id}/publish, then /go-live`);
   });
 
   test('with an address that somebody had before is refused as archived', async () => {

@@ -1,8 +1,9 @@
 /** Sign-in through a provider that we did not write: the whole flow as a browser goes it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
+import { DAY, HOUR, systemClock } from '@/core/clock.ts';
 import { guardedFetch } from '@/outbound/guarded-fetch.ts';
-import { createInstance, type Instance, START } from '../../support/instance.ts';
+import { createInstance, type Instance } from '../../support/instance.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.ts';
 import { type Browser, createBrowser, fragmentOf, passProvider, pathOf } from './browser.ts';
 
@@ -30,9 +31,13 @@ afterAll(() => provider.stop());
 
 async function setUp(from = provider) {
   const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
-  const instance = await createInstance({ mode: 'ephemeral', environment: from.environment, outbound });
   // The provider's tokens are of the real time.
-  instance.clock.advance(Date.now() - START);
+  const instance = await createInstance({
+    mode: 'ephemeral',
+    environment: from.environment,
+    outbound,
+    time: systemClock,
+  });
   const application = await instance.createApplication({ returnUrls: [RETURN_TO] });
   return { instance, application, browser: createBrowser(instance) };
 }
@@ -94,6 +99,18 @@ describe('a sign-in through a real provider', () => {
     const idOf = async (token: string) => (await instance.call('POST', '/api/v1/session', { token })).json.userId;
     expect(await idOf(again['token']!)).toBe(await idOf(first['token']!));
     expect(instance.sqlite.query('SELECT count(*) AS n FROM provider_identities').get()).toEqual({ n: 1 });
+  });
+
+  test.each([HOUR, 26 * HOUR, 400 * DAY])('works after the clock was moved by %d ms, as often as it is', async (ms) => {
+    const { instance, application, browser } = await setUp();
+    const people = [];
+    for (let move = 0; move < 3; move += 1) {
+      const { token } = fragmentOf(await goThrough(browser, application.clientId, { login: 'ada' }));
+      const { json } = await instance.call('POST', '/api/v1/session', { token: token ?? 'none' });
+      people.push(json.email);
+      instance.clock.advance(ms);
+    }
+    expect(people).toEqual(Array(3).fill('ada@example.com'));
   });
 
   test('to the console leaves its cookie as well', async () => {

@@ -40,7 +40,7 @@ export async function createScene({
   input = {},
 }: { environment?: Record<string, string>; input?: Record<string, unknown> } = {}): Promise<Scene> {
   let instance: Instance | undefined;
-  const provider = await startProvider(() => instance?.clock.now() ?? START);
+  const provider = await startProvider(() => instance?.clock.real() ?? START);
   const outbound = guardedFetch({ allowed: new BlockList(), isLoopbackAllowed: true });
   instance = await createInstance({
     mode: 'ephemeral',

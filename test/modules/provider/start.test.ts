@@ -110,7 +110,7 @@ describe('a start that cannot be', () => {
 
   test('for no application, a closed one, or one that switched providers off is a page that says so', async () => {
     const { instance, application, start } = await createScene();
-    expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, en.problems.application_unknown]);
+    expect(await refusal(start({ clientId: 'cli_unknown' }))).toEqual([404, en.errors.application_unknown]);
     await given.application(instance, application.id, { signinMethods: ['otp'] });
     expect(await refusal(start())).toEqual([403, en.errors.forbidden]);
     await given.application(instance, application.id, { archivedAt: 1 });
@@ -122,7 +122,7 @@ describe('a start that cannot be', () => {
     const instance = await createInstance();
     const { clientId } = await instance.createApplication();
     const answer = createBrowser(instance).visit(`${START_PATH}?clientId=${clientId}`);
-    expect(await refusal(answer)).toEqual([409, en.problems.provider_missing]);
+    expect(await refusal(answer)).toEqual([409, en.errors.provider_missing]);
   });
 
   test.each([
@@ -166,7 +166,7 @@ describe('a start that cannot be', () => {
   ])('with the return URL %j is a page, never a redirect', async (returnTo) => {
     const scene = await createSecureScene();
     const answer = scene.start({ returnTo });
-    expect(await refusal(answer)).toEqual([400, en.problems.return_url_unregistered]);
+    expect(await refusal(answer)).toEqual([400, en.errors.return_url_unregistered]);
     expect(scene.count('provider_states')).toBe(0);
   });
 

@@ -6,6 +6,7 @@ import { mintSecret } from '@/core/secret.ts';
 import { findUserByEmail } from '@/store/people.ts';
 import { findSeat, setSeatRole } from '@/store/workspace-members.ts';
 import * as given from '../../support/given.ts';
+import { createSetupToken } from '@/modules/setup/service.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 import { dumpTables, storedText } from '../../support/stored.ts';
 
@@ -116,12 +117,32 @@ describe('a setup link', () => {
     expect(owners(instance)).toEqual([]);
   });
 
-  test('is replaced by a fresh one', async () => {
+  test('of an earlier start is as good as the newest, and the first that is used ends the others', async () => {
     const instance = await unowned();
     const first = await instance.services.setup.createLink();
     const second = await instance.services.setup.createLink();
+    expect((await complete(instance, { token: first, email: 'ada@example.com' })).status).toBe(200);
+    expect((await complete(instance, { token: second, email: 'eve@example.com' })).status).toBe(404);
+    expect(owners(instance)).toEqual(['ada@example.com']);
+  });
+
+  test('is replaced by one that is asked for on the server', async () => {
+    const instance = await unowned();
+    const first = await instance.services.setup.createLink();
+    const second = await createSetupToken(instance.db, systemRandom);
     expect((await complete(instance, { token: first, email: 'ada@example.com' })).status).toBe(404);
     expect((await complete(instance, { token: second, email: 'ada@example.com' })).status).toBe(200);
+  });
+
+  test('of which many were made by one start after the other is good among the last ten', async () => {
+    const instance = await unowned();
+    const links = [];
+    for (let start = 0; start < 12; start += 1) {
+      instance.clock.advance(1);
+      links.push(await instance.services.setup.createLink());
+    }
+    const isOpen = await Promise.all(links.map((token) => instance.services.setup.isValid(token)));
+    expect(isOpen).toEqual([false, false, ...Array(10).fill(true)]);
   });
 
   test.each([['no-address'], ['ada@localhost'], ['a b@example.com']])(

@@ -162,6 +162,32 @@ describe('an action on a user', () => {
     expect([again.status, again.json.data.userId]).toEqual([200, ada.userId]);
   });
 
+  test.each(['banned', 'paused', 'inactivated', 'left'] as const)(
+    'restore gives back that they were %s before the deletion, and why',
+    async (state) => {
+      const scene = await setUp();
+      const { instance, application, act, ada, manage, clientId } = scene;
+      const isByAdmin = state === 'banned' || state === 'paused';
+      if (isByAdmin) await act(BY_ADMIN[state], { reason: 'spam' });
+      else await bring(scene, state);
+      await act('delete', { reason: 'asked for' });
+      const before = watch(instance, application);
+      const answer = await act('restore', { reason: 'a mistake' });
+      const statusReason = isByAdmin ? 'spam' : null;
+      expect(answer.json.data).toMatchObject({ status: state, statusReason });
+      const data = { userId: ada.userId, status: state, reason: 'a mistake' };
+      expect(before.events()).toEqual([{ type: 'user.restored', data }]);
+      expect(JSON.parse(lastAudit(instance, 'user.restored')['detail'] as string)).toEqual({
+        status: state,
+        reason: 'a mistake',
+      });
+      instance.clock.advance(MINUTE);
+      const again = await instance.trySignIn(clientId, 'ada@example.com');
+      expect([again.status, again.json.error]).toEqual(isByAdmin ? [403, 'membership_blocked'] : [200, undefined]);
+      expect((await manage('POST', `/users/${ada.userId}/delete`)).status).toBe(200);
+    },
+  );
+
   test.each([
     ['ban', 'membership_blocked'],
     ['pause', 'membership_blocked'],

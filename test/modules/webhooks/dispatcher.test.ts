@@ -1,11 +1,11 @@
 /** The dispatcher under load and under failures of its own. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { MINUTE } from '@/core/clock.ts';
+import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { emit as emitEvent } from '@/events/emit.ts';
 import { eventually } from '../../support/binary.ts';
 import * as given from '../../support/given.ts';
-import type { Instance } from '../../support/instance.ts';
+import { type Instance, START } from '../../support/instance.ts';
 import { emit, newestDelivery, type Scene, setUp, subscribe, toLoopback } from './scene.ts';
 
 /** As many endpoints, each with so many events waiting for it, that take as long as `hold` says. */
@@ -103,6 +103,52 @@ describe('the dispatcher', () => {
     await scene.instance.services.deliveries.stop();
   });
 
+  test('sends nothing twice that is under way while the clock is moved, be it by days', async () => {
+    const scene = await setUp();
+    const { deliveries } = scene.instance.services;
+    const gate = Promise.withResolvers<void>();
+    const [subscription] = await subscribeMany(scene, 1, 3, () => gate.promise);
+    const { receiver, id } = subscription!;
+    await eventually('under way', () => receiver.received.length === 3);
+    for (const step of [61_000, DAY, 40 * DAY]) {
+      scene.instance.clock.advance(step);
+      deliveries.wake();
+    }
+    const all = deliveries.runOnce();
+    await emit(scene, 'usr_later');
+    await eventually('the claims go on', () => receiver.received.length >= 4);
+    gate.resolve();
+    await all;
+    expect(receiver.received).toHaveLength(4);
+    expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(4);
+    expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  test('stamps in real time where the clock was moved, so that a receiver’s five minutes hold', async () => {
+    const scene = await setUp();
+    const { receiver, id } = await subscribe(scene);
+    scene.instance.clock.advance(40 * DAY);
+    await emit(scene);
+    await scene.instance.services.deliveries.runOnce();
+    const [delivery] = receiver.received;
+    expect(delivery!.signature).toStartWith(`t=${START / 1000},`);
+    // What the instance tells of itself goes by its own clock.
+    expect(Date.parse(delivery!.event.createdAt)).toBe(START + 40 * DAY);
+    expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  test('reads the date in Retry-After in the receiver’s time, which is the real one', async () => {
+    const scene = await setUp();
+    const { receiver, id } = await subscribe(scene);
+    scene.instance.clock.advance(40 * DAY);
+    const later = new Date(START + HOUR).toUTCString();
+    receiver.answerWith(() => ({ status: 503, headers: { 'retry-after': later } }));
+    await emit(scene);
+    await scene.instance.services.deliveries.runOnce();
+    const { nextAttemptAt } = await newestDelivery(scene, id);
+    expect(Date.parse(nextAttemptAt)).toBe(START + 40 * DAY + HOUR);
+  });
+
   test('stops with what is under way recorded, and begins nothing more', async () => {
     const scene = await setUp();
     const gate = Promise.withResolvers<void>();
@@ -171,8 +217,9 @@ describe('when the database refuses', () => {
     );
   });
 
-  test('a result, the delivery is made again when its lease has run out', async () => {
-    const scene = await setUp();
+  test('a result, the delivery is made again when its lease has run out, in real time', async () => {
+    let now = START;
+    const scene = await setUp({ time: { now: () => now } });
     const { instance } = scene;
     const { receiver, id } = await subscribe(scene);
     const mend = given.brokenWrites(instance, 'INSERT ON delivery_attempts');
@@ -182,6 +229,9 @@ describe('when the database refuses', () => {
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'pending', attemptLog: [] });
     mend();
     instance.clock.advance(2 * MINUTE);
+    await instance.services.deliveries.runOnce();
+    expect(receiver.received).toHaveLength(1);
+    now += 2 * MINUTE;
     await instance.services.deliveries.runOnce();
     expect(await newestDelivery(scene, id)).toMatchObject({ status: 'delivered', attempts: 2 });
     expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(1);

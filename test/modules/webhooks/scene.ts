@@ -65,9 +65,9 @@ export function closing<Closable extends { close(): unknown }>(one: Closable): C
   return one;
 }
 
-/** A receiver by the instance's clock, closed after the test, which fails when a signature was refused. */
+/** A receiver in real time, wherever the instance's clock was moved to; closed after the test, which fails when a signature was refused. */
 async function receiverFor({ clock }: Instance): Promise<Receiver> {
-  return closing(await startReceiver(() => clock.now()));
+  return closing(await startReceiver(() => clock.real()));
 }
 
 /** A receiver with a webhook that leads to it. */

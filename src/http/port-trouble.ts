@@ -1,0 +1,25 @@
+/** Why a server cannot listen where it was told to, as the operator is told: with the remedy. */
+import { StartupError } from '../core/startup-error.ts';
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the system says where an address is not this machine's, or no address at all. */
+const NOT_OURS = ['EADDRNOTAVAIL', 'EINVAL', 'ENOTFOUND'];
+
+/** The reason and the remedy, for what listening has thrown. */
+export function portTrouble({ host, port }: Place, cause: unknown): StartupError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const another = 'choose another with --port or --host.';
+  const told =
+    code === 'EADDRINUSE'
+      ? `Port ${port} on ${host} is in use already; ${another}`
+      : code === 'EACCES' || code === 'EPERM'
+        ? `This user may not listen on port ${port}; choose one from 1024 on with --port, and put a reverse proxy before it.`
+        : NOT_OURS.includes(code ?? '')
+          ? `${host} is no address of this machine; give --host one that is, or 0.0.0.0 for all.`
+          : `Port ${port} on ${host} cannot be had (${message}); ${another}`;
+  return new StartupError(told, { cause });
+}

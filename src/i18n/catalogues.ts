@@ -1,0 +1,43 @@
+/** All catalogues. English is the type that the other languages must satisfy. */
+import type { Locale } from '../core/locale.ts';
+import { cs } from './cs.ts';
+import { de } from './de.ts';
+import { el } from './el.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { it } from './it.ts';
+import { nl } from './nl.ts';
+import { pl } from './pl.ts';
+import { ptBr } from './pt-br.ts';
+import { ptPt } from './pt-pt.ts';
+import { ru } from './ru.ts';
+import { sv } from './sv.ts';
+import { tr } from './tr.ts';
+import { uk } from './uk.ts';
+import type { Service } from './texts.ts';
+
+/** The texts of one language: services, and within each service flat keys with ICU messages. */
+export type Catalogue = typeof en;
+
+/** Each language that has been translated, in a file of its own. */
+export const CATALOGUES: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = {
+  en,
+  de,
+  es,
+  fr,
+  it,
+  nl,
+  'pt-BR': ptBr,
+  'pt-PT': ptPt,
+  tr,
+  pl,
+  cs,
+  sv,
+  el,
+  ru,
+  uk,
+};
+
+/** The services that every catalogue has. */
+export const SERVICES = Object.keys(en) as Service[];

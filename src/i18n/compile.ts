@@ -1,0 +1,43 @@
+/** Build time only: reads the ICU messages of all catalogues, and writes them down in parts, so that nothing is parsed at run time. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
+import { CATALOGUES } from './catalogues.ts';
+import type { Message } from './texts.ts';
+
+const GENERATED_FILE = join(import.meta.dir, 'generated', 'messages.ts');
+
+const HEADER = `/** Written by src/i18n/compile.ts from the catalogues; do not edit. */
+import type { Messages } from '../texts.ts';
+
+`;
+
+/** Writes `generated/messages.ts`; a file that would not change is not touched. @throws where a message is not well-formed. */
+export async function compileCatalogues(): Promise<void> {
+  const compiled: Record<string, Record<string, Message>> = {};
+  for (const [locale, services] of Object.entries(CATALOGUES)) {
+    const messages: Record<string, Message> = (compiled[locale] = {});
+    for (const [service, texts] of Object.entries(services))
+      for (const [key, text] of Object.entries(texts)) {
+        messages[`${service}.${key}`] = compileMessage(text, `${locale}: ${service}.${key}`);
+      }
+  }
+  const type = 'Record<string, Messages>';
+  const module = `${HEADER}export const compiledMessages: ${type} = JSON.parse(${JSON.stringify(JSON.stringify(compiled))});\n`;
+  const file = Bun.file(GENERATED_FILE);
+  if ((await file.exists()) && (await file.text()) === module) return;
+  await mkdir(join(GENERATED_FILE, '..'), { recursive: true });
+  await Bun.write(file, module);
+}
+
+function compileMessage(text: string, name: string): Message {
+  let parts: MessageFormatElement[];
+  try {
+    parts = parse(text, { ignoreTag: true, captureLocation: false });
+  } catch (cause) {
+    throw new Error(`${name} is no ICU message: ${text}`, { cause });
+  }
+  if (parts.length === 0) return '';
+  const [only] = parts;
+  return parts.length === 1 && only?.type === TYPE.literal ? only.value : parts;
+}

@@ -1,0 +1,179 @@
+/**
+ * How letters are drawn. Mail clients keep style attributes and drop most else, so that the light scheme stands in these and
+ * the dark one in a style sheet, for the clients that read it. The colours are those of the pages (pages/style/tokens.css).
+ */
+import { accentPalette } from '../core/accent.ts';
+
+const SANS =
+  "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','Liberation Sans',Arial,sans-serif";
+const MONO = "ui-monospace,'SF Mono',SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
+
+const LIGHT = { page: '#f5f6f8', card: '#ffffff', text: '#15181e', muted: '#5a6271', line: '#e2e5ea', soft: '#f1f3f6' };
+const DARK = { page: '#0d0f13', card: '#16191f', text: '#eceef2', muted: '#9ba3b2', line: '#272c35', soft: '#20252d' };
+
+/** Of applications that have chosen no colour, as on their pages. */
+const UNCHOSEN = {
+  onLight: { accent: '#2853d8', ink: '#ffffff' },
+  onDark: { accent: '#87a2ff', ink: '#0c0e12' },
+};
+
+type Colors = typeof UNCHOSEN;
+
+/** As they stand in a style attribute: written once, since a letter is rendered for each reader. */
+function written<Role extends string>(styles: Readonly<Record<Role, object>>): Readonly<Record<Role, string>> {
+  const attribute = (style: object) =>
+    Object.entries(style)
+      .map(([name, value]) => `${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}:${value}`)
+      .join(';');
+  return Object.fromEntries(Object.entries<object>(styles).map(([role, style]) => [role, attribute(style)])) as never;
+}
+
+/** Styles by role; what is of the application's colour is in `lookOf`. */
+export const STYLES = written({
+  body: { margin: '0', padding: '0', width: '100%', backgroundColor: LIGHT.page },
+  preheader: {
+    display: 'none',
+    maxHeight: '0',
+    overflow: 'hidden',
+    fontSize: '1px',
+    lineHeight: '1px',
+    color: LIGHT.page,
+  },
+  page: { backgroundColor: LIGHT.page },
+  outside: { padding: '32px 12px' },
+  card: {
+    width: '100%',
+    maxWidth: '600px',
+    backgroundColor: LIGHT.card,
+    border: `1px solid ${LIGHT.line}`,
+    borderRadius: '10px',
+    borderCollapse: 'separate',
+    overflow: 'hidden',
+  },
+  inside: { padding: '28px 40px 32px', fontFamily: SANS, color: LIGHT.text, textAlign: 'left' },
+  mark: { paddingRight: '12px', verticalAlign: 'middle' },
+  logo: { display: 'block', height: '36px', width: 'auto', maxWidth: '160px', border: '0' },
+  name: {
+    fontFamily: SANS,
+    fontSize: '16px',
+    fontWeight: '600',
+    lineHeight: '24px',
+    color: LIGHT.text,
+    verticalAlign: 'middle',
+    wordBreak: 'break-word',
+  },
+  heading: {
+    margin: '28px 0 12px',
+    fontSize: '24px',
+    fontWeight: '600',
+    lineHeight: '32px',
+    letterSpacing: '-0.01em',
+    color: LIGHT.text,
+    wordBreak: 'break-word',
+  },
+  paragraph: {
+    margin: '0 0 16px',
+    fontSize: '16px',
+    lineHeight: '24px',
+    color: LIGHT.text,
+    wordBreak: 'break-word',
+  },
+  title: { margin: '0 0 8px', fontSize: '16px', lineHeight: '24px', color: LIGHT.text },
+  list: { margin: '0 0 16px', padding: '0 0 0 20px', fontSize: '16px', lineHeight: '24px', color: LIGHT.text },
+  item: { margin: '0 0 8px', wordBreak: 'break-word' },
+  code: {
+    margin: '8px 0 16px',
+    padding: '20px 0 20px 10px',
+    backgroundColor: LIGHT.soft,
+    borderRadius: '10px',
+    fontFamily: MONO,
+    fontSize: '36px',
+    fontWeight: '600',
+    lineHeight: '44px',
+    letterSpacing: '10px',
+    textAlign: 'center',
+    color: LIGHT.text,
+  },
+  note: { margin: '0 0 16px', fontSize: '14px', lineHeight: '20px', color: LIGHT.muted },
+  button: { margin: '8px 0 16px', borderCollapse: 'separate' },
+  beneath: { margin: '0 0 16px', fontSize: '13px', lineHeight: '20px', color: LIGHT.muted },
+  address: { color: LIGHT.muted, textDecoration: 'underline', wordBreak: 'break-all' },
+  rule: { padding: '24px 0 0', fontSize: '0', lineHeight: '0' },
+  foot: { padding: '16px 0 0', borderTop: `1px solid ${LIGHT.line}` },
+  small: {
+    margin: '0 0 8px',
+    fontSize: '13px',
+    lineHeight: '20px',
+    color: LIGHT.muted,
+    fontFamily: SANS,
+    wordBreak: 'break-word',
+  },
+});
+
+/** What is of the application's colour: styles, and the style sheet. */
+export interface LetterLook {
+  readonly styles: Readonly<Record<'edge' | 'tile' | 'buttonCell' | 'buttonLink', string>>;
+  readonly sheet: string;
+}
+
+const MAX_LOOKS = 100;
+const looks = new Map<string | null, LetterLook>();
+
+/** A colour that is no colour is as if none was chosen. */
+export function lookOf(accentColor: string | null): LetterLook {
+  const known = looks.get(accentColor);
+  if (known) return known;
+  const colors = (accentColor === null ? null : accentPalette(accentColor)) ?? UNCHOSEN;
+  const look = { styles: stylesIn(colors), sheet: sheetIn(colors) };
+  if (looks.size >= MAX_LOOKS) looks.clear();
+  looks.set(accentColor, look);
+  return look;
+}
+
+function stylesIn({ onLight: { accent, ink } }: Colors): LetterLook['styles'] {
+  return written({
+    edge: { height: '6px', fontSize: '0', lineHeight: '0', backgroundColor: accent },
+    tile: {
+      width: '36px',
+      height: '36px',
+      borderRadius: '8px',
+      backgroundColor: accent,
+      color: ink,
+      fontFamily: SANS,
+      fontSize: '18px',
+      fontWeight: '600',
+      lineHeight: '36px',
+      textAlign: 'center',
+    },
+    buttonCell: { borderRadius: '8px', backgroundColor: accent },
+    buttonLink: {
+      display: 'inline-block',
+      padding: '12px 24px',
+      borderRadius: '8px',
+      fontFamily: SANS,
+      fontSize: '16px',
+      fontWeight: '600',
+      lineHeight: '24px',
+      color: ink,
+      textDecoration: 'none',
+    },
+  });
+}
+
+/** Narrow screens and the dark scheme, for the clients that read style sheets. */
+function sheetIn({ onDark: { accent, ink } }: Colors): string {
+  const dark: Record<string, string> = {
+    '.page': `background-color:${DARK.page}!important`,
+    '.card': `background-color:${DARK.card}!important;border-color:${DARK.line}!important`,
+    '.text': `color:${DARK.text}!important`,
+    '.muted': `color:${DARK.muted}!important`,
+    '.code': `background-color:${DARK.soft}!important;color:${DARK.text}!important`,
+    '.line': `border-color:${DARK.line}!important`,
+    '.accent': `background-color:${accent}!important;color:${ink}!important`,
+    '.ink': `color:${ink}!important`,
+  };
+  const rules = Object.entries(dark).map(([selector, declarations]) => `${selector}{${declarations}}`);
+  const narrow =
+    '.outside{padding:0!important}.card{border-radius:0!important;border-width:0 0 1px!important}.inside{padding:24px 20px 28px!important}.code{font-size:32px!important;letter-spacing:8px!important}';
+  return `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (max-width:480px){${narrow}}@media (prefers-color-scheme:dark){${rules.join('')}}`;
+}

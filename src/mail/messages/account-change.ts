@@ -1,0 +1,102 @@
+/** Mails that tell a person what was done to their account: to its address and to the ways of signing in. */
+import type { Locale } from '../../core/locale.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import type { Texts } from '../../i18n/texts.ts';
+import { letterMail, type MailContent, type Sender } from '../letter.tsx';
+
+/** A way in more, or one less. Names are in their owner's words. */
+export type AccountChange =
+  | { readonly kind: 'passkey_added' | 'passkey_removed' | 'device_connected'; readonly name: string }
+  | {
+      readonly kind: 'provider_linked' | 'provider_unlinked';
+      readonly provider: string;
+      /** The address there, where it gives one. */
+      readonly email: string | null;
+    };
+
+const SERVICES = {
+  passkey_added: 'passkeyAdded',
+  passkey_removed: 'passkeyRemoved',
+  provider_linked: 'providerLinked',
+  provider_unlinked: 'providerUnlinked',
+  device_connected: 'deviceConnected',
+} as const;
+
+/** @param application where it was done. */
+export function accountChangeMail(locale: Locale, application: Sender, change: AccountChange): MailContent {
+  const text = textsFor(locale);
+  const app = application.name;
+  return letterMail({
+    text,
+    sender: application,
+    ...titleOf(text(`email.${SERVICES[change.kind]}.title`)),
+    lead: [leadOf(change, text, app)],
+    small: [text('email.accountReason', { app }), text('email.changeNotYou', { app })],
+  });
+}
+
+function leadOf(change: AccountChange, text: Texts, app: string): string {
+  if ('name' in change) return text(`email.${SERVICES[change.kind]}.lead`, { name: change.name, app });
+  const { kind, provider, email } = change;
+  if (email === null) return text(`email.${SERVICES[kind]}.lead`, { provider });
+  return text(`email.${SERVICES[kind]}.leadAs`, { provider, email });
+}
+
+/** Where a change of address can be undone, and for how many days. */
+export interface UndoLink {
+  readonly url: string;
+  readonly days: number;
+}
+
+/** For the holder of the address before. It does not say which one is the new one. */
+export function emailChangedMail(locale: Locale, application: Sender, { url, days }: UndoLink): MailContent {
+  const text = textsFor(locale);
+  return letterMail({
+    text,
+    sender: application,
+    ...titleOf(text('email.emailChanged.title')),
+    lead: [text('email.emailChanged.lead'), text('email.emailChanged.undo', { days })],
+    link: { label: text('email.emailChanged.action'), url },
+    small: [text('email.emailChanged.wasYou'), text('email.emailChanged.secret')],
+  });
+}
+
+/** @param isBack whether the reader's address is that of the account again, or is it no longer. */
+export function emailUndoneMail(locale: Locale, application: Sender, isBack: boolean): MailContent {
+  const text = textsFor(locale);
+  return letterMail({
+    text,
+    sender: application,
+    ...titleOf(text('email.emailUndone.title')),
+    lead: [text(isBack ? 'email.emailUndone.back' : 'email.emailUndone.gone'), text('email.emailUndone.effect')],
+    small: [text('email.emailUndone.notYou')],
+  });
+}
+
+/** For whoever signs in for the first time by an address that had an account before. */
+export function addressProvedMail(locale: Locale, application: Sender): MailContent {
+  const text = textsFor(locale);
+  return letterMail({
+    text,
+    sender: application,
+    ...titleOf(text('email.addressProved.title')),
+    lead: [text('email.addressProved.lead', { app: application.name })],
+    small: [text('email.addressProved.notYou')],
+  });
+}
+
+/** For the holder of an address that somebody else wants for their account. */
+export function addressTakenMail(locale: Locale, application: Sender): MailContent {
+  const text = textsFor(locale);
+  return letterMail({
+    text,
+    sender: application,
+    ...titleOf(text('email.addressTaken.title')),
+    lead: [text('email.addressTaken.lead', { app: application.name })],
+    small: [text('email.addressTaken.notYou')],
+  });
+}
+
+function titleOf(title: string): { subject: string; heading: string } {
+  return { subject: title, heading: title };
+}

@@ -1,0 +1,59 @@
+/** Who may call an operation, in the description. */
+import { SECRET_PREFIXES } from '../../core/secret.ts';
+import type { AccessRule } from '../../http/operation.ts';
+import { sessionCookieName } from '../../http/session-cookie.ts';
+
+/** What the words mean is said once, in `ACCESS_EXPLAINED`. */
+export const ACCESS_SENTENCES: Record<AccessRule, string> = {
+  none: 'Needs no authentication.',
+  session: 'Needs a session.',
+  person: 'Needs a session or a personal key.',
+  token: 'Needs the session token.',
+  key: 'Needs an API key.',
+  read: 'Read.',
+  full: 'Admin.',
+};
+
+export const ACCESS_EXPLAINED = [
+  '**Read** operations need an API key, Read or Full, or a console session.',
+  '**Admin** operations need a Full API key, or a console session of an owner or admin.',
+  'Where a session is needed, it is that of the signed-in person; an API key is refused.',
+].join(' ');
+
+type Requirement = Record<string, string[]>[];
+
+/** What most operations take, said once for all; others say their own. */
+export const USUAL_SECURITY: Requirement = [{ apiKey: [] }, { sessionToken: [] }, { sessionCookie: [] }];
+
+export const SECURITY: Record<AccessRule, Requirement> = {
+  none: [],
+  session: [{ sessionToken: [] }, { sessionCookie: [] }],
+  person: [{ sessionToken: [] }, { sessionCookie: [] }, { apiKey: [] }],
+  token: [{ sessionToken: [] }],
+  key: [{ apiKey: [] }],
+  read: USUAL_SECURITY,
+  full: USUAL_SECURITY,
+};
+
+export function securitySchemes(baseUrl: string): Record<string, object> {
+  return {
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${SECRET_PREFIXES.apiKey}_…`,
+      description: `An API key of an application or of the workspace, \`${SECRET_PREFIXES.apiKey}_…\`.`,
+    },
+    sessionToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: `${SECRET_PREFIXES.session}_…`,
+      description: `The session token of a person, \`${SECRET_PREFIXES.session}_…\`; where keys are taken, that of a console member.`,
+    },
+    sessionCookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: sessionCookieName(baseUrl),
+      description: 'The same, as the cookie of the pages of this server, and from these alone.',
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/** Refusals in the description: which codes an operation answers with, and the body of each status. */
+import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
+import { only } from '../../core/required.ts';
+import { type Style, verifyCodeField } from '../../http/errors.ts';
+import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
+import { isList, type Operation } from '../../http/operation.ts';
+import { type Components, pascalCase, type Reference } from './components.ts';
+import { headersOfFailure } from './headers.ts';
+
+/** Every refusal an operation can answer with: its own, and those that follow from its access, limit and schemas. */
+export function errorCodesOf(operation: Operation): ErrorCode[] {
+  const { access, scope, limit, body, query, upload, style, errors = [] } = operation;
+  const codes: ErrorCode[] = [...errors];
+  if (access === 'token') codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
+  else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
+  else if (access !== 'none') codes.push('unauthenticated');
+  if (access === 'session' || access === 'person') codes.push('forbidden', 'membership_blocked');
+  if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
+  if (access === 'full') codes.push('admin_scope_required');
+  if (scope !== 'instance') codes.push('not_found');
+  if (body || query || upload || isList(operation)) codes.push('invalid_request');
+  if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
+  if (upload) codes.push('request_timeout', 'unavailable');
+  if (limit !== 'none') codes.push('rate_limited');
+  // Whatever is called, a request that is none is told so.
+  if (codes.every((code) => ERROR_CATALOGUE[code].status >= 500)) codes.push('invalid_request');
+  if (style !== 'page') codes.push('internal');
+  return [...new Set(codes)];
+}
+
+/** What the answers to the most usual sets of codes are called; others after their codes. */
+const ANSWER_NAMES: Readonly<Record<string, string>> = {
+  'forbidden membership_blocked': 'Forbidden',
+  'admin_scope_required forbidden membership_blocked': 'NotAdmin',
+  'forbidden membership_blocked reauthentication_required': 'NotProven',
+  'invalid_cursor invalid_request': 'InvalidList',
+  'code_exhausted code_expired code_invalid invalid_request': 'InvalidCode',
+  payload_too_large: 'TooLarge',
+  unsupported_media_type: 'WrongType',
+};
+
+/** The answer of each status, shared by all operations that refuse with the same codes. */
+export function failuresOf(
+  operation: Operation,
+  components: Components,
+  limits: LimitSettings,
+): Record<string, Reference> {
+  const { style = 'envelope', limit } = operation;
+  const family = style === 'flat' ? 'envelope' : style;
+  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => ERROR_CATALOGUE[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, unsorted]) => {
+      const codes = unsorted.toSorted();
+      const ofFamily = family === 'envelope' ? '' : pascalCase(family);
+      const ofLimit = status === 429 ? `_${limit}` : '';
+      const description = [
+        `${codes.map((code) => `\`${code}\``).join(', ')}.`,
+        ...(status === 429 ? [`Limit: ${describeLimitClass(limit, limits)}.`] : []),
+      ].join(' ');
+      const response = {
+        description,
+        ...headersOfFailure(status, family === 'page', components),
+        content: contentOf(family, codes, components),
+      };
+      return [
+        status,
+        components.share(
+          'responses',
+          `${ofFamily}${ANSWER_NAMES[codes.join(' ')] ?? codes.map(pascalCase).join('')}${ofLimit}`,
+          response,
+        ),
+      ];
+    }),
+  );
+}
+
+function contentOf(family: Exclude<Style, 'flat'>, codes: readonly ErrorCode[], components: Components): object {
+  if (family === 'page') return { 'text/html': { schema: { type: 'string' } } };
+  const names = namesOf(family, codes);
+  const examples = Object.fromEntries(
+    codes.map((code) => [
+      code,
+      family === 'envelope'
+        ? components.share('examples', code, { value: exampleOf(code, names) })
+        : { value: exampleOf(code, names) },
+    ]),
+  );
+  const schema = {
+    allOf: [
+      components.share('schemas', names.schema, bodySchema(names, components)),
+      { properties: { [names.code]: { enum: codes } } },
+    ],
+  };
+  return { 'application/json': { schema, examples } };
+}
+
+interface FailureNames {
+  readonly schema: string;
+  readonly flag: string | null;
+  readonly code: string;
+  readonly text: string;
+}
+
+/** The shapes of a failure: the envelope's, the verification endpoints' own, and OAuth's (RFC 6749 §5.2). */
+const SHAPES = {
+  envelope: { schema: 'ApiError', flag: 'success', code: 'error', text: 'message' },
+  session: { schema: 'SessionError', flag: 'ok', code: 'error', text: 'message' },
+  verify: { schema: 'VerifyError', flag: 'success', code: 'error', text: 'message' },
+  oauth: { schema: 'OAuthError', flag: null, code: 'error', text: 'error_description' },
+} as const satisfies Record<string, FailureNames>;
+
+function namesOf(family: keyof typeof SHAPES, codes: readonly ErrorCode[]): FailureNames {
+  const names = SHAPES[family];
+  if (family !== 'verify') return names;
+  const code = only([...new Set(codes.map(verifyCodeField))]);
+  return code === 'errorMessage' ? { ...names, schema: 'VerifyRefusal', code } : names;
+}
+
+function bodySchema({ flag, code, text }: FailureNames, components: Components): object {
+  return {
+    type: 'object',
+    required: [...(flag ? [flag] : []), code, ...(flag === 'success' ? [text] : []), 'requestId'],
+    properties: {
+      ...(flag && { [flag]: { type: 'boolean', const: false } }),
+      [code]: components.share('schemas', 'ErrorCode', { type: 'string', enum: Object.keys(ERROR_CATALOGUE).sort() }),
+      [text]: { type: 'string', description: 'One sentence that says what to do.' },
+      requestId: { type: 'string', examples: ['req_01kat1h5ppe3bv2d9g3wq5r1xm'] },
+      ...(flag && { fields: components.share('schemas', 'FieldProblems', FIELDS) }),
+    },
+  };
+}
+
+const FIELDS = {
+  type: 'array',
+  description: 'What to mend; with 400 only.',
+  items: {
+    type: 'object',
+    required: ['path', 'message'],
+    properties: { path: { type: 'string', examples: ['emails.3'] }, message: { type: 'string' } },
+  },
+};
+
+function exampleOf(error: ErrorCode, { flag, code, text }: FailureNames): object {
+  return {
+    ...(flag && { [flag]: false }),
+    [code]: error,
+    [text]: ERROR_CATALOGUE[error].message,
+    requestId: 'req_01kat1h5ppe3bv2d9g3wq5r1xm',
+  };
+}

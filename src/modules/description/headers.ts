@@ -1,0 +1,51 @@
+/** Headers of answers, in the description. */
+import type { Operation } from '../../http/operation.ts';
+import type { Components } from './components.ts';
+
+const integer = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+  example,
+});
+
+const HEADERS = {
+  ETag: { description: 'Tells this content apart; send it back as `If-None-Match`.', schema: { type: 'string' } },
+  'Retry-After': integer('Seconds to wait before trying again.', 17),
+  'RateLimit-Limit': integer('Calls that the tightest limit allows in its window.', 60),
+  'RateLimit-Remaining': integer('Calls left in this window.', 59),
+  'RateLimit-Reset': integer('Seconds until the window ends.', 43),
+  'WWW-Authenticate': { description: 'Which credential is asked for.', schema: { type: 'string', const: 'Bearer' } },
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
+/** As a response has them, or nothing. */
+export interface Headers {
+  readonly headers?: Readonly<Record<string, object>>;
+}
+
+export function headersOfSuccess({ limit, isRevalidated }: Operation, components: Components): Headers {
+  return named([...(isRevalidated ? (['ETag'] as const) : []), ...(limit === 'none' ? [] : RATE_LIMIT)], components);
+}
+
+export function headersOfNotModified(components: Components): Headers {
+  return named(['ETag'], components);
+}
+
+/** What asks for a credential or for patience says more of it; a page for people asks for no credential. */
+export function headersOfFailure(status: number, isPage: boolean, components: Components): Headers {
+  if (status === 401 && !isPage) return named(['WWW-Authenticate'], components);
+  if (status === 429) return named(['Retry-After', ...RATE_LIMIT], components);
+  return named(status === 503 ? ['Retry-After'] : [], components);
+}
+
+function named(names: readonly HeaderName[], components: Components): Headers {
+  if (names.length === 0) return {};
+  return {
+    headers: Object.fromEntries(
+      names.map((name) => [name, components.share('headers', name.replace('RateLimit-', ''), HEADERS[name])]),
+    ),
+  };
+}

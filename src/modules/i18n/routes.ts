@@ -1,0 +1,72 @@
+/** The catalogues as they are written: the messages of one service in one language. */
+import { Type } from '@sinclair/typebox';
+import { AppError } from '../../core/error.ts';
+import { LOCALES, type Locale } from '../../core/locale.ts';
+import { matchesEtag } from '../../http/etag.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { type Catalogue, CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
+import type { Service } from '../../i18n/texts.ts';
+
+/** The parameter is a whole part of the path, for the router; the description takes its name up to the dot. */
+const FILE = 'locale.json';
+const SUFFIX = '.json';
+
+/** Kept for a while; after that it is asked whether it is still the same. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
+/** A catalogue as it is sent. */
+interface Sent {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+  /** The language that the messages are in. */
+  readonly language: Locale;
+}
+
+export function i18nRoutes(): Operation[] {
+  /** Made at the first call, for good: they cannot change while the process runs. */
+  const sent = new Map<string, Sent>();
+
+  return [
+    operation({
+      id: 'getCatalogue',
+      method: 'GET',
+      path: '/api/v1/i18n/:service/:locale.json',
+      summary: 'The messages of one service in one language',
+      description:
+        'Flat keys, with ICU messages: the words of the hosted pages and mails, for applications that show the same on pages ' +
+        'of their own. `Content-Language` is the language that they are really in.',
+      tag: 'Texts',
+      access: 'none',
+      scope: 'instance',
+      limit: 'none',
+      style: 'flat',
+      pathValues: { service: SERVICES, locale: LOCALES },
+      data: Type.Record(Type.String(), Type.String(), { $id: 'Catalogue', description: 'ICU messages by key.' }),
+      isRevalidated: true,
+      errors: ['not_found'],
+      handle({ params: { service, [FILE]: file }, context: { request, headers } }) {
+        const locale = LOCALES.find((known) => known + SUFFIX === file);
+        if (!isService(service) || !locale) throw new AppError('not_found', { hint: 'catalogue_unknown' });
+        const address = `${service}/${locale}`;
+        let catalogue = sent.get(address);
+        if (!catalogue) sent.set(address, (catalogue = catalogueOf(service, locale)));
+        const { bytes, etag, language } = catalogue;
+        const all = { ...headers, ETag: etag, 'Cache-Control': CACHE_CONTROL, 'Content-Language': language };
+        if (matchesEtag(request.headers.get('if-none-match'), etag))
+          return new Response(null, { status: 304, headers: all });
+        return new Response(bytes, { headers: { ...all, 'Content-Type': 'application/json; charset=utf-8' } });
+      },
+    }),
+  ];
+}
+
+function isService(name: string): name is Service {
+  return SERVICES.some((service) => service === name);
+}
+
+function catalogueOf(service: Service, locale: Locale): Sent {
+  const own: Catalogue | undefined = CATALOGUES[locale];
+  const bytes = new TextEncoder().encode(JSON.stringify((own ?? CATALOGUES.en)[service]));
+  const language = own ? locale : 'en';
+  return { bytes, etag: `"${language}-${Bun.hash(bytes).toString(36)}"`, language };
+}

@@ -1,0 +1,39 @@
+/** Which part of a picture is shown: moved and enlarged by the reader, and never beyond the picture's edge. */
+
+export interface PixelSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The middle of what is shown, in the picture's own pixels, and how much it is enlarged beyond filling the frame. */
+export interface Crop {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export const MAX_ZOOM = 4;
+
+/** All of it that a frame of this ratio can show, around its middle. */
+export function wholeCrop({ width, height }: PixelSize): Crop {
+  return { x: width / 2, y: height / 2, zoom: 1 };
+}
+
+/** The part of the picture in its own pixels. */
+export function partOf(picture: PixelSize, ratio: number, { x, y, zoom }: Crop) {
+  const { width, height } = shownSize(picture, ratio, zoom);
+  return { left: x - width / 2, top: y - height / 2, width, height };
+}
+
+/** The nearest crop that stays within the picture. */
+export function within(picture: PixelSize, ratio: number, crop: Crop): Crop {
+  const zoom = Math.min(MAX_ZOOM, Math.max(1, crop.zoom));
+  const { width, height } = shownSize(picture, ratio, zoom);
+  const clamp = (middle: number, shown: number, all: number) => Math.min(all - shown / 2, Math.max(shown / 2, middle));
+  return { x: clamp(crop.x, width, picture.width), y: clamp(crop.y, height, picture.height), zoom };
+}
+
+function shownSize(picture: PixelSize, ratio: number, zoom: number): PixelSize {
+  const width = Math.min(picture.width, picture.height * ratio) / zoom;
+  return { width, height: width / ratio };
+}

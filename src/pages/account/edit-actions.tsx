@@ -1,0 +1,24 @@
+/** What can be done to an entry of the profile; read out with the entry's name. */
+import { Button } from '../components/button.tsx';
+import { useTexts } from '../components/texts.tsx';
+
+interface EditActionsProps {
+  readonly name: string;
+  onEdit(): void;
+  onRemove(): void;
+}
+
+export function EditActions({ name, onEdit, onRemove }: EditActionsProps) {
+  const text = useTexts();
+  const label = (action: string) => text('account.actionFor', { action, name });
+  return (
+    <div class="row-actions">
+      <Button look="small" aria-label={label(text('account.edit'))} onClick={onEdit}>
+        {text('account.edit')}
+      </Button>
+      <Button look="small" aria-label={label(text('account.remove'))} onClick={onRemove}>
+        {text('account.remove')}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+/** Says in the account's own words why something was not done, where it has any. */
+import type { Texts } from '../../i18n/texts.ts';
+import type { Failure } from '../browser/api.ts';
+import { failureText } from '../components/failure-text.ts';
+
+/** The sentence for a failure; one that only an operator can explain carries its reference. */
+export function accountFailureText(text: Texts, failure: Failure): string {
+  const own = `account.failure.${failure.code}`;
+  if (!text.has(own)) return failureText(text, failure);
+  const { code, requestId } = failure;
+  return code === 'internal' && requestId ? `${text(own)} ${text('errors.reference', { requestId })}` : text(own);
+}

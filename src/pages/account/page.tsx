@@ -1,0 +1,109 @@
+/** The account: signs its reader in to the application it was opened for, then shows its parts beside their navigation. */
+import { useEffect, useState } from 'preact/hooks';
+import { type Failure, failureOfCode, isOver, request, type SignedIn } from '../browser/api.ts';
+import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
+import { ApplicationMark } from '../components/application-mark.tsx';
+import { Frame } from '../components/frame.tsx';
+import { useTexts } from '../components/texts.tsx';
+import { ToastProvider } from '../components/toast.tsx';
+import type { SignInData } from '../sign-in/offer.ts';
+import { SignIn } from '../sign-in/sign-in.tsx';
+import { type OwnAccount, accountApi } from './account-api.ts';
+import { AccountClosed } from './closed.tsx';
+import type { AccountPart } from './parts.ts';
+import { SignedInAccount } from './signed-in.tsx';
+
+export interface AccountPageProps extends SignInData {
+  readonly part: AccountPart;
+  /** The address says which language; else the person's own counts. */
+  readonly isLocaleGiven: boolean;
+}
+
+type State =
+  | { readonly at: 'loading' }
+  | { readonly at: 'signing-in'; readonly failure: string | null }
+  | { readonly at: 'account'; readonly account: OwnAccount; readonly failedReturn: string | null }
+  | { readonly at: 'closed'; readonly email: string };
+
+export function AccountPage(props: AccountPageProps) {
+  const { application, locale } = props;
+  const text = useTexts();
+  const [state, setState] = useState<State>({ at: 'loading' });
+  const api = accountApi(application.clientId);
+  useEffect(() => void begin(), []);
+
+  /**
+   * By the cookie, or back from a provider; a link with somebody else's token signs nobody in. A trip that failed may have been
+   * made to connect a provider, by somebody who is signed in.
+   */
+  async function begin(): Promise<void> {
+    const back = takeProviderReturn();
+    const isExpected = takeDeparture();
+    if (back && 'token' in back && isExpected) return signedIn(back.token);
+    await load(back && ('error' in back ? back.error : 'provider_failed'));
+  }
+
+  async function load(failure: string | null, isJustSignedIn = false): Promise<void> {
+    const outcome = await api.get<OwnAccount>('/api/account');
+    if (!outcome.ok) return setState({ at: 'signing-in', failure: reasonOf(outcome) ?? failure });
+    const account = outcome.data;
+    // Until now the page was in the browser's language; from now on the server knows the person's own.
+    if (isJustSignedIn && isInAnotherLanguage(account)) location.reload();
+    else setState({ at: 'account', account, failedReturn: isJustSignedIn ? null : failure });
+  }
+
+  /** Who paused or left the application comes back by signing in; whoever is blocked is told so then. */
+  function reasonOf(refused: Failure): string | null {
+    if (refused.code === 'unauthenticated' || refused.code === 'membership_blocked') return null;
+    return isOver(refused) ? 'session_ended' : refused.code;
+  }
+
+  function isInAnotherLanguage({ identity }: OwnAccount): boolean {
+    return !props.isLocaleGiven && identity.locale !== null && identity.locale !== locale;
+  }
+
+  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  async function signedIn(token: string): Promise<void> {
+    const kept = await request('/account/session', { method: 'PUT', bearer: token });
+    if (kept.ok) await load('internal', true);
+    else setState({ at: 'signing-in', failure: kept.code });
+  }
+
+  if (state.at === 'account')
+    return (
+      <ToastProvider>
+        <SignedInAccount
+          {...props}
+          account={state.account}
+          failedReturn={state.failedReturn}
+          onSignedOut={(failure) => setState({ at: 'signing-in', failure })}
+          onClosed={(email) => setState({ at: 'closed', email })}
+        />
+      </ToastProvider>
+    );
+  return (
+    <Frame
+      brand={<ApplicationMark {...application} />}
+      links={application.links}
+      locale={locale}
+      scriptNeeded={text('signin.scriptNeeded')}
+    >
+      {state.at === 'closed' ? (
+        <AccountClosed email={state.email} />
+      ) : state.at === 'loading' ? (
+        <p class="lead" role="status">
+          {text('account.loading')}
+        </p>
+      ) : (
+        <SignIn
+          data={props}
+          title={text('account.signInTitle')}
+          lead={text('account.signInLead', { app: application.name })}
+          earlierFailure={() => (state.failure === null ? null : failureOfCode(state.failure))}
+          backTo={() => null}
+          onSignedIn={(session: SignedIn) => void signedIn(session.token)}
+        />
+      )}
+    </Frame>
+  );
+}

@@ -1,0 +1,81 @@
+/** The addresses of the account: one for each part, so that applications can link to them. */
+import { isClosed } from '../../core/application-state.ts';
+import { AppError } from '../../core/error.ts';
+import type { Database } from '../../db/database.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { pageResponse } from '../../http/page-response.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { queryOf } from '../../http/request-url.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { findApplicationByClientId } from '../../store/applications.ts';
+import { renderPage } from '../document.tsx';
+import { localeOf } from '../page-locale.ts';
+import type { readerOfPages } from '../reader.ts';
+import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
+import { AccountPage, type AccountPageProps } from './page.tsx';
+import { isAccountPart } from './parts.ts';
+import { type AccountSessionDependencies, accountSessionRoutes } from './session-routes.ts';
+
+export interface AccountPageDependencies extends SignInDataDependencies, AccountSessionDependencies {
+  readonly db: Database;
+  readonly consoleClientId: string;
+  /** The person's language, where the request comes from a browser that keeps a session of that application; else null. */
+  readonly readerOf: ReturnType<typeof readerOfPages>;
+}
+
+const page = {
+  tag: 'Pages',
+  method: 'GET',
+  access: 'none',
+  scope: 'instance',
+  style: 'page',
+  isUndocumented: true,
+  limit: 'none',
+} as const;
+
+export function accountPageRoutes(dependencies: AccountPageDependencies): Operation[] {
+  const { db, consoleClientId, readerOf } = dependencies;
+
+  /** @throws {AppError} not_found, application_archived */
+  async function show(context: RequestContext, part: string): Promise<Response> {
+    if (!isAccountPart(part)) throw new AppError('not_found');
+    const query = queryOf(context.request);
+    const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
+    if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
+    if (isClosed(application)) throw new AppError('application_archived');
+    const { clientId } = application;
+    const locale = localeOf(context, (await readerOf(context.request, clientId))?.locale ?? null);
+    const own = ownAddress(`/account/${part}`, { clientId, locale: query.get('locale') });
+    const data = await signInDataFor({ application, locale, own }, dependencies);
+    return pageResponse(context, renderAccountPage({ ...data, part, isLocaleGiven: query.has('locale') }));
+  }
+
+  return [
+    operation({
+      ...page,
+      id: 'accountPage',
+      path: '/account',
+      summary: 'The account of whoever is signed in to an application',
+      handle: ({ context }) => show(context, 'profile'),
+    }),
+    ...accountSessionRoutes(dependencies),
+    operation({
+      ...page,
+      id: 'accountPartPage',
+      path: '/account/:part',
+      summary: 'A part of the account, for links to it',
+      handle: ({ context, params }) => show(context, params.part),
+    }),
+  ];
+}
+
+/** A part of the account as a complete document. */
+export function renderAccountPage(props: AccountPageProps): string {
+  return renderPage({
+    locale: props.locale,
+    title: textsFor(props.locale)('account.title'),
+    accentColor: props.application.accentColor,
+    script: { asset: 'account.js', props, services: ['account', 'signin', 'errors'] },
+    body: <AccountPage {...props} />,
+  });
+}

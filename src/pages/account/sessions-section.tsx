@@ -1,0 +1,114 @@
+/** The sessions in browsers: where each is, and how it ends. */
+import { MonitorSmartphone, Terminal } from 'lucide';
+import { useState } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { accountFailureText } from './failure-words.ts';
+import { Icon } from '../components/icon.tsx';
+import { Empty, Row, Rows, RowsSkeleton, Section } from '../components/rows.tsx';
+import { useTexts } from '../components/texts.tsx';
+import { useToast } from '../components/toast.tsx';
+import { useAccount } from './account-context.tsx';
+import { More } from './more.tsx';
+import { usePages } from './use-pages.ts';
+import { joined, placeOf, sinceText } from './words.ts';
+
+interface OwnSession {
+  readonly id: string;
+  readonly isCurrent: boolean;
+  readonly application: { readonly id: string; readonly name: string };
+  readonly device: string | null;
+  readonly ip: string | null;
+  readonly ipCountry: string | null;
+  readonly lastSeenAt: string;
+}
+
+const PATH = '/api/account/sessions';
+
+export function SessionsSection() {
+  const text = useTexts();
+  const toast = useToast();
+  const { api, fail } = useAccount();
+  const sessions = usePages<OwnSession>(PATH, true);
+  const [isAsking, setIsAsking] = useState(false);
+  const [warning, setWarning] = useState<string | null>(null);
+  const { items } = sessions;
+  const others = items?.filter(({ isCurrent }) => !isCurrent) ?? [];
+
+  /** Gone at once, and back where it fails. */
+  async function end(session: OwnSession): Promise<void> {
+    const before = items ?? [];
+    sessions.set((shown) => shown.filter(({ id }) => id !== session.id));
+    const outcome = await api.send('DELETE', `${PATH}/${session.id}`);
+    // It may have ended by itself.
+    if (outcome.ok || outcome.code === 'not_found') return toast(text('account.sessionEnded'));
+    sessions.set(() => before);
+    fail(outcome);
+  }
+
+  async function endOthers(): Promise<void> {
+    const outcome = await api.send<{ revoked: number }>('DELETE', PATH);
+    if (!outcome.ok) return setWarning(accountFailureText(text, outcome));
+    setIsAsking(false);
+    sessions.set((shown) => shown.filter(({ isCurrent }) => isCurrent));
+    toast(text('account.othersEnded', { count: outcome.data.revoked }));
+    await sessions.reload();
+  }
+
+  return (
+    <Section id="sessions" title={text('account.sessions')} lead={text('account.sessionsLead')}>
+      {items === null && <RowsSkeleton />}
+      {items?.length === 0 && <Empty>{text('account.sessionsNone')}</Empty>}
+      {items && items.length > 0 && (
+        <Rows>
+          {items.map((session) => {
+            const name = session.device ?? text('account.unknownDevice');
+            return (
+              <Row
+                key={session.id}
+                icon={<Icon of={session.device ? MonitorSmartphone : Terminal} />}
+                title={name}
+                detail={joined(
+                  session.application.name,
+                  placeOf(session, text.locale),
+                  session.isCurrent ? text('account.thisSession') : sinceText(text, session.lastSeenAt),
+                )}
+                action={
+                  !session.isCurrent && (
+                    <Button
+                      look="small"
+                      aria-label={text('account.actionFor', { action: text('account.endSession'), name })}
+                      onClick={() => void end(session)}
+                    >
+                      {text('account.endSession')}
+                    </Button>
+                  )
+                }
+              />
+            );
+          })}
+        </Rows>
+      )}
+      <More pages={sessions} />
+      {(others.length > 1 || sessions.hasMore) && (
+        <div class="settings-actions">
+          <Button id="end-others" look="small" onClick={() => setIsAsking(true)}>
+            {text('account.endOthers')}
+          </Button>
+        </div>
+      )}
+      {isAsking && (
+        <ConfirmDialog
+          id="end-others-dialog"
+          title={text('account.endOthersTitle')}
+          lead={text('account.endOthersLead')}
+          warning={warning}
+          confirmText={text('account.endOthersConfirm')}
+          busyText={text('account.ending')}
+          onConfirm={endOthers}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,62 @@
+/** Makes a passkey: the server's options, the browser's ceremony, and what came of it in words. */
+import { useState } from 'preact/hooks';
+import type { Failure } from '../browser/api.ts';
+import { createPasskey, type CreationOptions } from '../browser/webauthn.ts';
+import { accountFailureText } from './failure-words.ts';
+import { useTexts } from '../components/texts.tsx';
+import { useAccount } from './account-context.tsx';
+import type { OwnPasskey } from './passkeys-section.tsx';
+
+interface Challenge {
+  readonly challengeId: string;
+  readonly options: CreationOptions;
+}
+
+const PATH = '/api/account/passkeys';
+
+const CEREMONY_TEXTS = {
+  aborted: 'account.passkey.refused',
+  refused: 'account.passkey.refused',
+  known: 'account.passkey.known',
+  failed: 'account.passkey.failed',
+} as const;
+
+export function useNewPasskey(onAdded: (passkey: OwnPasskey) => void) {
+  const text = useTexts();
+  const { api, withProof } = useAccount();
+  const [error, setError] = useState<string | null>(null);
+  const [isAtWork, setIsAtWork] = useState(false);
+
+  function reasonOf(failure: Failure): string {
+    if (failure.code === 'invalid_state') return text('account.passkey.tooMany');
+    if (failure.code === 'conflict') return text('account.passkey.known');
+    const isOfCeremony = ['passkey_invalid', 'code_expired', 'code_consumed', 'invalid_request'].includes(failure.code);
+    return isOfCeremony ? text('account.passkey.failed') : accountFailureText(text, failure);
+  }
+
+  /** @returns what went wrong; null where nothing did, or the reader gave up. */
+  async function make(): Promise<string | null> {
+    const challenge = await withProof({ purpose: 'session' }, () => api.send<Challenge>('POST', `${PATH}/options`, {}));
+    if (challenge === null) return null;
+    if (!challenge.ok) return reasonOf(challenge);
+    const { challengeId, options } = challenge.data;
+    const ceremony = await createPasskey(options);
+    if (!ceremony.ok) return text(CEREMONY_TEXTS[ceremony.reason]);
+    const added = await api.send<OwnPasskey>('POST', PATH, { challengeId, credential: ceremony.credential });
+    if (!added.ok) return reasonOf(added);
+    onAdded(added.data);
+    return null;
+  }
+
+  return {
+    error,
+    isAtWork,
+    async add(): Promise<void> {
+      if (isAtWork) return;
+      setError(null);
+      setIsAtWork(true);
+      setError(await make());
+      setIsAtWork(false);
+    },
+  };
+}

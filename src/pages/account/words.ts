@@ -1,0 +1,45 @@
+/** Places and times, in the reader's own form. */
+import type { Texts } from '../../i18n/texts.ts';
+
+/** The country by its name, with the address it was told by; null where neither is known. */
+export function placeOf(
+  { ip, ipCountry }: { readonly ip: string | null; readonly ipCountry: string | null },
+  locale: string,
+): string | null {
+  if (!ipCountry) return ip;
+  const country = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' }).of(ipCountry) ?? ipCountry;
+  return ip ? `${country} (${ip})` : country;
+}
+
+const STEPS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** How long ago, as people say it. */
+export function sinceText(text: Texts, timestamp: string): string {
+  // A clock that is behind the server's must not speak of the future.
+  const seconds = Math.min(0, Math.round((Date.parse(timestamp) - Date.now()) / 1_000));
+  if (seconds < -30 * 86_400) return dateText(text, timestamp);
+  const format = new Intl.RelativeTimeFormat(text.locale, { numeric: 'auto' });
+  for (const [unit, length] of STEPS)
+    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
+  return format.format(0, 'second');
+}
+
+export function dateText(text: Texts, timestamp: string): string {
+  return new Intl.DateTimeFormat(text.locale, { dateStyle: 'medium' }).format(new Date(timestamp));
+}
+
+/** When it was used last, as part of a line. */
+export function usedText(text: Texts, lastUsedAt: string | null): string {
+  return lastUsedAt === null
+    ? text('account.neverUsed')
+    : text('account.lastUsed', { time: sinceText(text, lastUsedAt) });
+}
+
+/** What is known, in one line. */
+export function joined(...parts: readonly (string | null | false)[]): string {
+  return parts.filter(Boolean).join(' · ');
+}

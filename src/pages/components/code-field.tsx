@@ -1,0 +1,91 @@
+/** Six slots over one field: drawn apart, typed, pasted and filled in as one. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { CODE_LENGTH, codeDigits, extractCode } from '../browser/code.ts';
+import { FieldError } from './field.tsx';
+import { useTexts } from './texts.tsx';
+
+export interface CodeFieldProps {
+  /** What the code is called; the one to sign in where left out. */
+  readonly label?: string;
+  readonly value: string;
+  readonly error: string | null;
+  readonly isReadOnly?: boolean;
+  /** Takes the focus when it changes: with the first showing, and with each code that was wrong. */
+  readonly focusKey?: unknown;
+  /** The digits so far. */
+  onDigits(digits: string): void;
+  /** All six are there. */
+  onComplete(code: string): void;
+}
+
+const SLOTS = Array.from({ length: CODE_LENGTH }, (_, slot) => slot);
+
+export function CodeField(props: CodeFieldProps) {
+  const { label, value, error, isReadOnly = false, focusKey, onDigits, onComplete } = props;
+  const text = useTexts();
+  const input = useRef<HTMLInputElement>(null);
+  const [hasFocus, setHasFocus] = useState(false);
+  useLayoutEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, [focusKey]);
+
+  function take(digits: string): void {
+    onDigits(digits);
+    if (digits.length === CODE_LENGTH) onComplete(digits);
+  }
+
+  function takePasted(event: ClipboardEvent): void {
+    // A pasted sentence may be longer than the field takes, so that it is read from the clipboard.
+    const digits = extractCode(event.clipboardData?.getData('text') ?? '');
+    if (!digits || isReadOnly) return;
+    event.preventDefault();
+    take(digits);
+  }
+
+  return (
+    <div class="field">
+      <label for="code">{label ?? text('signin.codeLabel')}</label>
+      <div class="code-field" data-focus={hasFocus ? '' : undefined} data-invalid={error ? '' : undefined}>
+        <input
+          id="code"
+          name="code"
+          type="text"
+          ref={input}
+          value={value}
+          readOnly={isReadOnly}
+          autocomplete="one-time-code"
+          inputMode="numeric"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellcheck={false}
+          maxLength={64}
+          required
+          aria-describedby="lead code-error"
+          aria-invalid={error ? 'true' : undefined}
+          onFocus={() => setHasFocus(true)}
+          onBlur={() => setHasFocus(false)}
+          onInput={(event) => {
+            if (isReadOnly || event.isComposing) return;
+            const digits = codeDigits(event.currentTarget.value);
+            event.currentTarget.value = digits;
+            take(digits);
+          }}
+          onPaste={takePasted}
+        />
+        <div class="slots" aria-hidden="true">
+          {SLOTS.map((slot) => (
+            <span
+              key={slot}
+              class="slot"
+              data-next={hasFocus && slot === Math.min(value.length, CODE_LENGTH - 1) ? '' : undefined}
+            >
+              {value[slot] ?? ''}
+            </span>
+          ))}
+        </div>
+      </div>
+      <FieldError id="code" error={error} />
+    </div>
+  );
+}

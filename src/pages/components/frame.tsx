@@ -1,0 +1,76 @@
+/** The frame of every hosted page: trouble that concerns the whole page, the card, the foot. */
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+import type { Locale } from '../../core/locale.ts';
+import { GateMark } from './icon.tsx';
+import { LanguageSwitch } from './language-switch.tsx';
+import { useTexts } from './texts.tsx';
+
+/** Where an application's own rules can be read. */
+export interface LegalLinks {
+  readonly terms: string | null;
+  readonly privacy: string | null;
+  readonly imprint: string | null;
+}
+
+interface FrameProps {
+  /** What stands at the top of the card, on every step. */
+  readonly brand: ComponentChildren;
+  readonly links?: LegalLinks | undefined;
+  /** The language asked for; absent where there is no choice. */
+  readonly locale?: Locale;
+  /** A card with room for code samples. */
+  readonly isWide?: boolean;
+  readonly scriptNeeded?: string;
+  readonly children: ComponentChildren;
+}
+
+const Trouble = createContext<(text: string | null) => void>(() => {});
+
+/** Says what concerns the whole page, above the card; null takes it back. */
+export const useTrouble = () => useContext(Trouble);
+
+export function Frame({ brand, links, locale, isWide = false, scriptNeeded, children }: FrameProps) {
+  const [trouble, setTrouble] = useState<string | null>(null);
+  return (
+    <Trouble.Provider value={setTrouble}>
+      <main class={isWide ? 'wide' : undefined}>
+        <p class="trouble" id="message" role="alert">
+          {trouble}
+        </p>
+        <div class="card">
+          <div class="brand">{brand}</div>
+          {scriptNeeded && (
+            <noscript>
+              <p class="note">{scriptNeeded}</p>
+            </noscript>
+          )}
+          {children}
+        </div>
+      </main>
+      <Foot links={links} locale={locale} />
+    </Trouble.Provider>
+  );
+}
+
+export function Foot({ links, locale }: Pick<FrameProps, 'links' | 'locale'>) {
+  const text = useTexts();
+  const kinds = ['terms', 'privacy', 'imprint'] as const;
+  return (
+    <footer>
+      {kinds.map((kind) => {
+        const url = links?.[kind];
+        return url ? (
+          <a key={kind} href={url} target="_blank" rel="noreferrer">
+            {text(`signin.${kind}`)}
+          </a>
+        ) : null;
+      })}
+      {locale && <LanguageSwitch locale={locale} />}
+      <span class="product" translate={false}>
+        <GateMark />
+        Gatehouse
+      </span>
+    </footer>
+  );
+}

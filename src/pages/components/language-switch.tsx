@@ -1,0 +1,47 @@
+/** Shows the page in another language, each named in itself. The choice is in the address, so that a reload keeps it. */
+import { Languages } from 'lucide';
+import { LOCALES, type Locale } from '../../core/locale.ts';
+import { Icon } from './icon.tsx';
+import { useTexts } from './texts.tsx';
+
+/** As people of each language write its name; `Intl` would write some of them small. */
+export const LANGUAGE_NAMES: Readonly<Record<Locale, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  nl: 'Nederlands',
+  'pt-BR': 'Português (Brasil)',
+  'pt-PT': 'Português (Portugal)',
+  tr: 'Türkçe',
+  pl: 'Polski',
+  cs: 'Čeština',
+  sv: 'Svenska',
+  el: 'Ελληνικά',
+  ru: 'Русский',
+  uk: 'Українська',
+};
+
+function show(locale: string): void {
+  const address = new URL(location.href);
+  address.searchParams.set('locale', locale);
+  location.replace(address);
+}
+
+export function LanguageSwitch({ locale }: { locale: Locale }) {
+  const text = useTexts();
+  return (
+    <label class="languages">
+      <Icon of={Languages} size={16} />
+      <span class="visually-hidden">{text('signin.language')}</span>
+      <select id="language" translate={false} value={locale} onChange={(event) => show(event.currentTarget.value)}>
+        {LOCALES.map((tag) => (
+          <option key={tag} value={tag} lang={tag} selected={tag === locale}>
+            {LANGUAGE_NAMES[tag]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,39 @@
+/** The end of a way, good or bad: a mark, what has happened, and where it goes on. */
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { IconNode } from 'lucide';
+import { Icon } from './icon.tsx';
+
+interface OutcomeProps {
+  readonly id?: string;
+  readonly icon: IconNode;
+  readonly tone: 'good' | 'bad' | 'warn' | 'neutral';
+  readonly title: string;
+  readonly lead: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** Its heading takes the focus, so that keyboards and screen readers follow. */
+export function OutcomeStep({ id, icon, tone, title, lead, children }: OutcomeProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    const before = document.title;
+    document.title = title;
+    heading.current?.focus();
+    return () => {
+      document.title = before;
+    };
+  }, [title]);
+  return (
+    <section class="step" id={id}>
+      <span class="outcome-mark" data-tone={tone}>
+        <Icon of={icon} size={24} />
+      </span>
+      <h1 tabIndex={-1} ref={heading}>
+        {title}
+      </h1>
+      <p class="lead">{lead}</p>
+      {children && <div class="actions">{children}</div>}
+    </section>
+  );
+}

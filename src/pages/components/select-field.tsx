@@ -1,0 +1,96 @@
+/** A choice from a list, with its label above and what is wrong with it below. */
+import { ChevronDown } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { FieldError } from './field.tsx';
+import { Icon } from './icon.tsx';
+
+/** One entry of a list. */
+export interface SelectChoice {
+  readonly value: string;
+  readonly label: string;
+  /** The language the label is in, where that is not the page's. */
+  readonly lang?: string;
+}
+
+interface SelectFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly SelectChoice[];
+  /** What choosing nothing is called; absent where something has to be chosen. */
+  readonly none?: string;
+  readonly autocomplete?: string;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | null;
+  onChoose(value: string): void;
+}
+
+export function SelectField(props: SelectFieldProps) {
+  const { id, label, value, choices, none, autocomplete, hint, error = null, onChoose } = props;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <Select
+        id={id}
+        value={value}
+        choices={choices}
+        none={none}
+        autocomplete={autocomplete}
+        describedBy={`${id}-error${hint ? ` ${id}-hint` : ''}`}
+        isInvalid={error !== null}
+        onChoose={onChoose}
+      />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
+
+interface SelectProps {
+  readonly id?: string;
+  /** Where no visible label names it. */
+  readonly label?: string;
+  readonly value: string;
+  readonly choices: readonly SelectChoice[];
+  readonly none?: string;
+  readonly autocomplete?: string;
+  readonly describedBy?: string;
+  readonly isInvalid?: boolean;
+  readonly isSmall?: boolean;
+  onChoose(value: string): void;
+}
+
+/** The list alone. */
+export function Select(props: SelectProps) {
+  const { id, label, value, choices, none, autocomplete, describedBy, isInvalid, isSmall, onChoose } = props;
+  return (
+    <span class={isSmall ? 'select small' : 'select'}>
+      <select
+        id={id}
+        name={id}
+        value={value}
+        autocomplete={autocomplete as 'on'}
+        aria-label={label}
+        aria-describedby={describedBy}
+        aria-invalid={isInvalid ? 'true' : undefined}
+        onChange={(event) => onChoose(event.currentTarget.value)}
+      >
+        {none !== undefined && (
+          <option value="" selected={value === ''}>
+            {none}
+          </option>
+        )}
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value} lang={choice.lang} selected={choice.value === value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+      <Icon of={ChevronDown} size={16} />
+    </span>
+  );
+}

@@ -1,0 +1,93 @@
+/** The address that devices send people to: the code's form, or the page behind a code, and the watch over guesses. */
+
+import { isClosed } from '../../core/application-state.ts';
+import { AppError } from '../../core/error.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { pageHeaders, pageResponse } from '../../http/page-response.ts';
+import { applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
+import { addressBlock, type RequestContext } from '../../http/request-context.ts';
+import { queryOf } from '../../http/request-url.ts';
+import type { Application } from '../../store/applications.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { renderPage } from '../document.tsx';
+import { localeOf } from '../page-locale.ts';
+import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
+import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
+import { DeviceCodePage, type DeviceCodePageProps } from './code-page.tsx';
+import { ConnectPage, type DevicePageProps } from './page.tsx';
+
+export interface DevicePageDependencies extends SignInDataDependencies {
+  /** The application whose device shows this code, as long as the code is alive. */
+  readonly findDeviceGrant: (userCode: string) => Promise<Application | null>;
+  readonly limiter: RateLimiter;
+  readonly limits: LimitSettings;
+}
+
+export function devicePageRoute(dependencies: DevicePageDependencies): Operation {
+  const { findDeviceGrant, limiter } = dependencies;
+  const { wrongDeviceCodesPerAddress: allowed } = dependencies.limits;
+
+  /** @throws {AppError} rate_limited where this address has tried too many that were wrong. */
+  async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
+    const subject = addressBlock(ip);
+    applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
+    const application = await findDeviceGrant(userCode);
+    // Others may have been wrong meanwhile: right ones are refused as well from the same guess on.
+    const count = application ? limiter.peek : limiter.consume;
+    applyLimit(headers, count(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
+    return application;
+  }
+
+  return operation({
+    id: 'devicePage',
+    tag: 'Pages',
+    method: 'GET',
+    path: '/device',
+    summary: 'Where people connect a device by the code it shows',
+    access: 'none',
+    scope: 'instance',
+    style: 'page',
+    isUndocumented: true,
+    limit: 'device_page',
+    async handle({ context }) {
+      const query = queryOf(context.request);
+      const locale = localeOf(context);
+      const typed = query.get('code')?.trim() ?? '';
+      if (typed === '') return pageResponse(context, renderDeviceCodePage({ locale, wrongCode: null }));
+
+      const code = normalizeUserCode(typed);
+      const application = code === null ? null : await find(code, context);
+      const userCode = formatUserCode(typed);
+      if (application === null) {
+        const page = renderDeviceCodePage({ locale, wrongCode: userCode });
+        return new Response(page, { status: 404, headers: pageHeaders(context) });
+      }
+      if (isClosed(application)) throw new AppError('application_archived');
+      const own = ownAddress('/device', { code: userCode, locale: query.get('locale') });
+      const data = await signInDataFor({ application, locale, own }, dependencies);
+      return pageResponse(context, renderDevicePage({ ...data, userCode }));
+    },
+  });
+}
+
+/** The page that asks for the code. */
+export function renderDeviceCodePage(props: DeviceCodePageProps): string {
+  return renderPage({
+    locale: props.locale,
+    title: textsFor(props.locale)('device.title'),
+    script: { asset: 'device-code.js', props, services: ['device', 'signin'] },
+    body: <DeviceCodePage {...props} />,
+  });
+}
+
+/** The page behind a good code: signing in, what the device asks for, and the decision. */
+export function renderDevicePage(props: DevicePageProps): string {
+  return renderPage({
+    locale: props.locale,
+    title: textsFor(props.locale)('device.title'),
+    accentColor: props.application.accentColor,
+    script: { asset: 'device.js', props, services: ['device', 'signin', 'errors'] },
+    body: <ConnectPage {...props} />,
+  });
+}

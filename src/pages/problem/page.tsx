@@ -1,0 +1,81 @@
+/** A page that says what went wrong, for a browser that asked for a page and cannot have it. Needs no script. */
+import type { AppError, ErrorCode } from '../../core/error.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import { queryOf } from '../../http/request-url.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import type { MessageKey, Texts } from '../../i18n/texts.ts';
+import { ProductMark } from '../components/application-mark.tsx';
+import { LinkButton } from '../components/button.tsx';
+import { waitText } from '../components/failure-text.ts';
+import { Frame } from '../components/frame.tsx';
+import { renderPage } from '../document.tsx';
+import { localeOf } from '../page-locale.ts';
+import { ownAddress } from '../sign-in/sign-in-data.ts';
+
+const TITLES: Readonly<Record<number, MessageKey>> = {
+  400: 'errors.problem.linkTitle',
+  403: 'errors.problem.refusedTitle',
+  404: 'errors.problem.missingTitle',
+  429: 'errors.problem.waitTitle',
+};
+
+/** Trying again may help. */
+const PASSING: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
+/** Another way to sign in may help. */
+const OF_ONE_WAY: readonly ErrorCode[] = ['forbidden', 'invalid_state', 'provider_failed'];
+
+/** The problem as a complete document, in the reader's words: what an error says to programs is never among them. */
+export function renderProblemPage(error: AppError, context: Pick<RequestContext, 'request' | 'requestId'>): string {
+  const locale = localeOf(context);
+  const text = textsFor(locale);
+  const title = titleOf(error, text);
+  const { requestId } = context;
+  return renderPage({
+    locale,
+    title,
+    body: (
+      <Frame brand={<ProductMark />}>
+        <section class="step">
+          <p class="eyebrow">{error.status}</p>
+          <h1>{title}</h1>
+          <p class="lead">{problemText(error, text)}</p>
+          <div class="actions">
+            <WayOn error={error} context={context} text={text} />
+          </div>
+          <p class="hint">{text('errors.reference', { requestId })}</p>
+        </section>
+      </Frame>
+    ),
+  });
+}
+
+function titleOf({ status, hint }: AppError, text: Texts): string {
+  if (hint === 'setup_link_spent') return text('signin.setup.spentTitle');
+  return text(TITLES[status] ?? 'errors.problem.title');
+}
+
+/** By the hint, where people can do something else about it than about its code. */
+function problemText({ code, hint, status, retryAfterSeconds }: AppError, text: Texts): string {
+  if (code === 'rate_limited') return waitText(text, retryAfterSeconds ?? 60);
+  for (const key of [`errors.${hint}`, `errors.problem.${code}`, `errors.${code}`]) if (text.has(key)) return text(key);
+  return text(status < 500 ? 'errors.problem.other' : 'errors.internal');
+}
+
+interface WayOnProps {
+  readonly error: AppError;
+  readonly context: Pick<RequestContext, 'request'>;
+  readonly text: Texts;
+}
+
+/** A link to where it goes on, within this server; from a link that is wrong, to the start. */
+function WayOn({ error: { code }, context: { request }, text }: WayOnProps) {
+  // An empty address is this very page.
+  if (PASSING.includes(code)) return <LinkButton href="">{text('errors.problem.tryAgain')}</LinkButton>;
+  const query = queryOf(request);
+  const clientId = query.get('clientId');
+  if (clientId !== null && OF_ONE_WAY.includes(code)) {
+    const address = ownAddress('/sign-in', { clientId, locale: query.get('locale') });
+    return <LinkButton href={address}>{text('signin.otherWay')}</LinkButton>;
+  }
+  return <LinkButton href="/">{text('errors.problem.home')}</LinkButton>;
+}

@@ -1,0 +1,5 @@
+/** The setup page in the browser. */
+import { takeUp } from '../browser/take-up.tsx';
+import { SetupPage } from './page.tsx';
+
+takeUp(SetupPage);

@@ -1,0 +1,210 @@
+/** The page behind a one-time setup link: makes the first owner, or gives access back, then offers an API key. */
+import { CircleCheck, Copy } from 'lucide';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Locale } from '../../core/locale.ts';
+import { type Failure, post, type SignedIn } from '../browser/api.ts';
+import { copyText } from '../browser/clipboard.ts';
+import { browserTimezone } from '../browser/timing.ts';
+import { ProductMark } from '../components/application-mark.tsx';
+import { Button } from '../components/button.tsx';
+import { emphasized } from '../components/emphasis.tsx';
+import { failureText } from '../components/failure-text.ts';
+import { EmailField, FieldError } from '../components/field.tsx';
+import { Frame } from '../components/frame.tsx';
+import { Icon } from '../components/icon.tsx';
+import { useTexts } from '../components/texts.tsx';
+
+export interface SetupPageProps {
+  readonly locale: Locale;
+  /** The link's token, which the server has found valid; null where the link has done its work already. */
+  readonly token: string | null;
+  /** Whoever has become the owner in this browser, where the page is loaded again. */
+  readonly ownerEmail: string | null;
+  readonly hasOwner: boolean;
+}
+
+export function SetupPage({ locale, token, ownerEmail, hasOwner }: SetupPageProps) {
+  const text = useTexts();
+  const [owner, setOwner] = useState(ownerEmail);
+
+  function done(email: string): void {
+    // The link has done its work; it should not stay in the history.
+    history.replaceState(null, '', location.pathname);
+    setOwner(email);
+  }
+
+  return (
+    <Frame brand={<ProductMark />} locale={locale} isWide scriptNeeded={text('signin.setup.scriptNeeded')}>
+      {owner === null && token !== null && <Ask token={token} hasOwner={hasOwner} onDone={done} />}
+      {owner !== null && <Done email={owner} isRecovery={hasOwner && token !== null} />}
+    </Frame>
+  );
+}
+
+function Ask({ token, hasOwner, onDone }: { token: string; hasOwner: boolean; onDone(email: string): void }) {
+  const text = useTexts();
+  const field = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [isAtWork, setIsAtWork] = useState(false);
+
+  async function submit(): Promise<void> {
+    const address = (field.current?.value ?? '').trim();
+    if (!/^\S+@\S+$/.test(address)) return fail(text('errors.invalid_request'));
+    if (isAtWork) return;
+    setIsAtWork(true);
+    setError(null);
+    const outcome = await post<SignedIn>('/api/setup', { token, email: address, timezone: browserTimezone() });
+    setIsAtWork(false);
+    if (outcome.ok) return onDone(address);
+    fail(isLinkSpent(outcome) ? text('errors.setup_link_spent') : failureText(text, outcome));
+  }
+
+  function fail(message: string): void {
+    setError(message);
+    field.current?.focus();
+  }
+
+  return (
+    <section class="step" id="ask">
+      <h1>{text(hasOwner ? 'signin.setup.recoverTitle' : 'signin.setup.title')}</h1>
+      <p class="lead">{text(hasOwner ? 'signin.setup.recoverLead' : 'signin.setup.lead')}</p>
+      <form
+        id="setup-form"
+        method="post"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <EmailField
+          id="email"
+          label={text('signin.setup.emailLabel')}
+          autocomplete="email"
+          autoFocus
+          error={error}
+          inputRef={field}
+        />
+        <Button id="setup-submit" type="submit" busyText={isAtWork && text('signin.setup.working')}>
+          {text(hasOwner ? 'signin.setup.recoverSubmit' : 'signin.setup.submit')}
+        </Button>
+      </form>
+    </section>
+  );
+}
+
+/** Everything that says "this token is not good" means one thing to the reader: the link is spent. */
+function isLinkSpent({ code }: Failure): boolean {
+  return /^(?:not_found|unauthenticated|forbidden|invalid_state|code_\w+)$/.test(code);
+}
+
+function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
+  const text = useTexts();
+  const title = text(isRecovery ? 'signin.setup.recoverDoneTitle' : 'signin.setup.doneTitle');
+  const [key, setKey] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [isAtWork, setIsAtWork] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const keyHeading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    document.title = title;
+    heading.current?.focus();
+  }, []);
+  useLayoutEffect(() => {
+    if (key) keyHeading.current?.focus();
+  }, [key]);
+
+  /** By the cookie that the setup has left. */
+  async function createKey(): Promise<void> {
+    if (isAtWork) return;
+    setIsAtWork(true);
+    setError(null);
+    const body = { name: text('signin.setup.keyName'), access: 'full' };
+    const outcome = await post<{ token: string }>('/api/workspace/api-keys', body);
+    setIsAtWork(false);
+    if (outcome.ok) setKey(outcome.data.token);
+    else setError(failureText(text, outcome));
+  }
+
+  return (
+    <section class="step" id="done">
+      <span class="outcome-mark" data-tone="good">
+        <Icon of={CircleCheck} size={24} />
+      </span>
+      <h1 id="done-title" tabIndex={-1} ref={heading}>
+        {title}
+      </h1>
+      <p class="lead" id="done-lead">
+        {emphasized(text, 'signin.setup.doneLead', { email })}
+      </p>
+      <section class="part" aria-labelledby="key-title">
+        <h2 id="key-title" tabIndex={-1} ref={keyHeading}>
+          {text(key === null ? 'signin.setup.keyTitle' : 'signin.setup.keyReady')}
+        </h2>
+        {key === null ? (
+          <>
+            <p class="lead" id="key-lead">
+              {text('signin.setup.keyLead')}
+            </p>
+            <FieldError id="key" error={error} />
+            <Button
+              id="create-key"
+              busyText={isAtWork && text('signin.setup.creatingKey')}
+              onClick={() => void createKey()}
+            >
+              {text('signin.setup.createKey')}
+            </Button>
+          </>
+        ) : (
+          <KeyMade apiKey={key} />
+        )}
+      </section>
+    </section>
+  );
+}
+
+function KeyMade({ apiKey }: { apiKey: string }) {
+  const text = useTexts();
+  const example = `curl ${location.origin}/api/applications \\\n  -H 'Authorization: Bearer ${apiKey}'`;
+  return (
+    <div id="key-result">
+      <Sample id="key" label={text('signin.setup.copyKey')} content={apiKey} />
+      <p class="hint">{text('signin.setup.keyWarning')}</p>
+      <h3 id="example-title">{text('signin.setup.example')}</h3>
+      <Sample id="example" label={text('signin.setup.copyExample')} content={example} />
+    </div>
+  );
+}
+
+/** A box with its copy button; where the browser does not copy, the text is left selected. */
+function Sample({ id, label, content }: { id: string; label: string; content: string }) {
+  const text = useTexts();
+  const box = useRef<HTMLPreElement>(null);
+  const [state, setState] = useState<'copied' | 'failed' | null>(null);
+
+  async function copy(): Promise<void> {
+    const isCopied = box.current !== null && (await copyText(box.current));
+    setState(isCopied ? 'copied' : 'failed');
+    if (isCopied) setTimeout(() => setState(null), 2_000);
+  }
+
+  return (
+    <div class="sample-box">
+      <pre class="sample" id={id} translate={false} ref={box}>
+        {content}
+      </pre>
+      <Button
+        id={`copy-${id}`}
+        look="small"
+        aria-label={label}
+        icon={<Icon of={Copy} size={16} />}
+        onClick={() => void copy()}
+      >
+        {text(state === 'copied' ? 'signin.setup.copied' : 'signin.setup.copy')}
+      </Button>
+      <p class="field-error" role="status">
+        {state === 'failed' && text('signin.setup.copyFailed')}
+      </p>
+    </div>
+  );
+}

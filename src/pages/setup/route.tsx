@@ -1,0 +1,54 @@
+/** The address of setup links. */
+import type { Operation } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { AppError } from '../../core/error.ts';
+import { pageResponse } from '../../http/page-response.ts';
+import { queryOf } from '../../http/request-url.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { renderPage } from '../document.tsx';
+import { localeOf } from '../page-locale.ts';
+import type { readerOfPages } from '../reader.ts';
+import { SetupPage, type SetupPageProps } from './page.tsx';
+
+export interface SetupPageDependencies {
+  readonly isSetupTokenValid: (token: string) => Promise<boolean>;
+  readonly hasOwner: () => Promise<boolean>;
+  readonly readerOf: ReturnType<typeof readerOfPages>;
+}
+
+export function setupPageRoute({ isSetupTokenValid, hasOwner, readerOf }: SetupPageDependencies): Operation {
+  return operation({
+    tag: 'Pages',
+    method: 'GET',
+    access: 'none',
+    scope: 'instance',
+    style: 'page',
+    isUndocumented: true,
+    id: 'setupPage',
+    path: '/setup',
+    summary: 'The page behind a setup link; 404 without a valid token but for whom it has just signed in',
+    limit: 'setup',
+    async handle({ context }) {
+      const token = queryOf(context.request).get('token');
+      const isValid = token !== null && (await isSetupTokenValid(token));
+      // Loaded again after the setup, whose link is no longer in the address: the key can still be made.
+      const owner = token === null ? await readerOf(context.request, CONSOLE_CLIENT_ID) : null;
+      if (!isValid && !owner) throw new AppError('not_found', { hint: 'setup_link_spent' });
+      const ownerEmail = owner?.email ?? null;
+      const props = { locale: localeOf(context), token, ownerEmail, hasOwner: await hasOwner() };
+      return pageResponse(context, renderSetupPage(props));
+    },
+  });
+}
+
+/** The setup page as a complete document. */
+export function renderSetupPage(props: SetupPageProps): string {
+  const text = textsFor(props.locale);
+  return renderPage({
+    locale: props.locale,
+    title: text(props.hasOwner ? 'signin.setup.recoverTitle' : 'signin.setup.title'),
+    script: { asset: 'setup.js', props, services: ['signin', 'errors'] },
+    body: <SetupPage {...props} />,
+  });
+}

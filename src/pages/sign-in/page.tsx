@@ -1,0 +1,113 @@
+/** The sign-in page of an application: signs the reader in and takes them back with a session token. */
+import { Fingerprint, LogIn } from 'lucide';
+import { useState } from 'preact/hooks';
+import { failureOfCode, type SignedIn } from '../browser/api.ts';
+import { takeProviderReturn } from '../browser/provider-return.ts';
+import { addressBack } from '../browser/return-url.ts';
+import { ApplicationMark } from '../components/application-mark.tsx';
+import { Button } from '../components/button.tsx';
+import { Frame } from '../components/frame.tsx';
+import { OutcomeStep } from '../components/outcome.tsx';
+import { useTexts } from '../components/texts.tsx';
+import type { SignInData } from './offer.ts';
+import { type PasskeyOffer, preparePasskeyOffer } from './passkey-offer.ts';
+import { SignIn } from './sign-in.tsx';
+
+export interface SignInPageProps extends SignInData {
+  /** Where the session token goes, in the fragment. The server has checked it against the registered return URLs. */
+  readonly returnTo: string | null;
+  readonly email: string | null;
+}
+
+type Session = Pick<SignedIn, 'token' | 'expiresAt'>;
+
+type State =
+  | { readonly at: 'signing-in' }
+  | { readonly at: 'offer'; readonly offer: PasskeyOffer; readonly session: Session }
+  | { readonly at: 'done'; readonly isReturning: boolean };
+
+export function SignInPage(props: SignInPageProps) {
+  const { application, ways, returnTo, locale } = props;
+  const text = useTexts();
+  const app = application.name;
+  const [state, setState] = useState<State>({ at: 'signing-in' });
+  const [isCreating, setIsCreating] = useState(false);
+
+  /** The token goes on in a fragment, exactly as a link straight to the application would carry it. */
+  function finish({ token, expiresAt }: Session): void {
+    const address = addressBack(returnTo, { token, expiresAt });
+    setState({ at: 'done', isReturning: address !== null });
+    if (address) location.replace(address);
+  }
+
+  async function onSignedIn(session: SignedIn, method: 'otp' | 'passkey'): Promise<void> {
+    const offer = method === 'otp' ? await preparePasskeyOffer(ways.passkeyHost, session.token) : null;
+    if (offer) setState({ at: 'offer', offer, session });
+    else finish(session);
+  }
+
+  async function accept(offer: PasskeyOffer, session: Session): Promise<void> {
+    if (isCreating) return;
+    setIsCreating(true);
+    await offer.accept();
+    finish(session);
+  }
+
+  function earlierFailure() {
+    const back = takeProviderReturn();
+    if (back === null) return null;
+    if ('error' in back) return failureOfCode(back.error);
+    finish(back);
+    return null;
+  }
+
+  return (
+    <Frame
+      brand={<ApplicationMark {...application} />}
+      links={application.links}
+      locale={locale}
+      scriptNeeded={text('signin.scriptNeeded')}
+    >
+      {state.at === 'signing-in' && (
+        <SignIn
+          data={props}
+          title={text('signin.title', { app })}
+          lead={text(ways.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}
+          email={props.email}
+          earlierFailure={earlierFailure}
+          backTo={(reason) => addressBack(returnTo, { error: reason })}
+          onSignedIn={(session, method) => void onSignedIn(session, method)}
+        />
+      )}
+      {state.at === 'offer' && (
+        <OutcomeStep
+          id="offer"
+          icon={Fingerprint}
+          tone="neutral"
+          title={text('signin.offerTitle')}
+          lead={text('signin.offerLead')}
+        >
+          <Button
+            id="offer-create"
+            busyText={isCreating && text('signin.offerCreating')}
+            onClick={() => void accept(state.offer, state.session)}
+          >
+            {text('signin.offerCreate')}
+          </Button>
+          <Button id="offer-skip" look="plain" onClick={() => finish(state.session)}>
+            {text('signin.offerSkip')}
+          </Button>
+        </OutcomeStep>
+      )}
+      {state.at === 'done' && (
+        <OutcomeStep
+          id="signed-in"
+          icon={LogIn}
+          tone="good"
+          title={text('signin.signedInTitle')}
+          lead={state.isReturning ? text('signin.returning', { app }) : text('signin.signedIn')}
+        />
+      )}
+    </Frame>
+  );
+}

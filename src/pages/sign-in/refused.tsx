@@ -1,0 +1,233 @@
+/** What somebody sees who may not come in: why, in words of its own for each reason, and what they can do about it. */
+import { Archive, Ban, Clock, DoorClosed, DoorOpen, Hammer, MailCheck, Trash2, UserRoundCog } from 'lucide';
+import { useState } from 'preact/hooks';
+import { post } from '../browser/api.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { emphasized } from '../components/emphasis.tsx';
+import { failureText } from '../components/failure-text.ts';
+import { FieldError } from '../components/field.tsx';
+import { OutcomeStep } from '../components/outcome.tsx';
+import { useTexts } from '../components/texts.tsx';
+import type { SignInData } from './offer.ts';
+import { type PublicState, usePublicState } from './use-public-state.ts';
+
+/** Why nobody can come in this way: no other way helps against these. */
+export const REFUSALS = [
+  'gate_closed',
+  'waitlist',
+  'user_deleted',
+  'email_archived',
+  'membership_blocked',
+  'application_archived',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+export const isRefusal = (code: string): code is Refusal => REFUSALS.some((refusal) => refusal === code);
+
+interface RefusedProps {
+  readonly data: SignInData;
+  readonly reason: Refusal;
+  /** The address concerned, where it is known. */
+  readonly email: string;
+  /** Where the application takes the reader back. */
+  readonly backTo: string | null;
+  onOtherWay(): void;
+}
+
+/** Follows the application: when it opens, or goes out of service, the page says so by itself. */
+export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProps) {
+  const text = useTexts();
+  const { application, ways } = data;
+  const state = usePublicState(application.id, reason !== 'application_archived');
+  const surface = surfaceOf(reason, state, application.isDraft);
+  const app = application.name;
+  const leave = (
+    <>
+      {backTo && (
+        <LinkButton look="plain" id="back" href={backTo}>
+          {text('signin.back', { app })}
+        </LinkButton>
+      )}
+      {surface !== 'archived' && (
+        <Button look="quiet" id="refused-change-email" onClick={onOtherWay}>
+          {text(ways.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
+        </Button>
+      )}
+    </>
+  );
+
+  switch (surface) {
+    case 'waitlist':
+      return <Interest kind="request" icon={Clock} {...{ data, email, state, onOtherWay, leave }} />;
+    case 'closed':
+      return <Interest kind="notify" icon={DoorClosed} {...{ data, email, state, onOtherWay, leave }} />;
+    case 'draft':
+      return <Interest kind="notify" icon={Hammer} {...{ data, email, state, onOtherWay, leave }} />;
+    case 'opened':
+      return (
+        <OutcomeStep
+          id="refused"
+          icon={DoorOpen}
+          tone="good"
+          title={text('signin.openedTitle', { app })}
+          lead={text('signin.openedLead')}
+        >
+          <Button id="sign-in-now" onClick={onOtherWay}>
+            {text('signin.continue')}
+          </Button>
+        </OutcomeStep>
+      );
+    case 'archived':
+      return (
+        <OutcomeStep
+          id="refused"
+          icon={Archive}
+          tone="neutral"
+          title={text('signin.archivedTitle', { app })}
+          lead={text('signin.archivedLead')}
+        >
+          {leave}
+        </OutcomeStep>
+      );
+    case 'blocked':
+      return (
+        <OutcomeStep
+          id="refused"
+          icon={Ban}
+          tone="bad"
+          title={text('signin.blockedTitle')}
+          lead={emphasized(text, 'signin.blockedLead', { email, app })}
+        >
+          {leave}
+        </OutcomeStep>
+      );
+    case 'deleted':
+      return (
+        <OutcomeStep
+          id="refused"
+          icon={Trash2}
+          tone="bad"
+          title={text('signin.deletedTitle')}
+          lead={emphasized(text, 'signin.deletedLead', { email, app })}
+        >
+          {leave}
+        </OutcomeStep>
+      );
+    case 'moved':
+      return (
+        <OutcomeStep
+          id="refused"
+          icon={UserRoundCog}
+          tone="warn"
+          title={text('signin.movedTitle')}
+          lead={emphasized(text, 'signin.movedLead', { email })}
+        >
+          {leave}
+        </OutcomeStep>
+      );
+  }
+}
+
+type Surface = 'waitlist' | 'closed' | 'draft' | 'opened' | 'archived' | 'blocked' | 'deleted' | 'moved';
+
+const SURFACES: Readonly<Record<Refusal, Surface>> = {
+  waitlist: 'waitlist',
+  gate_closed: 'closed',
+  user_deleted: 'deleted',
+  email_archived: 'moved',
+  membership_blocked: 'blocked',
+  application_archived: 'archived',
+};
+
+function surfaceOf(reason: Refusal, state: PublicState | null, wasDraft: boolean): Surface {
+  const surface = SURFACES[reason];
+  if (state && (state.archivedAt !== null || state.deletedAt !== null)) return 'archived';
+  if (surface !== 'waitlist' && surface !== 'closed') return surface;
+  if (state ? state.stage === 'draft' : wasDraft) return 'draft';
+  if (state?.signinGate === 'public') return 'opened';
+  if (state?.signinGate === 'private_beta') return 'waitlist';
+  return state?.signinGate === 'closed' ? 'closed' : surface;
+}
+
+interface InterestProps extends Pick<RefusedProps, 'data' | 'email' | 'onOtherWay'> {
+  readonly kind: 'request' | 'notify';
+  readonly icon: typeof Clock;
+  readonly state: PublicState | null;
+  readonly leave: preact.ComponentChildren;
+}
+
+/** Offers to be let in, or to be told; and says what has been recorded. */
+function Interest({ data, kind, icon, email, state, leave, onOtherWay }: InterestProps) {
+  const text = useTexts();
+  const { application, isDev } = data;
+  const app = application.name;
+  const [recorded, setRecorded] = useState<'request' | 'notify' | null>(null);
+  const [isAtWork, setIsAtWork] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+
+  async function record(): Promise<void> {
+    if (isAtWork) return;
+    setIsAtWork(true);
+    const path = `/api/applications/${application.id}/public/access-interest`;
+    const outcome = await post(path, { kind, email });
+    setIsAtWork(false);
+    if (!outcome.ok) return setError(failureText(text, outcome));
+    setError(null);
+    setRecorded(kind);
+  }
+
+  if (recorded === 'request' && state?.betaRequestPolicy === 'auto_accept')
+    return (
+      <OutcomeStep
+        id="refused"
+        icon={DoorOpen}
+        tone="good"
+        title={text('signin.acceptedTitle')}
+        lead={emphasized(text, 'signin.acceptedLead', { email, app })}
+      >
+        <Button id="sign-in-now" onClick={onOtherWay}>
+          {text('signin.verify')}
+        </Button>
+      </OutcomeStep>
+    );
+  if (recorded)
+    return (
+      <OutcomeStep
+        id="refused"
+        icon={MailCheck}
+        tone="good"
+        title={text(recorded === 'request' ? 'signin.requestedTitle' : 'signin.tellMeDoneTitle')}
+        lead={emphasized(text, recorded === 'request' ? 'signin.requestedLead' : 'signin.tellMeDone', { email, app })}
+      >
+        {leave}
+      </OutcomeStep>
+    );
+
+  const isDraft = icon === Hammer;
+  const title = kind === 'request' ? 'signin.waitlistTitle' : isDraft ? 'signin.draftTitle' : 'signin.closedTitle';
+  return (
+    <OutcomeStep id="refused" icon={icon} tone="warn" title={text(title, { app })} lead={leadOf()}>
+      {isDraft && isDev && (
+        <div class="sample-box">
+          <p class="hint">{text('signin.draftCall')}</p>
+          <pre class="sample" translate={false}>
+            POST /api/applications/{application.id}/publish
+          </pre>
+        </div>
+      )}
+      {email !== '' && (
+        <Button id="interest" busyText={isAtWork && text('signin.requesting')} onClick={() => void record()}>
+          {text(kind === 'request' ? 'signin.requestAccess' : 'signin.tellMe')}
+        </Button>
+      )}
+      <FieldError id="interest" error={error} />
+      {leave}
+    </OutcomeStep>
+  );
+
+  function leadOf() {
+    if (email === '') return text(isDraft ? 'signin.draftLeadUnknown' : 'signin.refusedLeadUnknown');
+    if (kind === 'request') return emphasized(text, 'signin.waitlistLead', { app, email });
+    return emphasized(text, isDraft ? 'signin.draftLead' : 'signin.closedLead', { email });
+  }
+}

@@ -1,0 +1,66 @@
+/** The address of the sign-in page. */
+import { isClosed } from '../../core/application-state.ts';
+import { AppError } from '../../core/error.ts';
+import { isReturnUrlRegistered } from '../../core/return-url.ts';
+import type { Database } from '../../db/database.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { pageResponse } from '../../http/page-response.ts';
+import { queryOf } from '../../http/request-url.ts';
+import { findApplicationByClientId } from '../../store/applications.ts';
+import { textsFor } from '../../i18n/catalogue.ts';
+import { renderPage } from '../document.tsx';
+import { localeOf } from '../page-locale.ts';
+import { SignInPage, type SignInPageProps } from './page.tsx';
+import { ownAddress, signInDataFor, type SignInDataDependencies } from './sign-in-data.ts';
+
+export interface SignInPageDependencies extends SignInDataDependencies {
+  readonly db: Database;
+  readonly consoleClientId: string;
+  /** Dev and ephemeral instances take http addresses on loopback as return URLs… */
+  readonly isLoopbackAllowed: boolean;
+  /** …and an ephemeral one takes any of them, registered or not. */
+  readonly isLoopbackOpen: boolean;
+}
+
+/** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
+export function signInPageRoute(dependencies: SignInPageDependencies): Operation {
+  const { db, consoleClientId } = dependencies;
+  return operation({
+    tag: 'Pages',
+    method: 'GET',
+    access: 'none',
+    scope: 'instance',
+    style: 'page',
+    isUndocumented: true,
+    id: 'signInPage',
+    path: '/sign-in',
+    summary: 'The hosted sign-in page',
+    limit: 'none',
+    async handle({ context }) {
+      const query = queryOf(context.request);
+      const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
+      if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
+      if (isClosed(application)) throw new AppError('application_archived');
+      const returnTo = query.get('returnTo');
+      if (returnTo !== null && !isReturnUrlRegistered(returnTo, application.returnUrls, dependencies))
+        throw new AppError('invalid_request', { hint: 'return_url_unregistered' });
+      const { clientId } = application;
+      const locale = localeOf(context);
+      const own = ownAddress('/sign-in', { clientId, returnTo, locale: query.get('locale') });
+      const data = await signInDataFor({ application, locale, own, returnTo }, dependencies);
+      return pageResponse(context, renderSignInPage({ ...data, returnTo, email: query.get('email') }));
+    },
+  });
+}
+
+/** The sign-in page of one application as a complete document. */
+export function renderSignInPage(props: SignInPageProps): string {
+  const { locale, application } = props;
+  return renderPage({
+    locale,
+    title: textsFor(locale)('signin.title', { app: application.name }),
+    accentColor: application.accentColor,
+    script: { asset: 'sign-in.js', props, services: ['signin', 'errors'] },
+    body: <SignInPage {...props} />,
+  });
+}

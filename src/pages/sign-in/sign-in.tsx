@@ -1,0 +1,153 @@
+/** Signing in as a part of a page: its steps one at a time, and a refusal in their place. */
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { Failure, SignedIn } from '../browser/api.ts';
+import { rememberLastSignIn } from '../browser/last-sign-in.ts';
+import type { Pending } from '../browser/pending.ts';
+import { failureText } from '../components/failure-text.ts';
+import { useTrouble } from '../components/frame.tsx';
+import { useTexts } from '../components/texts.tsx';
+import { CodeStep } from './code-step.tsx';
+import type { SignInData } from './offer.ts';
+import { isRefusal, type Refusal, Refused } from './refused.tsx';
+import { interruptedCode, useEmailCode } from './use-email-code.ts';
+import { usePasskey } from './use-passkey.ts';
+import { WaysStep } from './ways-step.tsx';
+
+interface SignInProps {
+  readonly data: SignInData;
+  readonly title: string;
+  readonly lead: ComponentChildren;
+  readonly email?: string | null;
+  /** What went wrong before the page was shown, as at a provider; asked once, in the browser. */
+  readonly earlierFailure?: () => Failure | null;
+  /** Where a refused person can go back to. */
+  readonly backTo: (reason: string) => string | null;
+  onSignedIn(signedIn: SignedIn, method: 'otp' | 'passkey'): void;
+}
+
+type Step =
+  | { readonly at: 'ways'; readonly isAgain: boolean }
+  | { readonly at: 'code'; readonly pending: Pending; readonly isEarlier: boolean }
+  | { readonly at: 'refused'; readonly reason: Refusal };
+
+/** Failures that are about the address, and belong under its field. */
+const OF_ADDRESS = ['invalid_request', 'rate_limited'];
+
+export function SignIn({ data, title, lead, email: given, earlierFailure, backTo, onSignedIn }: SignInProps) {
+  const text = useTexts();
+  const trouble = useTrouble();
+  const [step, setStep] = useState<Step>({ at: 'ways', isAgain: false });
+  const [email, setEmail] = useState(given ?? '');
+  const [error, setError] = useState<string | null>(null);
+  const [hint, setHint] = useState<string | null>(null);
+  const [isSending, setIsSending] = useState(false);
+  const code = useEmailCode(data);
+  const passkey = usePasskey(data, data.ways.isCodeAllowed, {
+    onBegin: clear,
+    onUnused: () => setHint(text('signin.passkeyUnused')),
+    onFailure: (failure) => fail(failure),
+    onSignedIn: (signedIn) => {
+      rememberLastSignIn({ method: 'passkey', email: null });
+      onSignedIn(signedIn, 'passkey');
+    },
+  });
+
+  // The step is an entry of the browser's history: going back from the code leads to the address.
+  useLayoutEffect(() => {
+    const failure = earlierFailure?.() ?? null;
+    const interrupted = interruptedCode(data.application.clientId);
+    if (failure) fail(failure);
+    else if (interrupted) {
+      setEmail(interrupted.email);
+      setStep({ at: 'code', pending: interrupted, isEarlier: false });
+    }
+    const onBack = () => setStep((now) => (now.at === 'ways' ? now : { at: 'ways', isAgain: true }));
+    addEventListener('popstate', onBack);
+    return () => removeEventListener('popstate', onBack);
+  }, []);
+
+  function clear(): void {
+    setError(null);
+    setHint(null);
+    trouble(null);
+  }
+
+  /** @returns whether it has been dealt with here: what is about a field is left to its step. */
+  function fail(failure: Failure, isOfField = false): boolean {
+    clear();
+    if (isRefusal(failure.code)) {
+      code.forget();
+      setStep({ at: 'refused', reason: failure.code });
+      return true;
+    }
+    if (isOfField) return false;
+    trouble(failureText(text, failure));
+    return true;
+  }
+
+  async function sendCode(typed: string): Promise<void> {
+    const address = typed.trim();
+    clear();
+    setEmail(address);
+    if (!/^\S+@\S+$/.test(address)) return setError(text('errors.invalid_request'));
+    passkey.cancel();
+    if (isSending) return;
+    setIsSending(true);
+    const outcome = await code.send(address);
+    setIsSending(false);
+    if (!outcome.ok) {
+      if (!fail(outcome, OF_ADDRESS.includes(outcome.code))) setError(failureText(text, outcome));
+      return;
+    }
+    history.pushState({ step: 'code' }, '');
+    setStep({ at: 'code', ...outcome.data });
+  }
+
+  function showWays(): void {
+    clear();
+    if ((history.state as { step?: string } | null)?.step === 'code') history.back();
+    setStep({ at: 'ways', isAgain: true });
+  }
+
+  if (step.at === 'refused')
+    return (
+      <Refused data={data} reason={step.reason} email={email} backTo={backTo(step.reason)} onOtherWay={showWays} />
+    );
+  if (step.at === 'code')
+    return (
+      <CodeStep
+        code={code}
+        pending={step.pending}
+        isEarlier={step.isEarlier}
+        isMailOff={data.isMailOff}
+        onSignedIn={(signedIn) => onSignedIn(signedIn, 'otp')}
+        onFailure={(failure) => fail(failure, !isOfPage(failure))}
+        onChangeEmail={showWays}
+      />
+    );
+  return (
+    <section class="step">
+      <h1 id="title">{title}</h1>
+      <p class="lead" id="lead">
+        {lead}
+      </p>
+      <WaysStep
+        data={data}
+        email={email}
+        error={error}
+        hint={hint}
+        isSending={isSending}
+        passkey={passkey}
+        isFocused={step.isAgain}
+        onEmail={setEmail}
+        onSubmit={(typed) => void sendCode(typed)}
+      />
+    </section>
+  );
+}
+
+/** Neither the reader's address nor their code is to blame: no field is painted red for it. */
+function isOfPage({ code }: Failure): boolean {
+  return ['network', 'unavailable', 'internal'].includes(code);
+}

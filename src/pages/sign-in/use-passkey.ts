@@ -1,0 +1,159 @@
+/** Signing in with a passkey: by its button, or from the suggestions of the e-mail field. */
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type Failure, failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
+import { secondsUntil } from '../browser/timing.ts';
+import {
+  canSuggestPasskeys,
+  canUsePasskeys,
+  reportUnknownPasskey,
+  type RequestOptions,
+  stopCeremony,
+  askForPasskey,
+} from '../browser/webauthn.ts';
+import type { SignInData } from './offer.ts';
+
+interface Challenge {
+  readonly challengeId: string;
+  readonly expiresAt: string;
+  readonly options: RequestOptions;
+}
+
+interface HeldChallenge extends Challenge {
+  /** This device's epoch milliseconds; some time before the server drops it. */
+  readonly usableUntil: number;
+}
+
+/** The challenge was answered too late, or twice: another one will do. */
+const STALE = ['code_expired', 'code_consumed'];
+/** Left for touching the sensor and for the answer's way. */
+const MARGIN_SECONDS = 45;
+
+/** What came of it. */
+export interface PasskeyEvents {
+  readonly onSignedIn: (signedIn: SignedIn) => void;
+  readonly onFailure: (failure: Failure) => void;
+  /** The reader has put the question away, or has none that fits. */
+  readonly onUnused: () => void;
+  readonly onBegin: () => void;
+}
+
+export interface PasskeyWay {
+  /** Whether this browser can use them at this address; assumed until the page is up there. */
+  readonly isUsable: boolean;
+  readonly busy: 'waiting' | 'checking' | null;
+  ask(): void;
+  /** Ends what the button has started, as the reader chose another way. */
+  cancel(): void;
+}
+
+/** @param isSuggested whether passkeys are offered in the e-mail field, as long as the page is open. */
+export function usePasskey(data: SignInData, isSuggested: boolean, events: PasskeyEvents): PasskeyWay {
+  const latest = useRef(events);
+  latest.current = events;
+  const [isUsable, setIsUsable] = useState(data.ways.passkeyHost !== null);
+  const [busy, setBusy] = useState<PasskeyWay['busy']>(null);
+  const prompt = useMemo(() => createPrompt(data.application.clientId, () => latest.current, setBusy), []);
+  useLayoutEffect(() => {
+    if (!canUsePasskeys(data.ways.passkeyHost)) return setIsUsable(false);
+    if (isSuggested) void prompt.suggest();
+    return prompt.cancel;
+  }, []);
+  return { isUsable, busy, ask: () => void prompt.ask(), cancel: prompt.cancel };
+}
+
+/** A challenge that is at hand serves until it has been answered, so that a click need not wait for another. */
+function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (busy: PasskeyWay['busy']) => void) {
+  let held: HeldChallenge | null = null;
+  let isAsking = false;
+  let isAtWork = false;
+
+  async function ask(isRetry = false): Promise<void> {
+    if (isAtWork && !isRetry) return;
+    isAtWork = true;
+    events().onBegin();
+    setBusy('waiting');
+    try {
+      await carryOut(isRetry);
+    } finally {
+      isAtWork = false;
+      setBusy(null);
+    }
+  }
+
+  async function carryOut(isRetry: boolean): Promise<void> {
+    isAsking = true;
+    const challenge = await holdChallenge();
+    if (!isAsking) return;
+    if (!challenge.ok) {
+      isAsking = false;
+      return events().onFailure(challenge);
+    }
+    let ceremony = await askForPasskey(challenge.data.options, false);
+    // A suggestion that was just being set up ends what the button has begun; it cannot do so twice.
+    if (isAsking && !ceremony.ok && ceremony.reason === 'aborted')
+      ceremony = await askForPasskey(challenge.data.options, false);
+    isAsking = false;
+    if (ceremony.ok) return verify(challenge.data, ceremony.credential, isRetry);
+    if (ceremony.reason === 'refused') events().onUnused();
+    if (ceremony.reason === 'failed') events().onFailure(failureOfCode('passkey_invalid'));
+    void suggest();
+  }
+
+  async function suggest(): Promise<void> {
+    if (!(await canSuggestPasskeys()) || isAsking) return;
+    const challenge = await holdChallenge();
+    if (!challenge.ok || isAsking) return;
+    let isStale = false;
+    const renew = () => {
+      isStale = true;
+      stopCeremony();
+    };
+    const renewal = setTimeout(renew, Math.max(0, challenge.data.usableUntil - Date.now()));
+    const ceremony = await askForPasskey(challenge.data.options, true);
+    clearTimeout(renewal);
+    if (ceremony.ok) {
+      setBusy('checking');
+      return verify(challenge.data, ceremony.credential, false).finally(() => setBusy(null));
+    }
+    if (!isStale) return;
+    await untilVisible();
+    return suggest();
+  }
+
+  async function verify(challenge: Challenge, credential: { id: string }, isRetry: boolean): Promise<void> {
+    // Right or wrong, an answer uses it up.
+    held = null;
+    setBusy('checking');
+    const { challengeId, options } = challenge;
+    const outcome = await post<SignedIn>('/api/v1/auth/passkey/verify', { challengeId, credential });
+    if (outcome.ok) return events().onSignedIn(outcome.data);
+    const isStale = STALE.includes(outcome.code);
+    if (isStale && !isRetry) return ask(true);
+    if (outcome.code === 'passkey_unknown') reportUnknownPasskey(options.rpId ?? location.hostname, credential.id);
+    const isOfPasskey = isStale || outcome.code === 'invalid_request';
+    events().onFailure(isOfPasskey ? { ...outcome, code: 'passkey_invalid' } : outcome);
+  }
+
+  /** The challenge at hand, or a new one. */
+  async function holdChallenge(): Promise<Outcome<HeldChallenge>> {
+    if (held && held.usableUntil > Date.now()) return { ok: true, data: held, answeredAt: null };
+    const outcome = await post<Challenge>('/api/v1/auth/passkey/options', { clientId });
+    if (!outcome.ok) return outcome;
+    const life = secondsUntil(outcome.data.expiresAt, outcome.answeredAt, { fallback: 120, atMost: 3_600 });
+    held = { ...outcome.data, usableUntil: Date.now() + Math.max(life - MARGIN_SECONDS, MARGIN_SECONDS) * 1_000 };
+    return { ...outcome, data: held };
+  }
+
+  function cancel(): void {
+    if (isAsking) stopCeremony();
+    isAsking = false;
+  }
+
+  return { ask, suggest, cancel };
+}
+
+/** A page in the background needs no fresh challenge until it is looked at. */
+function untilVisible(): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener('visibilitychange', () => resolve(), { once: true }));
+}

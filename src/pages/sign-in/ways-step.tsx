@@ -1,0 +1,133 @@
+/** The first step: the e-mail address, and the other ways of the application. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { rememberDeparture } from '../browser/provider-return.ts';
+import { type LastSignIn, lastSignIn, rememberLastSignIn } from '../browser/last-sign-in.ts';
+import { browserTimezone } from '../browser/timing.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { EmailField } from '../components/field.tsx';
+import { PasskeyMark, ProviderMark } from '../components/brand-marks.tsx';
+import { useTexts } from '../components/texts.tsx';
+import type { SignInData } from './offer.ts';
+import type { PasskeyWay } from './use-passkey.ts';
+
+interface WaysStepProps {
+  readonly data: SignInData;
+  readonly email: string;
+  /** What is wrong with the address. */
+  readonly error: string | null;
+  /** What is worth knowing about a way that was tried. */
+  readonly hint: string | null;
+  readonly isSending: boolean;
+  readonly passkey: PasskeyWay;
+  /** Its heading and lead have been seen: the field takes the focus. */
+  readonly isFocused: boolean;
+  onEmail(email: string): void;
+  onSubmit(email: string): void;
+}
+
+export function WaysStep(props: WaysStepProps) {
+  const { data, email, error, hint, isSending, passkey, isFocused, onEmail, onSubmit } = props;
+  const { application, ways } = data;
+  const text = useTexts();
+  const field = useRef<HTMLInputElement>(null);
+  const [last, setLast] = useState<LastSignIn | null>(null);
+  useLayoutEffect(() => {
+    const known = lastSignIn();
+    setLast(known);
+    if (known?.email && !email) onEmail(known.email);
+  }, []);
+  useLayoutEffect(() => {
+    if (isFocused || error) field.current?.focus();
+  }, [isFocused, error]);
+
+  const { provider } = ways;
+  const others = [passkey.isUsable, provider !== null].filter(Boolean).length;
+  if (!ways.isCodeAllowed && others === 0)
+    return (
+      <p class="note" id="no-ways">
+        {text('signin.noWays', { app: application.name })}
+      </p>
+    );
+  const lastUsed = (method: LastSignIn['method']) =>
+    last?.method === method && (others > 0 && ways.isCodeAllowed ? <em>{text('signin.lastUsed')}</em> : null);
+  return (
+    <div id="ways">
+      {ways.isCodeAllowed && (
+        <form
+          id="email-form"
+          method="post"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit(field.current?.value ?? email);
+          }}
+        >
+          <EmailField
+            id="email"
+            label={text('signin.emailLabel')}
+            value={email}
+            autocomplete="username webauthn"
+            autoFocus
+            error={error}
+            inputRef={field}
+            onInput={(event) => onEmail(event.currentTarget.value)}
+          />
+          <Button id="email-submit" type="submit" busyText={isSending && text('signin.sending')}>
+            {text('signin.continue')}
+          </Button>
+        </form>
+      )}
+      {others > 0 && (
+        <div class="ways">
+          {ways.isCodeAllowed && (
+            <p class="divider" id="divider">
+              {text('signin.or')}
+            </p>
+          )}
+          {passkey.isUsable && (
+            <Button
+              id="passkey"
+              look={ways.isCodeAllowed ? 'plain' : 'primary'}
+              icon={<PasskeyMark />}
+              busyText={passkey.busy !== null && text(busyTexts[passkey.busy])}
+              onClick={passkey.ask}
+            >
+              {text('signin.passkey')}
+              {lastUsed('passkey')}
+            </Button>
+          )}
+          {provider && (
+            <LinkButton
+              id="provider"
+              look="plain"
+              href={provider.startUrl}
+              icon={<ProviderMark name={provider.name} />}
+              onClick={(event) => {
+                addTimezone(event.currentTarget);
+                rememberDeparture(provider.startUrl);
+                rememberLastSignIn({ method: 'provider', email: null });
+              }}
+            >
+              {text('signin.provider', { provider: provider.name })}
+              {lastUsed('provider')}
+            </LinkButton>
+          )}
+        </div>
+      )}
+      <p class="hint" id="note" role="status">
+        {hint}
+      </p>
+    </div>
+  );
+}
+
+/** The browser's own, for the first sign-in of a person. */
+function addTimezone(link: EventTarget | null): void {
+  const timezone = browserTimezone();
+  if (!(link instanceof HTMLAnchorElement) || !timezone) return;
+  const address = new URL(link.href);
+  address.searchParams.set('timezone', timezone);
+  link.href = address.href;
+}
+
+const busyTexts = { waiting: 'signin.passkeyWaiting', checking: 'signin.passkeyChecking' } as const;

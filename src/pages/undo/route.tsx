@@ -1,0 +1,58 @@
+/** The address of the link that undoes a change of address: looking shows a button, and the button does it. */
+
+import { Type } from '@sinclair/typebox';
+import type { Actor } from '../../core/actor.ts';
+import { AppError } from '../../core/error.ts';
+import { UNDO_PATH } from '../../core/undo-path.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { formResponse, pageResponse } from '../../http/page-response.ts';
+import { queryOf } from '../../http/request-url.ts';
+import { Input } from '../../http/schemas.ts';
+import { localeOf } from '../page-locale.ts';
+import { renderUndonePage, renderUndoPage } from './page.tsx';
+
+export interface UndoPageDependencies {
+  readonly emailUndo: {
+    isOpen(token: string): Promise<boolean>;
+    undo(actor: Actor, token: string): Promise<void>;
+  };
+}
+
+const page = {
+  tag: 'Pages',
+  path: UNDO_PATH,
+  access: 'none',
+  scope: 'instance',
+  limit: 'setup',
+  style: 'page',
+  isUndocumented: true,
+} as const;
+
+/** Mail scanners follow links and press no buttons. */
+export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[] {
+  return [
+    operation({
+      ...page,
+      id: 'undoEmailChangePage',
+      method: 'GET',
+      summary: 'The page behind the link that undoes a change of address; 404 without a valid token',
+      async handle({ context }) {
+        const token = queryOf(context.request).get('token') ?? '';
+        if (!(await emailUndo.isOpen(token))) throw new AppError('not_found', { hint: 'undo_link_spent' });
+        return formResponse(context, renderUndoPage({ locale: localeOf(context), path: UNDO_PATH, token }));
+      },
+    }),
+    operation({
+      ...page,
+      id: 'undoEmailChange',
+      method: 'POST',
+      summary: 'Undo a change of address, by the link that the old one was mailed',
+      body: Input({ token: Type.String({ maxLength: 200, remedy: 'Give the token of the link.' }) }),
+      isFormAccepted: true,
+      async handle({ actor, body, context }) {
+        await emailUndo.undo(actor, body.token);
+        return pageResponse(context, renderUndonePage(localeOf(context)));
+      },
+    }),
+  ];
+}

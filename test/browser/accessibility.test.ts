@@ -1,0 +1,190 @@
+/** Every state of the hosted pages under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { outboxCode } from '../support/binary.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { forgetEverything, type Scene, setScene } from '../shots/scene.ts';
+import { CONTINUED, STATES } from '../shots/states.ts';
+
+setDefaultTimeout(60_000);
+
+/** Injected through the DevTools protocol, which no policy of a page concerns. */
+const AXE = await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text();
+/** Colours do not depend on the width, nor what fits on the colours. */
+const LOOKS = [
+  { scheme: 'light', width: 1280 },
+  { scheme: 'dark', width: 360 },
+] as const;
+/** In all, as it comes over the line. */
+const SIGN_IN_BYTES = 40 * 1024;
+
+let scene: Scene;
+let page: Page;
+
+beforeAll(async () => {
+  scene = await setScene('en');
+  page = await openBrowserPage({ width: 1280, height: 900 });
+});
+afterAll(async () => {
+  page.close();
+  closeBrowser();
+  await scene.stop();
+});
+
+async function look(scheme: string, width: number): Promise<void> {
+  const height = width > 500 ? 900 : 740;
+  await page.view.cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  await page.view.cdp('Emulation.setEmulatedMedia', {
+    features: [
+      { name: 'prefers-color-scheme', value: scheme },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ],
+  });
+}
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+/** What axe finds that is serious or worse. */
+async function findings(): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.view.cdp('Runtime.evaluate', { expression: AXE });
+  const found = await page.evaluate<string>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations))`,
+  );
+  return (JSON.parse(found) as Finding[])
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target}: ${failureSummary}`)}`);
+}
+
+describe('in every look nothing serious stands in the way at', () => {
+  test.each(STATES.map((state) => [state.name, state] as const))('%s', async (name, { reach }) => {
+    await look('light', 1280);
+    if (!CONTINUED.has(name)) await forgetEverything(page, scene);
+    page.problems.length = page.requested.length = 0;
+    await reach(page, scene);
+    for (const { scheme, width } of LOOKS) {
+      await look(scheme, width);
+      expect([scheme, width, await findings()]).toEqual([scheme, width, []]);
+      expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
+    }
+    expect(page.problems).toEqual([]);
+    const own = [scene.server.url, scene.ownUrl, scene.fresh.url, 'about:', 'data:'];
+    expect(page.requested.filter((url) => !own.some((start) => url.startsWith(start)))).toEqual([]);
+  });
+});
+
+test('a finding would be told', async () => {
+  await page.open(scene.address('/device'));
+  await page.evaluate(`void document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="data:,">')`);
+  expect((await findings()).join()).toContain('image-alt');
+});
+
+describe('by keyboard alone', () => {
+  const press = (key: string) => page.view.press(key as never);
+  const focused = () => page.evaluate<string>('document.activeElement?.id ?? ""');
+
+  /** Goes forward until the element has the focus, as a reader would. */
+  async function tabTo(id: string): Promise<void> {
+    const passed: string[] = [];
+    for (let steps = 0; steps < 25 && (await focused()) !== id; steps += 1) {
+      await press('Tab');
+      passed.push(await focused());
+      const isSeen = await page.evaluate<boolean>(
+        `document.activeElement === document.body || document.activeElement.matches(':focus-visible')`,
+      );
+      expect([await focused(), isSeen]).toEqual([await focused(), true]);
+    }
+    expect([passed, await focused()]).toEqual([passed, id]);
+  }
+
+  const type = async (text: string) => {
+    for (const key of text) await press(key);
+  };
+
+  async function toCode(email: string): Promise<void> {
+    await page.untilFocused('email');
+    await page.view.type(email);
+    await press('Enter');
+    await page.untilFocused('code');
+  }
+
+  beforeAll(async () => {
+    await look('light', 1280);
+  });
+
+  test('somebody signs in, mends the address, mistypes the code, and asks for another', async () => {
+    await forgetEverything(page, scene);
+    const { clientId } = await scene.application();
+    await page.open(scene.address('/sign-in', { clientId }));
+    await page.evaluate(`localStorage.setItem('gatehouse.passkey-offered', 'before')`);
+    await toCode(scene.newEmail('mistyped'));
+    await page.evaluate('document.activeElement.blur()');
+    await tabTo('change-email');
+    await press('Enter');
+    await page.untilFocused('email');
+    await page.evaluate('document.activeElement.select()');
+    const email = scene.newEmail();
+    await toCode(email);
+    const code = await outboxCode(scene.server, email);
+    await type(code === '000000' ? '000001' : '000000');
+    await page.untilText('#code-error', /\S/);
+    await page.untilFocused('code');
+    await type(code);
+    await page.untilVisible('#signed-in');
+  });
+
+  test('somebody on the waitlist asks for access, and takes another address', async () => {
+    await forgetEverything(page, scene);
+    const { clientId } = await scene.application('private_beta');
+    await page.open(scene.address('/sign-in', { clientId }));
+    const email = scene.newEmail();
+    await toCode(email);
+    await type(await outboxCode(scene.server, email));
+    await page.untilVisible('#refused');
+    await tabTo('interest');
+    await press('Enter');
+    await page.untilVisible('#refused:not(:has(#interest))');
+    await tabTo('refused-change-email');
+    await press('Enter');
+    await page.untilFocused('email');
+  });
+});
+
+describe('without JavaScript', () => {
+  beforeAll(async () => void (await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: true })));
+  afterAll(async () => void (await page.view.cdp('Emulation.setScriptExecutionDisabled', { value: false })));
+
+  test.each(['/sign-in', '/device', '/account'])('%s says that it needs it', async (path) => {
+    await page.open(scene.address(path));
+    expect(await page.text('noscript .note')).toContain('JavaScript');
+    expect(await page.isVisible('noscript .note')).toBe(true);
+  });
+});
+
+describe('the sign-in page', () => {
+  test('comes over the line with all that it needs in less than 40 KB', async () => {
+    await forgetEverything(page, scene);
+    const { clientId } = await scene.application();
+    const address = scene.address('/sign-in', { clientId });
+    await page.open(address);
+    const loaded = [...new Set(page.requested.slice(-20))].filter((url) => url === address || url.includes('/assets/'));
+    expect(loaded.length).toBeGreaterThan(3);
+    const sizes = await Promise.all(
+      loaded.map(async (url) => {
+        const response = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' }, decompress: false });
+        return (await response.arrayBuffer()).byteLength;
+      }),
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(SIGN_IN_BYTES);
+  });
+
+  test('has its form in the HTML, and shows it at once', async () => {
+    const { clientId } = await scene.application();
+    const html = await (await fetch(scene.address('/sign-in', { clientId }))).text();
+    expect(html.slice(0, html.indexOf('page-data'))).toContain('id="email-form"');
+    await page.open(scene.address('/sign-in', { clientId }));
+    expect(await page.isVisible('#email')).toBe(true);
+  });
+});

@@ -1,0 +1,53 @@
+/** What tests of the account's page do beside clicking: ask the API what it knows, choose from lists, put the server in trouble. */
+import { type EphemeralServer, request, signIn } from '../support/binary.ts';
+import type { Page } from '../support/browser.ts';
+
+/** Chooses from a list, as its reader does. */
+export const choose = async (page: Page, selector: string, value: string): Promise<void> => {
+  await page.untilVisible(selector);
+  await page.evaluate(`(() => {
+    const list = document.querySelector(${JSON.stringify(selector)});
+    list.value = ${JSON.stringify(value)};
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+};
+
+/** What the person's own API says, by a session of their own. */
+export async function asked(server: EphemeralServer, email: string, path: string, clientId = server.clientId) {
+  const { token } = await signIn(server, email, clientId);
+  return (await request(server, 'GET', path, { token })).json.data;
+}
+
+/** Every request to a path is answered so, as by a server in trouble. */
+export const answering = (page: Page, path: string, status: number, answer: object) =>
+  page.evaluate(`(() => {
+    const real = globalThis.fetch;
+    globalThis.fetch = (input, init) =>
+      String(input).startsWith(${JSON.stringify(path)}) && init?.method !== 'GET'
+        ? Promise.resolve(Response.json(${JSON.stringify(answer)}, { status: ${status} }))
+        : real(input, init);
+  })()`);
+
+/** One that is open to everybody. */
+export async function createApplication(
+  server: EphemeralServer,
+  name: string,
+): Promise<{ id: string; clientId: string }> {
+  const token = server.workspaceKey;
+  const { json } = await request(server, 'POST', '/api/applications', { token, body: { name } });
+  for (const step of ['publish', 'go-live'])
+    await request(server, 'POST', `/api/applications/${json.data.id}/${step}`, { token });
+  return json.data;
+}
+
+/** The colour of a picture at shares of its width and height. */
+export const pixelOf = (page: Page, url: string, x: number, y: number) =>
+  page.evaluate<number[]>(`(async () => {
+    const image = new Image();
+    image.src = ${JSON.stringify(url)};
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    return [...context.getImageData(${x} * image.naturalWidth, ${y} * image.naturalHeight, 1, 1).data];
+  })()`);

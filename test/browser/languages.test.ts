@@ -1,0 +1,165 @@
+/** In which language and time zone somebody is known after their first sign-in, in a real browser; and how their account opens then. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { textsFor } from '@/i18n/catalogue.ts';
+import { en } from '@/i18n/en.ts';
+import { ACCOUNT_PARTS } from '@/pages/account/parts.ts';
+import { type EphemeralServer, outboxCode, request, startEphemeral } from '../support/binary.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { leaving } from './leaving.ts';
+
+setDefaultTimeout(60_000);
+
+let provider: OpenIdProvider;
+let server: EphemeralServer;
+let shop: Bun.Server<undefined>;
+let page: Page;
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider({ accounts: [{ login: 'olha', email: 'olha@example.com' }] });
+  server = await startEphemeral([], provider.environment);
+  shop = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
+        headers: { 'content-type': 'text/html' },
+      }),
+  });
+});
+afterAll(async () => {
+  closeBrowser();
+  await Promise.all([shop.stop(true), provider.stop(), server.stop()]);
+});
+beforeEach(async () => {
+  page = await openBrowserPage();
+  for (const origin of [provider.issuer, server.url])
+    await page.view.cdp('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await page.view.cdp('Emulation.setTimezoneOverride', { timezoneId: 'Europe/Athens' });
+});
+afterEach(() => page.close());
+
+const signInUrl = (locale: string) =>
+  `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, returnTo: `http://127.0.0.1:${shop.port}/in`, locale })}`;
+
+/** What the application is told of the person who has come back to it. */
+async function envelope() {
+  const { hash } = await page.untilAddress(/\/in#token=est_/);
+  const token = new URLSearchParams(hash.slice(1)).get('token')!;
+  return { token, ...(await request(server, 'POST', '/api/v1/session', { token })).json };
+}
+
+async function byCode(locale: string, email: string) {
+  await page.open(signInUrl(locale));
+  await page.untilFocused('email');
+  await page.fill('#email', email);
+  await page.view.press('Enter');
+  await page.untilVisible('#code-form');
+  await leaving(page, async () => page.pressKeys(await outboxCode(server, email)));
+  return envelope();
+}
+
+test('a first sign-in by code keeps the page’s language and the browser’s time zone; a later one changes neither', async () => {
+  expect(await byCode('uk', 'taras@example.com')).toMatchObject({ locale: 'uk', timezone: 'Europe/Athens' });
+  await request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
+  await page.view.cdp('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
+  expect(await byCode('el', 'taras@example.com')).toMatchObject({ locale: 'uk', timezone: 'Europe/Athens' });
+});
+
+test('a first sign-in through a provider does the same', async () => {
+  await page.open(signInUrl('uk'));
+  await leaving(page, () => page.view.click('#provider'));
+  await page.untilVisible('input[name=login]');
+  await page.fill('input[name=login]', 'olha');
+  await leaving(page, () => page.view.press('Enter'));
+  expect(await envelope()).toMatchObject({ email: 'olha@example.com', locale: 'uk', timezone: 'Europe/Athens' });
+});
+
+test('the account opens in the language of whoever has signed in there, not in that of the browser', async () => {
+  const localeOfPage = () =>
+    page.evaluate<string>(`JSON.parse(document.querySelector('#page-data').textContent).props.locale`);
+  await byCode('el', 'eleni@example.com');
+  await request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
+  await page.open(`${server.url}/account?clientId=${server.clientId}`);
+  await page.untilVisible('#email-form');
+  expect(await localeOfPage()).toBe('en');
+  await page.fill('#email', 'eleni@example.com');
+  await page.view.press('Enter');
+  await page.untilVisible('#code-form');
+  await page.pressKeys(await outboxCode(server, 'eleni@example.com'));
+  await page.untilVisible('main.account-part h1');
+  expect(await localeOfPage()).toBe('el');
+  expect(page.problems).toEqual([]);
+});
+
+/** English sentences on the page, as far as they are texts of ours without a value in them. */
+async function englishOn(): Promise<string[]> {
+  const shown = await page.evaluate<string>('document.body.innerText');
+  const sentences = Object.values(en).flatMap((texts) => Object.values<string>(texts));
+  return sentences.filter((text) => text.includes(' ') && !text.includes('{') && shown.includes(text));
+}
+
+describe.each(['el', 'uk'] as const)('in %s', (locale) => {
+  const text = textsFor(locale);
+
+  async function expectPage(title: string): Promise<void> {
+    await page.untilText('h1', new RegExp(RegExp.escape(title)));
+    expect(await page.evaluate<string>('document.documentElement.lang')).toBe(locale);
+    expect(await englishOn()).toEqual([]);
+    expect(await page.sidewaysScroll()).toBe(0);
+    expect(page.problems).toEqual([]);
+  }
+
+  async function toCode(email: string): Promise<void> {
+    await page.fill('#email', email);
+    await page.view.press('Enter');
+    await page.untilVisible('#code-form');
+  }
+
+  test('somebody signs in, mistypes the code, and comes to the parts of their account', async () => {
+    const email = `${locale}@example.com`;
+    await page.open(`${server.url}/account/profile?${new URLSearchParams({ clientId: server.clientId, locale })}`);
+    await page.untilVisible('#email-form');
+    await expectPage(text('account.signInTitle'));
+    await page.fill('#email', 'nonsense');
+    await page.view.press('Enter');
+    expect(await page.untilText('#email-error', /\S/)).toBe(text('errors.invalid_request'));
+    await toCode(email);
+    await expectPage(text('signin.codeTitle'));
+    const code = await outboxCode(server, email);
+    await page.pressKeys(code === '000000' ? '000001' : '000000');
+    expect(await page.untilText('#code-error', /\S/)).toBe(text('errors.code_invalid'));
+    await page.pressKeys(code);
+    await page.untilVisible('main.account-part h1');
+    for (const part of ACCOUNT_PARTS) {
+      await page.evaluate(`document.querySelector('nav a[href^="/account/${part}"]').click()`);
+      await expectPage(text(`account.part.${part}`));
+    }
+  });
+
+  test('a closed door says so and takes the address', async () => {
+    const token = server.workspaceKey;
+    const { json } = await request(server, 'POST', '/api/applications', { token, body: { name: `Closed ${locale}` } });
+    const { id, clientId } = json.data;
+    for (const step of ['publish', 'go-live'])
+      await request(server, 'POST', `/api/applications/${id}/${step}`, { token });
+    await request(server, 'POST', `/api/applications/${id}/signin-gate`, { token, body: { gate: 'private_beta' } });
+    const email = `waiting-${locale}@example.com`;
+    await page.open(`${server.url}/sign-in?${new URLSearchParams({ clientId, locale })}`);
+    await toCode(email);
+    await page.pressKeys(await outboxCode(server, email));
+    await page.untilVisible('#refused');
+    await expectPage(text('signin.waitlistTitle'));
+    await page.view.click('#interest');
+    await page.untilText('h1', new RegExp(RegExp.escape(text('signin.requestedTitle'))));
+    await expectPage(text('signin.requestedTitle'));
+  });
+
+  test('a device’s code is asked for, and one that is wrong told', async () => {
+    await page.open(`${server.url}/device?locale=${locale}`);
+    await expectPage(text('device.title'));
+    await page.open(`${server.url}/device?locale=${locale}&code=BCDF-GHJK`);
+    expect(await page.untilText('#user-code-error', /\S/)).toBe(text('device.codeUnknown'));
+    expect(await englishOn()).toEqual([]);
+  });
+});

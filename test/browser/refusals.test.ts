@@ -1,0 +1,279 @@
+/** What somebody sees who may not come in, in a real browser: why, what has been recorded for them, and the way onwards. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  type EphemeralServer,
+  emptyFolder,
+  eventually,
+  outboxCode,
+  request,
+  type RunningServer,
+  signIn,
+  startEphemeral,
+  startServer,
+} from '../support/binary.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+
+setDefaultTimeout(60_000);
+
+/** The page asks every six seconds. */
+const POLL_MS = 15_000;
+
+let server: EphemeralServer;
+let page: Page;
+
+beforeAll(async () => {
+  server = await startEphemeral();
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+});
+beforeEach(async () => {
+  page = await openBrowserPage();
+  await page.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'local_storage' });
+});
+afterEach(() => page.close());
+
+interface Application {
+  readonly id: string;
+  readonly clientId: string;
+}
+
+/** A manager's call; throws unless it was carried out. */
+async function manage(method: string, path: string, body?: unknown) {
+  const { status, text, json } = await request(server, method, path, { token: server.workspaceKey, body });
+  if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+  return json.data;
+}
+
+async function createApplication(name: string, gate?: 'closed' | 'private_beta'): Promise<Application> {
+  const application = await manage('POST', '/api/applications', { name });
+  if (gate === undefined) return application;
+  for (const step of ['publish', 'go-live']) await manage('POST', `/api/applications/${application.id}/${step}`);
+  await setGate(application, gate);
+  return application;
+}
+
+const setGate = ({ id }: Application, gate: 'public' | 'private_beta' | 'closed') =>
+  manage('POST', `/api/applications/${id}/signin-gate`, { gate });
+
+async function archive({ id }: Application): Promise<void> {
+  const { challengeId } = await manage('POST', `/api/applications/${id}/lifecycle/send`, { kind: 'archive' });
+  const code = await outboxCode(server, 'owner@example.test');
+  await manage('POST', `/api/applications/${id}/lifecycle/confirm`, { challengeId, code });
+}
+
+const interests = async ({ id }: Application) =>
+  (await manage('GET', `/api/applications/${id}/beta-interests`)).items.map(
+    ({ email, status, source }: Record<string, string>) => ({ email, status, source }),
+  );
+
+const open = ({ clientId }: Application) => page.open(`${server.url}/sign-in?clientId=${clientId}`);
+
+async function signInHere(email: string): Promise<void> {
+  await page.fill('#email', email);
+  await page.view.press('Enter');
+  await page.untilVisible('#code-form');
+  await page.pressKeys(await outboxCode(server, email));
+}
+
+/** Comes to the application as a stranger, by a right code. */
+async function refusedAs(email: string, application: Application): Promise<void> {
+  await open(application);
+  await signInHere(email);
+  await page.untilVisible('#refused');
+}
+
+const untilHeading = (pattern: RegExp) =>
+  eventually(`the heading says ${pattern}`, async () => pattern.test(await page.text('#refused h1')), POLL_MS);
+
+async function expectSoundPage(): Promise<void> {
+  expect(page.problems).toEqual([]);
+  expect(page.requested.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'))).toEqual([]);
+  expect(await page.sidewaysScroll()).toBe(0);
+}
+
+describe('on the waitlist', () => {
+  test('a person asks for access, is told what is recorded, and the people who run it see it', async () => {
+    const application = await createApplication('Beta', 'private_beta');
+    await refusedAs('ada@example.com', application);
+    expect(await page.text('#refused h1')).toBe('You are not on the list yet');
+    expect(await page.text('#refused .lead')).toContain('ada@example.com');
+    expect(await page.text('#interest')).toBe('Request access');
+    expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('H1');
+    expect(await interests(application)).toEqual([]);
+    await expectSoundPage();
+
+    await page.view.click('#interest');
+    await untilHeading(/^Your request is recorded$/);
+    expect(await page.text('#refused .lead')).toContain('ada@example.com');
+    expect(await page.isVisible('#interest')).toBe(false);
+    expect(await interests(application)).toEqual([{ email: 'ada@example.com', status: 'pending', source: 'request' }]);
+    await expectSoundPage();
+  });
+
+  test('of an application that lets everybody in who asks, the way in is open at once', async () => {
+    const application = await createApplication('Welcoming', 'private_beta');
+    await manage('POST', `/api/applications/${application.id}/beta-policy`, { policy: 'auto_accept' });
+    await refusedAs('bea@example.com', application);
+    await page.view.click('#interest');
+    await untilHeading(/^You are on the list$/);
+    await page.view.click('#sign-in-now');
+    await page.untilVisible('#email-form');
+    await signInHere('bea@example.com');
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+
+  test('a request that the server refuses is said under the button, and can be made again', async () => {
+    const application = await createApplication('Flaky', 'private_beta');
+    await refusedAs('cleo@example.com', application);
+    await page.evaluate(`(() => {
+      const real = window.fetch;
+      window.fetch = () => ((window.fetch = real), Promise.reject(new TypeError('offline')));
+    })()`);
+    await page.view.click('#interest');
+    await page.untilText('#interest-error', /could not be reached/);
+    await page.view.click('#interest');
+    await untilHeading(/^Your request is recorded$/);
+    await expectSoundPage();
+  });
+
+  test('a person who waits sees it open, and goes on with the address they had', async () => {
+    const application = await createApplication('Opening', 'private_beta');
+    await refusedAs('dora@example.com', application);
+    await setGate(application, 'public');
+    await untilHeading(/^Opening is open now$/);
+    expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('H1');
+    await expectSoundPage();
+
+    expect(await page.evaluate<string>('document.title')).toBe('Opening is open now');
+    await page.view.click('#sign-in-now');
+    await page.untilVisible('#email-form');
+    expect(await page.evaluate<string>('document.title')).toBe('Sign in to Opening');
+    expect(await page.evaluate<string>('document.querySelector("#email").value')).toBe('dora@example.com');
+    await signInHere('dora@example.com');
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+});
+
+describe('before a closed application', () => {
+  test('a person leaves the address, and is told when it opens', async () => {
+    const application = await createApplication('Shut', 'closed');
+    await refusedAs('eva@example.com', application);
+    expect(await page.text('#refused h1')).toBe('Shut takes no new sign-ups');
+    expect(await page.text('#refused .lead')).toContain('eva@example.com');
+    expect(await page.text('#interest')).toBe('Tell me when it opens');
+    await page.view.click('#interest');
+    await untilHeading(/^We will tell you$/);
+    expect(await page.text('#refused .lead')).toContain('eva@example.com');
+    expect(await interests(application)).toEqual([
+      { email: 'eva@example.com', status: 'notify_when_public', source: 'notify' },
+    ]);
+    await expectSoundPage();
+  });
+
+  test('another address can be used instead', async () => {
+    const application = await createApplication('Selective', 'closed');
+    const users = [{ email: 'known@example.com' }];
+    await manage('POST', `/api/applications/${application.id}/users/bulk`, { users });
+    await refusedAs('unknown@example.com', application);
+    await page.view.click('#refused-change-email');
+    await page.untilVisible('#email-form');
+    await signInHere('known@example.com');
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+
+  test('the page follows: a private beta next, and out of service at last', async () => {
+    const application = await createApplication('Wandering', 'closed');
+    await refusedAs('fay@example.com', application);
+    await setGate(application, 'private_beta');
+    await untilHeading(/^You are not on the list yet$/);
+    expect(await page.text('#interest')).toBe('Request access');
+    await archive(application);
+    await untilHeading(/^Wandering is no longer in service$/);
+    expect(await page.isVisible('#interest')).toBe(false);
+    expect(await page.isVisible('#refused-change-email')).toBe(false);
+    await expectSoundPage();
+  });
+});
+
+describe('before a draft', () => {
+  test('a stranger hears the truth, and in development which call opens it', async () => {
+    const application = await createApplication('Sketch');
+    await refusedAs('gus@example.com', application);
+    expect(await page.text('#refused h1')).toBe('Sketch is not open yet');
+    expect(await page.text('#refused')).toContain('gus@example.com');
+    expect(await page.text('.sample')).toBe(`POST /api/applications/${application.id}/publish`);
+    expect(await page.text('#interest')).toBe('Tell me when it opens');
+    await expectSoundPage();
+  });
+});
+
+describe('an application that goes out of service', () => {
+  test('while somebody types their code sends no other, and says so', async () => {
+    const application = await createApplication('Ending', 'private_beta');
+    await open(application);
+    await page.fill('#email', 'hal@example.com');
+    await page.view.press('Enter');
+    await page.untilVisible('#code-form');
+    const code = await outboxCode(server, 'hal@example.com');
+    await archive(application);
+    await page.pressKeys(code);
+    await page.untilText('#code-error', /Ask for a new one/);
+    await page.view.click('#resend');
+    await page.untilVisible('#refused');
+    await untilHeading(/^Ending is no longer in service$/);
+    await expectSoundPage();
+  });
+
+  test('has a page that says so, with a way onwards', async () => {
+    const application = await createApplication('Ended', 'closed');
+    await archive(application);
+    await open(application);
+    expect(await page.text('h1')).toBe('Not available');
+    expect(await page.text('.lead')).toContain('archived');
+    expect(await page.evaluate<string>(`document.querySelector('.actions a').getAttribute('href')`)).toBe('/');
+    await expectSoundPage();
+  });
+});
+
+describe('a person who is', () => {
+  test('banned is told so, with the address concerned', async () => {
+    const application = { id: server.applicationId, clientId: server.clientId };
+    const { userId } = await signIn(server, 'ivy@example.com', application.clientId);
+    await manage('POST', `/api/applications/${application.id}/users/${userId}/ban`);
+    await refusedAs('ivy@example.com', application);
+    expect(await page.text('#refused h1')).toBe('Your account is blocked');
+    expect(await page.text('#refused .lead')).toContain('ivy@example.com');
+    expect(await page.isVisible('#interest')).toBe(false);
+    expect(await page.isVisible('#refused-change-email')).toBe(true);
+    await expectSoundPage();
+  });
+});
+
+describe('a server that mail cannot leave', () => {
+  const folder = emptyFolder();
+  let quiet: RunningServer;
+  beforeAll(async () => {
+    quiet = await startServer(folder.path);
+  });
+  afterAll(async () => {
+    await quiet.stop();
+    folder.remove();
+  });
+
+  test('does not claim that anything was sent, and says who can do what', async () => {
+    await page.open(`${quiet.url}/sign-in`);
+    await page.fill('#email', 'jo@example.com');
+    await page.view.press('Enter');
+    await page.untilVisible('#code-form');
+    expect(await page.text('#title')).toBe('No mail leaves this server');
+    expect(await page.text('#lead')).toMatch(/jo@example\.com.*no mail server is set up.*outbox/s);
+    expect(await page.text('body')).not.toMatch(/We sent|spam/);
+    expect(page.problems).toEqual([]);
+    expect(await page.sidewaysScroll()).toBe(0);
+  });
+});

@@ -1,0 +1,108 @@
+/** Every body of a request, an answer or an event can be shown: its parts have examples, and together they are valid. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, test } from 'bun:test';
+import { createInstance } from '../support/instance.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+interface Media {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, object>>;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+const instance = await createInstance();
+const { json: document } = await instance.call('GET', '/openapi.json');
+const components = document.components as Record<string, Record<string, object>>;
+
+function resolve<Part extends object>(part: Part): Part {
+  const [, , kind = '', name = ''] = ('$ref' in part ? String(part.$ref) : '').split('/');
+  return (components[kind]?.[name] as Part | undefined) ?? part;
+}
+
+const ajv = new Ajv2020({ strict: false });
+// What it exports has itself as `default`, which is how its types see it.
+formats.default(ajv);
+for (const format of ['idn-email', 'iso-3166-1-alpha-2', 'iso-4217', 'iana-time-zone', 'bcp-47', 'binary'])
+  ajv.addFormat(format, true);
+ajv.addSchema({ $id: 'api', components });
+
+function problemWith(schema: object, value: unknown): string | null {
+  const own = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object;
+  return ajv.validate(own, value) ? null : ajv.errorsText();
+}
+
+/** As a page of documentation puts it together. @throws {Error} for a part that nothing is said of. */
+function sample(given: Schema, at: string): unknown {
+  const schema = resolve(given);
+  const { examples, enum: words, properties, additionalProperties, items, allOf, anyOf, oneOf } = schema;
+  if (schema.const !== undefined) return schema.const;
+  if (examples) return examples[0];
+  if (schema.default !== undefined) return schema.default;
+  if (words) return words[0];
+  const [first] = anyOf ?? oneOf ?? [];
+  if (first) return sample(first, at);
+  if (allOf) return Object.assign({}, ...allOf.map((part) => sample(part, at)));
+  const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
+  if (type === 'array') return items ? [sample(items, `${at}[]`)] : [];
+  if (type === 'boolean') return true;
+  if (type === 'null') return null;
+  if (type !== 'object') throw new Error(`${at} has no example`);
+  const rest = typeof additionalProperties === 'object' ? { other: sample(additionalProperties, `${at}.*`) } : {};
+  return {
+    ...rest,
+    ...Object.fromEntries(
+      Object.entries(properties ?? {}).map(([name, part]) => [name, sample(part, `${at}.${name}`)]),
+    ),
+  };
+}
+
+/** By the first that has it: an answer that several give is one. */
+const bodies = new Map<Media, string>();
+for (const methods of [...Object.values(document.paths), ...Object.values(document.webhooks)])
+  for (const { operationId, requestBody, responses } of Object.values(methods as Record<string, Described>))
+    for (const [place, part] of Object.entries({ body: requestBody ?? {}, ...responses })) {
+      const media = resolve(part).content?.['application/json'];
+      if (media && !bodies.has(media)) bodies.set(media, `${operationId} ${place}`);
+    }
+
+describe('examples', () => {
+  test('are of every kind of body', () => {
+    const places = new Set([...bodies.values()].map((name) => name.split(' ')[1]));
+    expect([...places]).toEqual(expect.arrayContaining(['body', '200', '400', '401', '403', '404', '429', '500']));
+    expect(bodies.size).toBeGreaterThan(200);
+  });
+
+  test.each([...bodies].map(([media, name]) => [name, media] as const))('%s', (name, { schema, examples }) => {
+    const values = examples
+      ? Object.values(examples).map((example) => (resolve(example) as { readonly value: unknown }).value)
+      : [sample(schema, name)];
+    expect(values.length).toBeGreaterThan(0);
+    expect(values.map((value) => problemWith(schema, value)).filter((problem) => problem !== null)).toEqual([]);
+  });
+});

@@ -1,0 +1,17 @@
+import { afterAll, expect, test } from 'bun:test';
+import { arrivals } from '@/http/arrivals.ts';
+
+const { note, answered, leave } = arrivals();
+const listener = Bun.serve({ port: 0, fetch: () => (note(), answered(new Response('here'))) });
+afterAll(() => listener.stop(true));
+
+test('once it is leaving, clients are told to open another connection, and those who never pause do not hold it', async () => {
+  const connectionOf = async () => (await fetch(listener.url)).headers.get('connection');
+  expect(await connectionOf()).not.toBe('close');
+  let isGone = false;
+  const gone = leave().then(() => (isGone = true));
+  const seen = new Set<string | null>();
+  while (!isGone) seen.add(await connectionOf());
+  await gone;
+  expect([...seen]).toEqual(['close']);
+});

@@ -1,0 +1,109 @@
+/** Recipients that hang: whoever is not answered waits by themselves, and delays nobody else's code. */
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { DAY } from '@/core/clock.ts';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { smtpTransport } from '@/mail/smtp.ts';
+import { type MailLane, queueMail } from '@/store/mails.ts';
+import { eventually } from '../support/binary.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+import { startMailServer, type TestMailServer } from '../support/smtp.ts';
+
+setDefaultTimeout(40_000);
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A server that never answers for addresses that begin with `hang`; `asked` are those, in the order of their coming. */
+async function setUp(
+  timeoutMs = 20_000,
+): Promise<{ server: TestMailServer; instance: Instance; asked: string[]; clientId: string }> {
+  const server = await startMailServer();
+  cleanups.push(() => server.close());
+  const asked: string[] = [];
+  server.reply({ recipient: (address) => (address.startsWith('hang') ? (asked.push(address), 'silence') : null) });
+  // No limit but that of the mail is looked at.
+  const instance = await createInstance({
+    mail: smtpTransport({ url: server.url, from: 'no-reply@acme.example', timeoutMs }),
+    environment: { GATEHOUSE_LIMIT_CODES_PER_ADDRESS: '1000' },
+  });
+  cleanups.push(() => instance.services.mail.close());
+  return { server, instance, asked, clientId: (await instance.createApplication()).clientId };
+}
+
+async function askForCode(instance: Instance, clientId: string, email: string): Promise<void> {
+  const { status } = await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+  expect(status).toBe(200);
+}
+
+const arrival = (server: TestMailServer, email: string) =>
+  eventually(`a code arrives at ${email}`, () => server.received.some(({ envelopeTo }) => envelopeTo[0] === email));
+
+function queue({ db, clock }: Instance, lane: MailLane, recipients: readonly string[]): Promise<void> {
+  const mail = {
+    subject: 'Hello',
+    text: 'Hello',
+    html: '<p>Hello</p>',
+    code: null,
+    expiresAt: clock.now() + DAY,
+    lane,
+  };
+  return db.write(SYSTEM_ACTOR, async (unit) => {
+    for (const to of recipients) await queueMail(unit, { to, ...mail });
+  });
+}
+
+const many = (count: number, address: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => address(index));
+
+test('two hundred codes to a domain that hangs delay no code to another', async () => {
+  const { server, instance, asked, clientId } = await setUp();
+  for (const email of many(200, (index) => `hang${index}@slow.example`)) await askForCode(instance, clientId, email);
+  await eventually('some of them hang', () => asked.length >= 6);
+  await askForCode(instance, clientId, 'ada@example.com');
+  await arrival(server, 'ada@example.com');
+  // Nothing of the domain has come back meanwhile, nor has more of it been begun.
+  expect(asked).toHaveLength(6);
+});
+
+test('notices and mails to many that hang, each at a domain of its own, delay no code', async () => {
+  const { server, instance, asked, clientId } = await setUp();
+  await queue(
+    instance,
+    'bulk',
+    many(60, (index) => `hang${index}@bulk${index}.example`),
+  );
+  await queue(
+    instance,
+    'notice',
+    many(60, (index) => `hang${index}@notice${index}.example`),
+  );
+  await eventually('they hang', () => asked.length >= 9);
+  await askForCode(instance, clientId, 'ada@example.com');
+  await arrival(server, 'ada@example.com');
+});
+
+test('codes of one workspace that hang, each at a domain of its own, delay no code of another', async () => {
+  const { server, instance, asked, clientId } = await setUp();
+  for (const email of many(60, (index) => `hang${index}@slow${index}.example`))
+    await askForCode(instance, clientId, email);
+  await eventually('they hang', () => asked.length >= 9);
+  // The console is of no workspace.
+  await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'ada@example.com' } });
+  await arrival(server, 'ada@example.com');
+  expect(asked).toHaveLength(9);
+  // Those of its own wait until the others have shown that they hang: then these give their places back.
+  await askForCode(instance, clientId, 'grace@example.com');
+  await eventually('more of them hang', () => asked.length > 9);
+});
+
+test('what was waited for, and for how long, is on record', async () => {
+  const { server, instance, clientId } = await setUp(1000);
+  await askForCode(instance, clientId, 'hang@slow.example');
+  await instance.services.mail.runOnce();
+  expect(instance.sqlite.query('SELECT status, last_error AS lastError FROM mails').get()).toEqual({
+    status: 'queued',
+    lastError: `the answer to RCPT TO did not come from 127.0.0.1:${server.port} within 1 s`,
+  });
+});

@@ -1,0 +1,110 @@
+/** Every mail in every language: what it says, in both of its parts, and that it can be read wherever mail is read. */
+import { describe, expect, test } from 'bun:test';
+import { contrast, parseHex } from '@/core/accent.ts';
+import { LOCALES } from '@/core/locale.ts';
+import { textsFor } from '@/i18n/catalogue.ts';
+import type { MailContent } from '@/mail/letter.tsx';
+import { type Filling, LETTERS } from '../support/letters.ts';
+
+const FILLING: Filling = {
+  application: { name: 'Northwind Books', logoUrl: 'https://cdn.example/logo.png', accentColor: '#f5d90a' },
+  name: 'Workshop Ltd',
+  url: 'https://id.example/undo-email-change?token=abc&x=1',
+  host: 'id.example',
+  email: 'ada@example.com',
+};
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+
+/** What a reader sees of the HTML part. */
+function seen(html: string): string[] {
+  const body = html
+    .slice(html.indexOf('<body'))
+    .replace(/<div (?:style="display:none|class="accent" aria-hidden)[^>]*>[^<]*<\/div>/g, '');
+  const text = body
+    .replace(/<(?!\/?a\b)[^>]*>/g, '\n')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+    .replace(/[\u00a0\u202f]/g, ' ');
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+const plain = (text: string) =>
+  text
+    .replace(/[\u00a0\u202f]/g, ' ')
+    .split('\n')
+    .map((line) => line.replace(/^- /, '').trim())
+    .filter((line) => line !== '' && !/^@\S+ #\d+$/.test(line));
+
+const everyMail = (locale: (typeof LOCALES)[number]): [string, MailContent][] =>
+  Object.entries(LETTERS).map(([name, make]) => [name, make(locale, FILLING)]);
+
+describe.each(LOCALES)('in %s', (locale) => {
+  const text = textsFor(locale);
+
+  test('every mail says the same in both of its parts', () => {
+    for (const [name, mail] of everyMail(locale)) {
+      const [below] = plain(text('email.linkBelow'));
+      expect([name, seen(mail.html).filter((line) => line !== below)]).toEqual([name, plain(mail.text)]);
+    }
+  });
+
+  test('no mail has a placeholder left, or words of a program', () => {
+    for (const [name, mail] of everyMail(locale))
+      for (const part of [mail.subject, mail.text, seen(mail.html).join('\n')]) {
+        expect([name, /[{}]|\bundefined\b|\bnull\b|\[object|\bNaN\b/.exec(part)?.[0]]).toEqual([name, undefined]);
+        expect([name, part.trim().length > 0]).toEqual([name, true]);
+      }
+  });
+
+  test('every mail names the language that it is in, and its subject is one line', () => {
+    for (const [name, mail] of everyMail(locale)) {
+      expect([name, /<html lang="([^"]*)"/.exec(mail.html)?.[1]]).toEqual([name, text.locale]);
+      expect([name, /[\r\n]|\s{2}/.test(mail.subject)]).toEqual([name, false]);
+      expect([name, mail.html.includes(`<title>${Bun.escapeHTML(mail.subject)}</title>`)]).toEqual([name, true]);
+    }
+  });
+});
+
+test('every mail says why it came, or what to do if it was not the reader', () => {
+  for (const [name, mail] of everyMail('en'))
+    expect([name, /You get this e-mail because|If .*not|nobody/.test(mail.text)]).toEqual([name, true]);
+});
+
+test('a code stands in the subject, where it can be read from a notification, and nowhere in an address', () => {
+  for (const [name, mail] of everyMail('en'))
+    if (mail.text.includes('042917')) expect([name, mail.subject.startsWith('042917 ')]).toEqual([name, true]);
+});
+
+test('a letter survives mail clients: nothing but the logo is loaded, nothing runs, and all styles stand in place', () => {
+  for (const [name, { html }] of everyMail('en')) {
+    expect([name, /<(?:script|link|iframe|form|svg|video)\b|url\(|@import|@font-face/i.exec(html)]).toEqual([
+      name,
+      null,
+    ]);
+    const loaded = [...html.matchAll(/ src="([^"]*)"/g)].map(([, address]) => address);
+    expect([name, loaded.every((address) => address === FILLING.application.logoUrl)]).toEqual([name, true]);
+    expect([name, html.length < 20_000]).toEqual([name, true]);
+    expect(html).toContain('<meta name="color-scheme" content="light dark"/>');
+    expect(html).toContain('@media (prefers-color-scheme:dark)');
+  }
+});
+
+test.each(['#000000', '#ffffff', '#f5d90a', '#2853d8', '#808080', '#16191f', 'red;}', null])(
+  'whatever the colour, a button can be read in light and in dark: %s',
+  (accentColor) => {
+    const filling = { ...FILLING, application: { ...FILLING.application, accentColor } };
+    const { html } = LETTERS['betaMail approved']!('en', filling);
+    const pairs = [
+      [/<td class="accent" style="border-radius:8px;background-color:(#\w{6})/, /<a class="ink"[^>]*;color:(#\w{6})/],
+      [/\.accent\{background-color:(#\w{6})/, /\.ink\{color:(#\w{6})/],
+    ] as const;
+    for (const [fill, ink] of pairs) {
+      const [on, of] = [fill, ink].map((pattern) => parseHex(pattern.exec(html)?.[1] ?? '')!);
+      expect(contrast(on!, of!)).toBeGreaterThan(4.4);
+    }
+  },
+);

@@ -1,0 +1,39 @@
+/** What tests of applications have in common: the calls, and the record that they answer. */
+import type { Instance } from '../../support/instance.ts';
+
+/** The fields of an application, in their order. */
+export const RECORD = [
+  'id',
+  'workspaceId',
+  'clientId',
+  'slug',
+  'name',
+  'stage',
+  'signinGate',
+  'betaRequestPolicy',
+  'signinMethods',
+  'defaultRoles',
+  'sessionTtlSeconds',
+  'returnUrls',
+  'legalUrls',
+  'branding',
+  'clientSecretPrefix',
+  'pendingWork',
+  'archivedAt',
+  'deletedAt',
+  'purgeAfter',
+  'createdAt',
+  'updatedAt',
+];
+
+/** The calls of whoever has a token; the workspace's key unless said otherwise. */
+export const as = (instance: Instance, token: string | undefined = instance.workspaceKey) => ({
+  create: (body?: unknown) => instance.call('POST', '/api/applications', { token, body }),
+  list: (query = '') => instance.call('GET', `/api/applications${query}`, { token }),
+  get: (id: string) => instance.call('GET', `/api/applications/${id}`, { token }),
+  patch: (id: string, body: unknown) => instance.call('PATCH', `/api/applications/${id}`, { token, body }),
+  publish: (id: string, body?: unknown) => instance.call('POST', `/api/applications/${id}/publish`, { token, body }),
+  goLive: (id: string, body?: unknown) => instance.call('POST', `/api/applications/${id}/go-live`, { token, body }),
+});
+
+export const draft = async (instance: Instance, body: unknown = {}) => (await as(instance).create(body)).json.data;

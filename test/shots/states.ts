@@ -1,0 +1,373 @@
+/** Every state of the hosted pages, each with the way there. */
+import { AppError } from '../../src/core/error.ts';
+import type { Locale } from '../../src/core/locale.ts';
+import { renderProblemPage } from '../../src/pages/problem/page.tsx';
+import { ACCOUNT_PARTS } from '../../src/pages/account/parts.ts';
+import { outboxCode, request } from '../support/binary.ts';
+import type { Page } from '../support/browser.ts';
+import { type Application, askForCode, type Scene, signInHere, withPasskeys } from './scene.ts';
+
+export interface State {
+  /** `page/state`. */
+  readonly name: string;
+  /** Leaves the page at the state. */
+  reach(page: Page, scene: Scene): Promise<void>;
+}
+
+async function openSignIn(page: Page, scene: Scene, { clientId }: Application): Promise<void> {
+  await page.open(scene.address('/sign-in', { clientId }));
+}
+
+/** Comes by a right code, and is refused. */
+async function refused(page: Page, scene: Scene, application: Application, email = scene.newEmail()): Promise<void> {
+  await openSignIn(page, scene, application);
+  await signInHere(page, scene, email);
+  await page.untilVisible('#refused');
+}
+
+async function wrongCode(page: Page, { server }: Scene, email: string): Promise<void> {
+  const code = await outboxCode(server, email);
+  await page.fill('#code', code === '000000' ? '000001' : '000000');
+  await page.untilText('#code-error', /\S/);
+  await page.untilVisible('#code:not([readonly])');
+}
+
+/** Clicks what has to be scrolled to first on a small page. */
+async function press(page: Page, selector: string): Promise<void> {
+  await page.untilVisible(selector);
+  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
+  await page.view.click(selector);
+}
+
+const SIGN_IN: readonly State[] = [
+  { name: 'sign-in/start', reach: async (page, scene) => openSignIn(page, scene, await scene.application()) },
+  {
+    name: 'sign-in/last-used',
+    async reach(page, scene) {
+      const application = await scene.application();
+      await openSignIn(page, scene, application);
+      const last = JSON.stringify({ method: 'provider', email: 'ada.lovelace@example.com' });
+      await page.evaluate(`localStorage.setItem('gatehouse.last-sign-in', ${JSON.stringify(last)})`);
+      await page.open('about:blank');
+      await openSignIn(page, scene, application);
+    },
+  },
+  {
+    name: 'sign-in/wrong-address',
+    async reach(page, scene) {
+      await openSignIn(page, scene, await scene.application());
+      await page.fill('#email', 'ada.lovelace');
+      await page.view.press('Enter');
+      await page.untilText('#email-error', /\S/);
+    },
+  },
+  {
+    name: 'sign-in/code',
+    async reach(page, scene) {
+      await openSignIn(page, scene, await scene.application());
+      await askForCode(page, scene.newEmail());
+    },
+  },
+  {
+    name: 'sign-in/code-wrong',
+    async reach(page, scene) {
+      const email = scene.newEmail();
+      await openSignIn(page, scene, await scene.application());
+      await askForCode(page, email);
+      await wrongCode(page, scene, email);
+    },
+  },
+  {
+    name: 'sign-in/code-dead',
+    async reach(page, scene) {
+      const email = scene.newEmail();
+      await openSignIn(page, scene, await scene.application());
+      await askForCode(page, email);
+      for (let tries = 0; tries < 5; tries += 1) {
+        await page.evaluate(`document.querySelector('#code-error').textContent = ''`);
+        await wrongCode(page, scene, email);
+      }
+      await page.untilVisible('[data-spent]');
+    },
+  },
+  {
+    name: 'sign-in/mail-off',
+    async reach(page, { fresh, locale }) {
+      await page.open(`${fresh.url}/sign-in?locale=${locale}`);
+      await askForCode(page, 'ada.lovelace@example.com');
+    },
+  },
+  {
+    name: 'sign-in/waitlist',
+    reach: async (page, scene) => refused(page, scene, await scene.application('private_beta')),
+  },
+  {
+    name: 'sign-in/requested',
+    async reach(page, scene) {
+      await refused(page, scene, await scene.application('private_beta'));
+      await page.view.click('#interest');
+      await page.untilVisible('#refused:not(:has(#interest))');
+    },
+  },
+  { name: 'sign-in/closed', reach: async (page, scene) => refused(page, scene, await scene.application('closed')) },
+  {
+    name: 'sign-in/will-be-told',
+    async reach(page, scene) {
+      await refused(page, scene, await scene.application('closed'));
+      await page.view.click('#interest');
+      await page.untilVisible('#refused:not(:has(#interest))');
+    },
+  },
+  { name: 'sign-in/draft', reach: async (page, scene) => refused(page, scene, await scene.application('draft')) },
+  {
+    name: 'sign-in/archived',
+    async reach(page, scene) {
+      const application = await scene.application('closed');
+      await openSignIn(page, scene, application);
+      await askForCode(page, scene.newEmail());
+      await scene.archive(application);
+      await page.pressKeys('000000');
+      await page.untilVisible('[data-spent]');
+      await page.view.click('#resend');
+      await page.untilVisible('#refused');
+    },
+  },
+  {
+    name: 'sign-in/blocked',
+    async reach(page, scene) {
+      const [email, application] = [scene.newEmail(), await scene.application()];
+      const { userId } = await scene.person(email, application);
+      await scene.manage('POST', `/api/applications/${application.id}/users/${userId}/ban`);
+      await later(scene);
+      await refused(page, scene, application, email);
+    },
+  },
+  {
+    name: 'sign-in/deleted',
+    async reach(page, scene) {
+      const [email, application] = [scene.newEmail(), await scene.application()];
+      await openSignIn(page, scene, application);
+      await page.open(`${scene.address('/sign-in', { clientId: application.clientId, email })}#error=user_deleted`);
+      await page.untilVisible('#refused');
+    },
+  },
+  {
+    name: 'sign-in/moved',
+    async reach(page, scene) {
+      const [email, application] = [scene.newEmail(), await scene.application()];
+      await page.open(`${scene.address('/sign-in', { clientId: application.clientId, email })}#error=email_archived`);
+      await page.untilVisible('#refused');
+    },
+  },
+  {
+    name: 'sign-in/opened',
+    async reach(page, scene) {
+      const application = await scene.application('private_beta');
+      await refused(page, scene, application);
+      await scene.manage('POST', `/api/applications/${application.id}/signin-gate`, { gate: 'public' });
+      // It looks for itself when it is looked at again.
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+      await page.untilVisible('#sign-in-now');
+    },
+  },
+  {
+    name: 'sign-in/passkey-offer',
+    async reach(page, scene) {
+      await withPasskeys(page);
+      await openSignIn(page, scene, await scene.application());
+      await signInHere(page, scene, scene.newEmail());
+      await page.untilVisible('#offer');
+    },
+  },
+  {
+    name: 'sign-in/signed-in',
+    async reach(page, scene) {
+      const application = await scene.application();
+      await openSignIn(page, scene, application);
+      await page.evaluate(`localStorage.setItem('gatehouse.passkey-offered', 'before')`);
+      await signInHere(page, scene, scene.newEmail());
+      await page.untilVisible('#signed-in');
+    },
+  },
+];
+
+const later = ({ server }: Scene) => request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
+
+/** A device asks; the page that decides over it is opened. */
+async function device(page: Page, scene: Scene): Promise<Application> {
+  const application = await scene.application();
+  const body = { client_id: application.clientId, device_name: 'harbour-cli on build-07' };
+  const { json } = await request(scene.server, 'POST', '/api/v1/device/code', { body });
+  await page.open(scene.address('/device', { code: json.user_code }));
+  return application;
+}
+
+async function deviceRequest(page: Page, scene: Scene): Promise<void> {
+  const email = scene.newEmail();
+  const application = await device(page, scene);
+  await scene.person(email, application);
+  await later(scene);
+  await signInHere(page, scene, email);
+  await page.untilVisible('#confirm');
+}
+
+const DEVICE: readonly State[] = [
+  { name: 'device/code', reach: (page, scene) => page.open(scene.address('/device')) },
+  { name: 'device/wrong', reach: (page, scene) => page.open(scene.address('/device', { code: 'BCDF-GHJK' })) },
+  { name: 'device/sign-in', reach: async (page, scene) => void (await device(page, scene)) },
+  { name: 'device/request', reach: deviceRequest },
+  {
+    name: 'device/approved',
+    async reach(page, scene) {
+      await deviceRequest(page, scene);
+      await press(page, '#approve');
+      await page.untilVisible('#approved');
+    },
+  },
+  {
+    name: 'device/declined',
+    async reach(page, scene) {
+      await deviceRequest(page, scene);
+      await press(page, '#deny');
+      await page.untilVisible('#declined');
+    },
+  },
+  {
+    name: 'device/failed',
+    async reach(page, scene) {
+      await deviceRequest(page, scene);
+      await page.evaluate(`void (window.fetch = () => Promise.reject(new TypeError('offline')))`);
+      await press(page, '#approve');
+      await page.untilVisible('#failed');
+    },
+  },
+];
+
+/** The link is good once: what comes after it follows in the same page. */
+const SETUP: readonly State[] = [
+  { name: 'setup/ask', reach: (page, { fresh, locale }) => page.open(`${fresh.setupUrl!}&locale=${locale}`) },
+  {
+    name: 'setup/done',
+    async reach(page, { fresh, locale }) {
+      await page.open(`${fresh.setupUrl!}&locale=${locale}`);
+      await page.fill('#email', 'ada.lovelace@example.com');
+      await page.view.press('Enter');
+      await page.untilVisible('#done');
+    },
+  },
+  {
+    name: 'setup/key',
+    async reach(page) {
+      await press(page, '#create-key');
+      await page.untilVisible('#key');
+    },
+  },
+  { name: 'setup/spent', reach: (page, { fresh, locale }) => page.open(`${fresh.setupUrl!}&locale=${locale}`) },
+];
+
+const UNDO: readonly State[] = [
+  {
+    name: 'undo/ask',
+    async reach(page, scene) {
+      const application = await scene.application();
+      const [from, to] = [scene.newEmail(), scene.newEmail('countess')];
+      const { token } = await scene.person(from, application);
+      const { server } = scene;
+      const call = async (path: string, body: object) =>
+        (await request(server, 'POST', `/api/account${path}`, { token, body })).json.data;
+      const confirm = async (path: string, { challengeId }: { challengeId: string }, email: string) =>
+        call(`${path}/confirm`, { challengeId, code: await outboxCode(server, email) });
+      await later(scene);
+      await confirm('/proof', await call('/proof', { purpose: 'email_change', target: to }), from);
+      await confirm('/email', await call('/email', { email: to }), to);
+      const { json } = await request(server, 'GET', `/test/outbox?to=${from}`);
+      const link = /\/undo-email-change\?token=([\w-]+)/.exec(json.data.items[0].text)!;
+      await page.open(scene.address('/undo-email-change', { token: link[1]! }));
+    },
+  },
+  {
+    name: 'undo/done',
+    async reach(page) {
+      const title = await page.text('h1');
+      await press(page, 'button.primary');
+      await page.untilText('h1', new RegExp(`^(?!${RegExp.escape(title)}$).`));
+    },
+  },
+];
+
+/** A problem that is hard to have: as the server would answer it, under the policy of its pages. */
+function problem(code: 'forbidden' | 'unavailable', { retryAfterSeconds }: { retryAfterSeconds?: number } = {}): State {
+  const error = new AppError(code, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  return {
+    name: `problem/${error.status}`,
+    async reach(page, scene) {
+      const address = scene.address('/nothing');
+      await page.open(address);
+      const requestId = 'req_01kat1h5ppe3bv2d9g3wq5r1xm';
+      const html = renderProblemPage(error, { request: new Request(address), requestId });
+      const [, body] = /<body>([^]*)<\/body>/.exec(html)!;
+      await page.evaluate(`void (document.body.innerHTML = ${JSON.stringify(body)})`);
+    },
+  };
+}
+
+const PROBLEMS: readonly State[] = [
+  {
+    name: 'problem/400',
+    async reach(page, scene) {
+      const { clientId } = await scene.application();
+      await page.open(scene.address('/sign-in', { clientId, returnTo: 'https://elsewhere.example/' }));
+    },
+  },
+  problem('forbidden'),
+  { name: 'problem/404', reach: (page, scene) => page.open(scene.address('/nothing')) },
+  {
+    name: 'problem/429',
+    async reach(page, scene) {
+      const address = scene.address('/setup', { token: 'gone' });
+      for (let asked = 0; asked < 31; asked += 1) await fetch(address);
+      await page.open(address);
+    },
+  },
+  problem('unavailable', { retryAfterSeconds: 5 }),
+];
+
+/** The first part signs in; the others go on with its session. */
+const ACCOUNT: readonly State[] = [
+  {
+    name: 'account/sign-in-first',
+    async reach(page, scene) {
+      const { clientId } = await scene.application();
+      await page.open(scene.address('/account', { clientId }));
+      await page.untilVisible('#email-form');
+    },
+  },
+  ...ACCOUNT_PARTS.map((part) => ({
+    name: `account/${part}`,
+    async reach(page: Page, scene: Scene) {
+      const email = scene.newEmail();
+      const application = await scene.application();
+      const { token } = await scene.person(email, application);
+      const address = scene
+        .address(`/account/${part}`, { clientId: application.clientId })
+        .replace(scene.server.url, scene.ownUrl);
+      await page.open(address);
+      await page.untilVisible('#email-form');
+      const headers = JSON.stringify({ authorization: `Bearer ${token}` });
+      await page.evaluate(`fetch('/account/session', { method: 'PUT', headers: ${headers} }).then(({ ok }) => ok)`);
+      await page.open('about:blank');
+      await page.open(address);
+      await page.untilVisible('main.account-part h1');
+      await page.untilVisible('main:not(:has(.skeleton, [aria-busy=true]))');
+    },
+  })),
+];
+
+/** In an order in which those that follow one another do. */
+export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
+
+/** States that only go on from where the one before has led. */
+export const CONTINUED = new Set(['setup/key', 'undo/done']);
+
+/** Languages that the pictures are made in where none is given. */
+export const SHOWN_LOCALES: readonly Locale[] = ['en', 'de', 'el'];

@@ -1,0 +1,107 @@
+/** Every mail there is, with the same text wherever it has room for one. */
+import type { Locale } from '@/core/locale.ts';
+import type { MailContent, Sender } from '@/mail/letter.tsx';
+import * as account from '@/mail/messages/account.ts';
+import * as change from '@/mail/messages/account-change.ts';
+import { betaMail } from '@/mail/messages/beta.ts';
+import { invitationMail } from '@/mail/messages/invitation.ts';
+import { lifecycleCodeMail } from '@/mail/messages/lifecycle-code.ts';
+import { quarantineMail } from '@/mail/messages/quarantine.ts';
+import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
+
+/** What a mail is filled with. */
+export interface Filling {
+  readonly application: Sender;
+  /** Names of workspaces, passkeys, devices and providers. */
+  readonly name: string;
+  /** Where links lead and webhooks go. */
+  readonly url: string;
+  readonly host: string;
+  readonly email: string;
+}
+
+/** One text in every place, in the path or query of addresses. */
+export function filledWith(text: string): Filling {
+  return {
+    application: { name: text, logoUrl: `https://x.example/${text}`, accentColor: text },
+    name: text,
+    url: `https://id.example/?${text}`,
+    host: text,
+    email: text,
+  };
+}
+
+type Maker = (locale: Locale, filling: Filling) => MailContent;
+
+const CODE = { code: '042917', lifetimeMinutes: 10 } as const;
+const RETENTION = { auditDays: 365, mailDays: 30 } as const;
+
+const confirmation =
+  (make: (filling: Filling) => account.Confirmation): Maker =>
+  (locale, filling) =>
+    account.accountCodeMail({ locale, application: filling.application, confirmation: make(filling), ...CODE });
+
+const lifecycle =
+  (kind: 'archive' | 'delete' | 'hide_now'): Maker =>
+  (locale, { application }) =>
+    lifecycleCodeMail({ locale, kind, applicationName: application.name, graceDays: 90, ...CODE });
+
+const invitation =
+  (role: 'owner' | 'admin' | 'member'): Maker =>
+  (locale, { name, url }) =>
+    invitationMail({ locale, workspaceName: name, role, url });
+
+const quarantine =
+  (failedAttempts: number | null): Maker =>
+  (locale, { application, name, url }) =>
+    quarantineMail({ locale, workspaceName: name, applicationName: application.name, url, failedAttempts });
+
+const changed =
+  (make: (filling: Filling) => change.AccountChange): Maker =>
+  (locale, filling) =>
+    change.accountChangeMail(locale, filling.application, make(filling));
+
+/** By the function that makes it, and what about; each function of `mail/messages` is here. */
+export const LETTERS: Readonly<Record<string, Maker>> = {
+  signInCodeMail: (locale, { application, host }) => signInCodeMail({ locale, application, host, ...CODE }),
+  'accountCodeMail session': confirmation(() => ({ kind: 'proof', purpose: 'session', minutes: 10 })),
+  'accountCodeMail move': confirmation(({ email }) => ({ kind: 'proof', purpose: 'email_change', email })),
+  'accountCodeMail deletion': confirmation(() => ({ kind: 'proof', purpose: 'account_deletion' })),
+  'accountCodeMail export': confirmation(() => ({ kind: 'proof', purpose: 'account_export', minutes: 10 })),
+  'accountCodeMail provider': confirmation(() => ({ kind: 'proof', purpose: 'provider_removal' })),
+  'accountCodeMail profile': confirmation(() => ({ kind: 'proof', purpose: 'profile', minutes: 10 })),
+  'accountCodeMail new address': confirmation(() => ({ kind: 'email_change' })),
+  'accountCodeMail delete': confirmation(() => ({ kind: 'account_deletion', retention: RETENTION })),
+  accountDeletedMail: (locale, { application }) => account.accountDeletedMail(locale, application, RETENTION),
+  'accountChangeMail passkey': changed(({ name }) => ({ kind: 'passkey_added', name })),
+  'accountChangeMail no passkey': changed(({ name }) => ({ kind: 'passkey_removed', name })),
+  'accountChangeMail provider': changed(({ name, email }) => ({ kind: 'provider_linked', provider: name, email })),
+  'accountChangeMail unnamed provider': changed(({ name: provider }) => ({
+    kind: 'provider_linked',
+    provider,
+    email: null,
+  })),
+  'accountChangeMail no provider': changed(({ name, email }) => ({ kind: 'provider_unlinked', provider: name, email })),
+  'accountChangeMail no unnamed provider': changed(({ name: provider }) => ({
+    kind: 'provider_unlinked',
+    provider,
+    email: null,
+  })),
+  'accountChangeMail device': changed(({ name }) => ({ kind: 'device_connected', name })),
+  emailChangedMail: (locale, { application, url }) => change.emailChangedMail(locale, application, { url, days: 7 }),
+  'emailUndoneMail back': (locale, { application }) => change.emailUndoneMail(locale, application, true),
+  'emailUndoneMail gone': (locale, { application }) => change.emailUndoneMail(locale, application, false),
+  addressProvedMail: (locale, { application }) => change.addressProvedMail(locale, application),
+  addressTakenMail: (locale, { application }) => change.addressTakenMail(locale, application),
+  'betaMail approved': (locale, { application, url }) => betaMail('approved', locale, application, url),
+  'betaMail declined': (locale, { application, url }) => betaMail('declined', locale, application, url),
+  'betaMail launched': (locale, { application, url }) => betaMail('launched', locale, application, url),
+  'invitationMail owner': invitation('owner'),
+  'invitationMail admin': invitation('admin'),
+  'invitationMail member': invitation('member'),
+  'lifecycleCodeMail archive': lifecycle('archive'),
+  'lifecycleCodeMail delete': lifecycle('delete'),
+  'lifecycleCodeMail hide': lifecycle('hide_now'),
+  'quarantineMail gone': quarantine(null),
+  'quarantineMail failed': quarantine(15),
+};
