@@ -24,6 +24,8 @@ interface Locked {
   readonly optionalDependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
   readonly optionalPeers?: readonly string[];
+  /** Of native code for one kind of processor: the binary carries none of those. */
+  readonly cpu?: unknown;
 }
 
 type LockEntry = readonly [id: string, registry: string, needs: Locked, integrity: string];
@@ -47,12 +49,13 @@ export function productionPackages(): PackagePart[] {
     return null;
   }
 
-  /** @returns the package's id, or null where it is not installed. */
+  /** @returns the package's id, or null where it is not installed or no part of the binary. */
   function add(name: string, from: readonly string[]): string | null {
     const place = placeOf(name, from);
     const entry = place && lock.packages[place.join('/')];
     if (!place || !entry) return null;
     const [id, , needs, integrity] = entry;
+    if (needs.cpu !== undefined) return null;
     if (parts.has(id)) return id;
     const folder = join(ROOT, 'node_modules', place.join('/node_modules/'));
     const at = id.lastIndexOf('@');

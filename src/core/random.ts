@@ -1,5 +1,5 @@
 /** The one source of randomness: everything unguessable comes from the operating system's generator through here. */
-import { randomInt } from 'node:crypto';
+import { alphabet as alphabetOf, generateRandomString } from 'oslo/crypto';
 
 /** Random values; none of them is predictable, but for `fraction`. */
 export interface Random {
@@ -15,7 +15,7 @@ export interface Random {
 /** From the operating system's generator; `fraction` alone is not. */
 export const systemRandom: Random = {
   bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
-  digits: (length) => String(randomInt(10 ** length)).padStart(length, '0'),
-  text: (alphabet, length) => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''),
+  digits: (length) => generateRandomString(length, alphabetOf('0-9')),
+  text: (alphabet, length) => generateRandomString(length, alphabet),
   fraction: () => Math.random(),
 };

@@ -3,7 +3,7 @@ import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
 import { emit } from '../events/emit.ts';
-import { type ExpiredSession, listExpiredSessions, noteExpiryReported } from '../store/sessions.ts';
+import { type ExpiredSession, listExpiredSessions, noteExpiryReported } from '../store/expired-sessions.ts';
 import { findSubscribers } from '../store/webhooks.ts';
 import type { Job } from './scheduler.ts';
 

@@ -8,6 +8,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+import { base64url } from 'oslo/encoding';
 import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { AppError } from '../../core/error.ts';
 import type { RelyingParty } from '../../core/relying-party.ts';
@@ -20,7 +21,7 @@ const ALGORITHMS = [-8, -7, -257];
 
 type Challenge = Uint8Array<ArrayBuffer>;
 
-const toBase64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+const toBase64Url = (bytes: Uint8Array) => base64url.encode(bytes, { includePadding: false });
 
 /**
  * What identifies a person to their authenticator: our id for them, which says nothing about them, with the workspace that
