@@ -385,8 +385,8 @@ export const de: Catalogue = {
     'profile.country': 'Land',
     'profile.currency': 'Währung',
     'profile.measurement': 'Einheiten',
-    'profile.measurement.metric': 'Kilometer und Kilogramm (metrisch)',
-    'profile.measurement.imperial': 'Meilen und Pfund (imperial)',
+    'profile.measurement.metric': 'Kilometer und Kilogramm',
+    'profile.measurement.imperial': 'Meilen und Pfund',
     'picture.title': 'Bilder',
     'picture.lead': 'Werden neben Ihrem Namen angezeigt.',
     'picture.avatar': 'Profilbild',
@@ -493,7 +493,7 @@ export const de: Catalogue = {
     'application.rejoin': 'Wieder beitreten',
     'application.workspaceMember':
       'Sie sind Mitglied eines Workspace und können {app} nicht verlassen. Ein Inhaber des Workspace muss Sie zuerst daraus entfernen.',
-    'undo.title': 'Änderung der E-Mail-Adresse rückgängig machen?',
+    'undo.title': 'Änderung der E‑Mail-Adresse rückgängig machen?',
     'undo.lead': 'Ihr Konto erhält wieder die Adresse, an die dieser Link gesendet wurde.',
     'undo.effect':
       'Alle, die dort angemeldet sind, werden abgemeldet, verbundene Geräte werden getrennt, und Passkeys und Anmeldeanbieter, die seit der Änderung hinzugefügt wurden, werden entfernt.',

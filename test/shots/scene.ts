@@ -5,12 +5,11 @@ import {
   outboxCode,
   request,
   type RunningServer,
-  signIn,
   startEphemeral,
   startServer,
 } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
-import { addAuthenticator } from '../browser/virtual-authenticator.ts';
+import { addAuthenticator, type VirtualAuthenticator } from '../browser/virtual-authenticator.ts';
 
 export interface Application {
   readonly id: string;
@@ -19,6 +18,13 @@ export interface Application {
 
 /** How an application stands; live and open to everybody where left out. */
 type Standing = 'public' | 'private_beta' | 'closed' | 'draft';
+
+export interface State {
+  /** `page/state`. */
+  readonly name: string;
+  /** Leaves the page at the state. */
+  reach(page: Page, scene: Scene): Promise<void>;
+}
 
 export interface Scene {
   /** Captures its mail; reached by name, since an address has no passkeys. */
@@ -31,7 +37,7 @@ export interface Scene {
   /** An address nobody has used yet. */
   newEmail(name?: string): string;
   manage(method: string, path: string, body?: unknown): Promise<any>;
-  application(standing?: Standing): Promise<Application>;
+  application(standing?: Standing, name?: string): Promise<Application>;
   archive(application: Application): Promise<void>;
   /** Somebody with a filled account. @returns their session. */
   person(email: string, application: Application): Promise<{ readonly token: string; readonly userId: string }>;
@@ -41,6 +47,9 @@ export interface Scene {
   address(path: string, parameters?: Record<string, string>): string;
   stop(): Promise<void>;
 }
+
+/** As long as people make them. */
+export const LONG_NAME = 'Donaudampfschifffahrtsgesellschaft Kundenbereich und Frachtverwaltung';
 
 const ACCENT = '#0f766e';
 const LEGAL = {
@@ -63,8 +72,8 @@ export async function setScene(locale: string): Promise<Scene> {
   }
   const manage = (method: string, path: string, body?: unknown) => call(server.workspaceKey, method, path, body);
 
-  async function application(standing: Standing = 'public'): Promise<Application> {
-    const made = await manage('POST', '/api/applications', { name: 'Harbour', branding: { accentColor: ACCENT } });
+  async function application(standing: Standing = 'public', name = 'Harbour'): Promise<Application> {
+    const made = await manage('POST', '/api/applications', { name, branding: { accentColor: ACCENT } });
     await manage('PATCH', `/api/applications/${made.id}`, { legalUrls: LEGAL });
     if (standing === 'draft') return made;
     for (const step of ['publish', 'go-live']) await manage('POST', `/api/applications/${made.id}/${step}`);
@@ -75,12 +84,16 @@ export async function setScene(locale: string): Promise<Scene> {
   const passMinute = () => request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });
 
   /** A session from another browser. */
-  async function signInWith(agent: string, email: string, clientId: string): Promise<void> {
+  async function signInWith(
+    agent: string,
+    email: string,
+    clientId: string,
+  ): Promise<{ token: string; userId: string }> {
     const headers = { 'user-agent': agent };
     const post = async (path: string, body: object) =>
       (await request(server, 'POST', `/api/v1/auth/otp/${path}`, { body, headers })).json.data;
     const { challengeId } = await post('send', { email, clientId, locale });
-    await post('verify', { challengeId, code: await outboxCode(server, email) });
+    return post('verify', { challengeId, code: await outboxCode(server, email) });
   }
 
   async function connectDevice(give: typeof manage, client_id: string): Promise<void> {
@@ -106,7 +119,7 @@ export async function setScene(locale: string): Promise<Scene> {
       await manage('POST', `${path}/confirm`, { challengeId, code: await outboxCode(server, 'owner@example.test') });
     },
     async person(email, { clientId }) {
-      const { token, userId } = await signIn(server, email, clientId);
+      const { token, userId } = await signInWith(DESKTOP, email, clientId);
       const give = (method: string, path: string, body: unknown) => call(token, method, `/api/account${path}`, body);
       await give('PATCH', '/profile/identity', {
         givenName: 'Ada',
@@ -154,6 +167,7 @@ export async function setScene(locale: string): Promise<Scene> {
   };
 }
 
+const DESKTOP = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 
@@ -183,6 +197,7 @@ const ENTITY = {
 /** Forgets what earlier states have left in the browser. */
 export async function forgetEverything(page: Page, { server, ownUrl, fresh }: Scene): Promise<void> {
   await page.open('about:blank');
+  await keepers.get(page)?.clear();
   for (const origin of [server.url, ownUrl, fresh.url])
     await page.view.cdp('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
 }
@@ -201,5 +216,16 @@ export async function signInHere(page: Page, { server }: Scene, email: string): 
   await page.pressKeys(await outboxCode(server, email));
 }
 
+/** Clicks what has to be scrolled to first on a small page. */
+export async function press(page: Page, selector: string): Promise<void> {
+  await page.untilVisible(selector);
+  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
+  await page.view.click(selector);
+}
+
+const keepers = new WeakMap<Page, VirtualAuthenticator>();
+
 /** The browser can keep passkeys from now on. */
-export const withPasskeys = (page: Page) => addAuthenticator(page);
+export async function withPasskeys(page: Page): Promise<void> {
+  if (!keepers.has(page)) keepers.set(page, await addAuthenticator(page));
+}

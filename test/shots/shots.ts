@@ -50,14 +50,15 @@ if (!(await Bun.file(BINARY).exists())) {
 let drawn = 0;
 const failed: string[] = [];
 
-/** One picture for each scheme and width, as high as the page. */
+/** One picture for each scheme and width, as high as the page; what lies over the page is drawn as it is seen. */
 async function draw(page: Page, locale: string, name: string): Promise<void> {
   for (const scheme of schemes)
     for (const width of widths) {
       await look(page, scheme, Number(width));
+      const isCovered = await page.isVisible('dialog[open]');
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       const clip = { x: 0, y: 0, width: Number(width), height, scale: 1 };
-      const picture = { format: 'png', captureBeyondViewport: true, clip };
+      const picture = isCovered ? { format: 'png' } : { format: 'png', captureBeyondViewport: true, clip };
       const { data } = (await page.view.cdp('Page.captureScreenshot', picture)) as { data: string };
       const file = join(options.out, locale, `${scheme}-${width}`, `${name.replace('/', '-')}.png`);
       await Bun.write(file, Buffer.from(data, 'base64'));

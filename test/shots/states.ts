@@ -2,17 +2,19 @@
 import { AppError } from '../../src/core/error.ts';
 import type { Locale } from '../../src/core/locale.ts';
 import { renderProblemPage } from '../../src/pages/problem/page.tsx';
-import { ACCOUNT_PARTS } from '../../src/pages/account/parts.ts';
 import { outboxCode, request } from '../support/binary.ts';
 import type { Page } from '../support/browser.ts';
-import { type Application, askForCode, type Scene, signInHere, withPasskeys } from './scene.ts';
-
-export interface State {
-  /** `page/state`. */
-  readonly name: string;
-  /** Leaves the page at the state. */
-  reach(page: Page, scene: Scene): Promise<void>;
-}
+import { ACCOUNT } from './account-states.ts';
+import {
+  type Application,
+  askForCode,
+  LONG_NAME,
+  press,
+  type Scene,
+  signInHere,
+  type State,
+  withPasskeys,
+} from './scene.ts';
 
 async function openSignIn(page: Page, scene: Scene, { clientId }: Application): Promise<void> {
   await page.open(scene.address('/sign-in', { clientId }));
@@ -32,15 +34,12 @@ async function wrongCode(page: Page, { server }: Scene, email: string): Promise<
   await page.untilVisible('#code:not([readonly])');
 }
 
-/** Clicks what has to be scrolled to first on a small page. */
-async function press(page: Page, selector: string): Promise<void> {
-  await page.untilVisible(selector);
-  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView({ block: 'center' })`);
-  await page.view.click(selector);
-}
-
 const SIGN_IN: readonly State[] = [
   { name: 'sign-in/start', reach: async (page, scene) => openSignIn(page, scene, await scene.application()) },
+  {
+    name: 'sign-in/long-name',
+    reach: async (page, scene) => openSignIn(page, scene, await scene.application('public', LONG_NAME)),
+  },
   {
     name: 'sign-in/last-used',
     async reach(page, scene) {
@@ -332,42 +331,11 @@ const PROBLEMS: readonly State[] = [
   problem('unavailable', { retryAfterSeconds: 5 }),
 ];
 
-/** The first part signs in; the others go on with its session. */
-const ACCOUNT: readonly State[] = [
-  {
-    name: 'account/sign-in-first',
-    async reach(page, scene) {
-      const { clientId } = await scene.application();
-      await page.open(scene.address('/account', { clientId }));
-      await page.untilVisible('#email-form');
-    },
-  },
-  ...ACCOUNT_PARTS.map((part) => ({
-    name: `account/${part}`,
-    async reach(page: Page, scene: Scene) {
-      const email = scene.newEmail();
-      const application = await scene.application();
-      const { token } = await scene.person(email, application);
-      const address = scene
-        .address(`/account/${part}`, { clientId: application.clientId })
-        .replace(scene.server.url, scene.ownUrl);
-      await page.open(address);
-      await page.untilVisible('#email-form');
-      const headers = JSON.stringify({ authorization: `Bearer ${token}` });
-      await page.evaluate(`fetch('/account/session', { method: 'PUT', headers: ${headers} }).then(({ ok }) => ok)`);
-      await page.open('about:blank');
-      await page.open(address);
-      await page.untilVisible('main.account-part h1');
-      await page.untilVisible('main:not(:has(.skeleton, [aria-busy=true]))');
-    },
-  })),
-];
-
 /** In an order in which those that follow one another do. */
 export const STATES: readonly State[] = [...SIGN_IN, ...DEVICE, ...SETUP, ...UNDO, ...PROBLEMS, ...ACCOUNT];
 
 /** States that only go on from where the one before has led. */
-export const CONTINUED = new Set(['setup/key', 'undo/done']);
+export const CONTINUED = new Set(['setup/key', 'undo/done', 'account/close-code']);
 
 /** Languages that the pictures are made in where none is given. */
 export const SHOWN_LOCALES: readonly Locale[] = ['en', 'de', 'el'];

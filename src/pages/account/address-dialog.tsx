@@ -178,7 +178,7 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
           />
         )}
         <div class="dialog-actions">
-          <Button look="quiet" onClick={onClose}>
+          <Button look="plain" onClick={onClose}>
             {text('account.cancel')}
           </Button>
           <Button id="address-save" type="submit" busyText={form.isSaving && text('account.saving')}>

@@ -86,6 +86,11 @@ export function CloseDialog({ asked, askAgain, onClose }: CloseDialogProps) {
               onDigits={setDigits}
               onComplete={() => setError(null)}
             />
+            <p class="hint">
+              <button class="link" type="button" onClick={() => void sendAgain()}>
+                {text('signin.resend')}
+              </button>
+            </p>
           </>
         ) : (
           <>
@@ -108,11 +113,6 @@ export function CloseDialog({ asked, askAgain, onClose }: CloseDialogProps) {
           <Button look="plain" onClick={onClose}>
             {text('account.cancel')}
           </Button>
-          {isConfirmed && (
-            <Button look="plain" onClick={() => void sendAgain()}>
-              {text('signin.resend')}
-            </Button>
-          )}
           <Button
             id="close-submit"
             type="submit"

@@ -135,7 +135,7 @@ export function CropDialog({ kind, image, onSaved, onClose }: CropDialogProps) {
       </label>
       <FieldError id="crop" error={error} />
       <div class="dialog-actions">
-        <Button look="quiet" onClick={onClose}>
+        <Button look="plain" onClick={onClose}>
           {text('account.cancel')}
         </Button>
         <Button id="crop-save" busyText={isSending && text('account.picture.uploading')} onClick={() => void send()}>

@@ -30,7 +30,7 @@ export function EmailSection() {
       <Rows>
         <Row
           icon={<Icon of={Mail} />}
-          title={<span translate={false}>{email}</span>}
+          title={<EmailAddress of={email} />}
           detail={
             emailVerifiedAt === null
               ? text('account.email.unconfirmed')
@@ -65,5 +65,17 @@ export function EmailSection() {
         )}
       </div>
     </Section>
+  );
+}
+
+/** Where it is too long for its line, its domain goes to the next as a whole. */
+function EmailAddress({ of: email }: { of: string }) {
+  const at = email.lastIndexOf('@');
+  return (
+    <span translate={false}>
+      {email.slice(0, at)}
+      <wbr />
+      {email.slice(at)}
+    </span>
   );
 }

@@ -127,7 +127,7 @@ export function EntityDialog({ entity, addresses, onSaved, onClose }: EntityDial
           onChoose={(addressId) => set({ addressId })}
         />
         <div class="dialog-actions">
-          <Button look="quiet" onClick={onClose}>
+          <Button look="plain" onClick={onClose}>
             {text('account.cancel')}
           </Button>
           <Button id="entity-save" type="submit" busyText={form.isSaving && text('account.saving')}>

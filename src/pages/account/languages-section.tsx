@@ -168,7 +168,7 @@ function LanguageDialog({ known, onAdded, onClose }: LanguageDialogProps) {
           onChoose={(level) => set({ level })}
         />
         <div class="dialog-actions">
-          <Button look="quiet" onClick={onClose}>
+          <Button look="plain" onClick={onClose}>
             {text('account.cancel')}
           </Button>
           <Button id="language-save" type="submit" busyText={form.isSaving && text('account.saving')}>

@@ -1,5 +1,6 @@
 /** The language of pages and e-mails, and the time zone. */
 import { LOCALES } from '../../core/locale.ts';
+import { browserTimezone } from '../browser/timing.ts';
 import { LANGUAGE_NAMES } from '../components/language-switch.tsx';
 import { Section } from '../components/rows.tsx';
 import { type SelectChoice, SelectField } from '../components/select-field.tsx';
@@ -18,8 +19,11 @@ export function LocaleForm() {
   const toast = useToast();
   const { account, api, change } = useAccount();
   const { locale, timezone } = account.identity;
-  const form = useForm({ locale: locale ?? '', timezone: timezone === null ? '' : zoneName(timezone) }, () =>
-    text('account.field.invalid'),
+  // Who signed in without a browser, as by an API, is told where this one is; it counts once it is saved.
+  const form = useForm(
+    { locale: locale ?? '', timezone: zoneName(timezone ?? '') },
+    () => text('account.field.invalid'),
+    timezone === null ? { timezone: zoneName(browserTimezone() ?? '') } : {},
   );
   const { values, errors, set } = form;
 
@@ -62,7 +66,7 @@ export function LocaleForm() {
             id="timezone"
             label={text('account.profile.timezone')}
             value={values.timezone}
-            choices={timeZoneChoices(timezone)}
+            choices={timeZoneChoices(timezone ?? (values.timezone || null))}
             none={text('account.notChosen')}
             hint={
               values.timezone && text('account.profile.timezoneNow', { time: timeIn(values.timezone, text.locale) })
@@ -71,7 +75,7 @@ export function LocaleForm() {
             onChoose={(chosen) => set({ timezone: chosen })}
           />
         </div>
-        <SaveRow id="locale-save" isSaving={form.isSaving} />
+        <SaveRow id="locale-save" isSaving={form.isSaving} isChanged={form.isChanged} />
       </form>
     </Section>
   );

@@ -61,7 +61,7 @@ export function NamesForm() {
           <Field {...field('givenName')} autocomplete="given-name" />
           <Field {...field('familyName')} autocomplete="family-name" />
         </div>
-        <SaveRow id="names-save" isSaving={form.isSaving} />
+        <SaveRow id="names-save" isSaving={form.isSaving} isChanged={form.isChanged} />
       </form>
     </Section>
   );

@@ -76,12 +76,14 @@ export function ProofDialog({ api, email, proof, onEnd }: ProofDialogProps) {
           onDigits={setDigits}
           onComplete={(code) => void confirm(code)}
         />
-        <div class="dialog-actions">
-          <Button look="quiet" onClick={() => onEnd(false)}>
-            {text('account.cancel')}
-          </Button>
-          <Button look="plain" onClick={() => void send(true)}>
+        <p class="hint">
+          <button class="link" type="button" onClick={() => void send(true)}>
             {text('signin.resend')}
+          </button>
+        </p>
+        <div class="dialog-actions">
+          <Button look="plain" onClick={() => onEnd(false)}>
+            {text('account.cancel')}
           </Button>
           <Button id="proof-submit" type="submit" busyText={isAtWork && text('signin.verifying')}>
             {text('account.proof.confirm')}

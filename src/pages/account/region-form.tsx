@@ -78,7 +78,7 @@ export function RegionForm() {
           error={errors.measurementSystem}
           onChoose={(chosen) => set({ measurementSystem: chosen })}
         />
-        <SaveRow id="region-save" isSaving={form.isSaving} />
+        <SaveRow id="region-save" isSaving={form.isSaving} isChanged={form.isChanged} />
       </form>
     </Section>
   );

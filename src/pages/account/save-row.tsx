@@ -6,14 +6,21 @@ import { useTexts } from '../components/texts.tsx';
 interface SaveRowProps {
   readonly id: string;
   readonly isSaving: boolean;
+  /** There is something to save: only then the button asks to be pressed. */
+  readonly isChanged: boolean;
   readonly children?: ComponentChildren;
 }
 
-export function SaveRow({ id, isSaving, children }: SaveRowProps) {
+export function SaveRow({ id, isSaving, isChanged, children }: SaveRowProps) {
   const text = useTexts();
   return (
     <div class="save-row">
-      <Button id={id} type="submit" busyText={isSaving && text('account.saving')}>
+      <Button
+        id={id}
+        type="submit"
+        look={isChanged || isSaving ? 'primary' : 'plain'}
+        busyText={isSaving && text('account.saving')}
+      >
         {text('account.save')}
       </Button>
       {children}

@@ -119,7 +119,7 @@ export function UsernameForm() {
           {verdict?.status === 'checking' && text('account.profile.usernameChecking')}
           {verdict?.status === 'available' && text('account.profile.usernameFree', { username: verdict.username })}
         </p>
-        <SaveRow id="username-save" isSaving={form.isSaving}>
+        <SaveRow id="username-save" isSaving={form.isSaving} isChanged={wanted !== (account.username ?? '')}>
           {account.username !== null && (
             <Button id="username-drop" look="quiet" onClick={() => setIsDropping(true)}>
               {text('account.profile.usernameDrop')}

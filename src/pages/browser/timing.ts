@@ -1,17 +1,20 @@
 /** Waiting times, told from the server's timestamps without trusting this device's clock, and its time zone. */
 
+/** A Date header has whole seconds, and may have been written up to a second before: waits seem longer by less than this. */
+const DATE_LAG = 2;
+
 /**
- * Seconds from the moment the server answered (its Date header) until one of its timestamps. Where that is no
- * plausible wait, as when the server's clock has been moved, the fallback.
+ * Seconds from the moment the server answered (its Date header) until one of its timestamps. The fallback, which is the
+ * usual wait, where that is what it comes to, and where it is no plausible wait, as when the server's clock has been moved.
  */
 export function secondsUntil(
   timestamp: string,
   answeredAt: string | null,
   { fallback, atMost }: { fallback: number; atMost: number },
 ): number {
-  // The Date header has whole seconds, and may be a second old.
-  const seconds = Math.floor((Date.parse(timestamp) - (answeredAt ? Date.parse(answeredAt) : Date.now())) / 1_000);
-  return seconds >= 0 && seconds <= atMost ? seconds : fallback;
+  const wait = (Date.parse(timestamp) - (answeredAt ? Date.parse(answeredAt) : Date.now())) / 1_000;
+  const isUsual = wait >= fallback && wait < fallback + DATE_LAG;
+  return wait >= 0 && wait <= atMost && !isUsual ? Math.floor(wait) : fallback;
 }
 
 /** `0:28`; the same in every language. */

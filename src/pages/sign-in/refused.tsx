@@ -41,7 +41,8 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
   const state = usePublicState(application.id, reason !== 'application_archived');
   const surface = surfaceOf(reason, state, application.isDraft);
   const app = application.name;
-  const leave = (
+  /** @param isAlone nothing else can be done. */
+  const leave = (isAlone: boolean) => (
     <>
       {backTo && (
         <LinkButton look="plain" id="back" href={backTo}>
@@ -49,7 +50,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
         </LinkButton>
       )}
       {surface !== 'archived' && (
-        <Button look="quiet" id="refused-change-email" onClick={onOtherWay}>
+        <Button look={isAlone && !backTo ? 'plain' : 'quiet'} id="refused-change-email" onClick={onOtherWay}>
           {text(ways.isCodeAllowed ? 'signin.changeEmail' : 'signin.otherWay')}
         </Button>
       )}
@@ -86,7 +87,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           title={text('signin.archivedTitle', { app })}
           lead={text('signin.archivedLead')}
         >
-          {leave}
+          {leave(true)}
         </OutcomeStep>
       );
     case 'blocked':
@@ -98,7 +99,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           title={text('signin.blockedTitle')}
           lead={emphasized(text, 'signin.blockedLead', { email, app })}
         >
-          {leave}
+          {leave(true)}
         </OutcomeStep>
       );
     case 'deleted':
@@ -110,7 +111,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           title={text('signin.deletedTitle')}
           lead={emphasized(text, 'signin.deletedLead', { email, app })}
         >
-          {leave}
+          {leave(true)}
         </OutcomeStep>
       );
     case 'moved':
@@ -122,7 +123,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           title={text('signin.movedTitle')}
           lead={emphasized(text, 'signin.movedLead', { email })}
         >
-          {leave}
+          {leave(true)}
         </OutcomeStep>
       );
   }
@@ -153,7 +154,7 @@ interface InterestProps extends Pick<RefusedProps, 'data' | 'email' | 'onOtherWa
   readonly kind: 'request' | 'notify';
   readonly icon: typeof Clock;
   readonly state: PublicState | null;
-  readonly leave: preact.ComponentChildren;
+  readonly leave: (isAlone: boolean) => preact.ComponentChildren;
 }
 
 /** Offers to be let in, or to be told; and says what has been recorded. */
@@ -199,7 +200,7 @@ function Interest({ data, kind, icon, email, state, leave, onOtherWay }: Interes
         title={text(recorded === 'request' ? 'signin.requestedTitle' : 'signin.tellMeDoneTitle')}
         lead={emphasized(text, recorded === 'request' ? 'signin.requestedLead' : 'signin.tellMeDone', { email, app })}
       >
-        {leave}
+        {leave(true)}
       </OutcomeStep>
     );
 
@@ -221,7 +222,7 @@ function Interest({ data, kind, icon, email, state, leave, onOtherWay }: Interes
         </Button>
       )}
       <FieldError id="interest" error={error} />
-      {leave}
+      {leave(email === '')}
     </OutcomeStep>
   );
 

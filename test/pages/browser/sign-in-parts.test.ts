@@ -62,6 +62,11 @@ describe('secondsUntil', () => {
     expect(secondsUntil('2001-01-01T00:00:31.000Z', 'Mon, 01 Jan 2001 00:00:01 GMT', limits)).toBe(30);
   });
 
+  test('what a header of whole seconds, up to a second old, seems to add is not waited for', () => {
+    expect(secondsUntil('2001-01-01T00:00:32.900Z', 'Mon, 01 Jan 2001 00:00:01 GMT', limits)).toBe(30);
+    expect(secondsUntil('2001-01-01T00:00:13.900Z', 'Mon, 01 Jan 2001 00:00:01 GMT', limits)).toBe(12);
+  });
+
   test('an implausible or unreadable wait is replaced', () => {
     expect(secondsUntil('2001-01-05T00:00:31.000Z', 'Mon, 01 Jan 2001 00:00:01 GMT', limits)).toBe(30);
     expect(secondsUntil('2000-01-01T00:00:31.000Z', 'Mon, 01 Jan 2001 00:00:01 GMT', limits)).toBe(30);
