@@ -3,24 +3,34 @@ import type { Locale } from '../core/locale.ts';
 import { compiledMessages } from './generated/messages.ts';
 import { createTexts, type Messages, type Service, type Texts } from './texts.ts';
 
-const found = new Map<string, Texts>();
+interface Language {
+  readonly messages: Messages;
+  readonly texts: Texts;
+}
+
+/** Each is read when it is first asked for. */
+const languages = new Map<string, Language>();
 
 /** The words for a locale, in English where it has no catalogue; their `locale` is what `lang` says of a page or mail. */
 export function textsFor(locale: Locale): Texts {
-  const language = languageOf(locale);
-  let texts = found.get(language);
-  if (!texts) found.set(language, (texts = createTexts(language, compiledMessages[language] ?? {})));
-  return texts;
+  return languageFor(locale).texts;
 }
 
 /** What a page's script needs to find the same words; those of some services only. */
 export function messagesFor(locale: Locale, services: readonly Service[]): Messages {
-  const messages = compiledMessages[languageOf(locale)] ?? {};
   return Object.fromEntries(
-    Object.entries(messages).filter(([key]) => services.some((service) => key.startsWith(`${service}.`))),
+    Object.entries(languageFor(locale).messages).filter(([key]) =>
+      services.some((service) => key.startsWith(`${service}.`)),
+    ),
   );
 }
 
-function languageOf(locale: Locale): string {
-  return Object.hasOwn(compiledMessages, locale) ? locale : 'en';
+function languageFor(locale: Locale): Language {
+  const tag = Object.hasOwn(compiledMessages, locale) ? locale : 'en';
+  let language = languages.get(tag);
+  if (!language) {
+    const messages = JSON.parse(compiledMessages[tag] ?? '{}') as Messages;
+    languages.set(tag, (language = { messages, texts: createTexts(tag, messages) }));
+  }
+  return language;
 }

@@ -7,23 +7,22 @@ import type { Message } from './texts.ts';
 
 const GENERATED_FILE = join(import.meta.dir, 'generated', 'messages.ts');
 
-const HEADER = `/** Written by src/i18n/compile.ts from the catalogues; do not edit. */
-import type { Messages } from '../texts.ts';
-
-`;
+const HEADER = '/** Written by src/i18n/compile.ts from the catalogues; do not edit. */\n\n';
 
 /** Writes `generated/messages.ts`; a file that would not change is not touched. @throws where a message is not well-formed. */
 export async function compileCatalogues(): Promise<void> {
-  const compiled: Record<string, Record<string, Message>> = {};
+  // As text, since a language is read when it is first asked for: objects that are never used cost each garbage collection.
+  const compiled: Record<string, string> = {};
   for (const [locale, services] of Object.entries(CATALOGUES)) {
-    const messages: Record<string, Message> = (compiled[locale] = {});
+    const messages: Record<string, Message> = {};
     for (const [service, texts] of Object.entries(services))
       for (const [key, text] of Object.entries(texts)) {
         messages[`${service}.${key}`] = compileMessage(text, `${locale}: ${service}.${key}`);
       }
+    compiled[locale] = JSON.stringify(messages);
   }
-  const type = 'Record<string, Messages>';
-  const module = `${HEADER}export const compiledMessages: ${type} = JSON.parse(${JSON.stringify(JSON.stringify(compiled))});\n`;
+  const type = 'Record<string, string>';
+  const module = `${HEADER}export const compiledMessages: ${type} = ${JSON.stringify(compiled)};\n`;
   const file = Bun.file(GENERATED_FILE);
   if ((await file.exists()) && (await file.text()) === module) return;
   await mkdir(join(GENERATED_FILE, '..'), { recursive: true });

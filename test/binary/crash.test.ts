@@ -17,7 +17,7 @@ import {
 import { type Scene, setScene } from '../faults/scene.ts';
 import { databaseCode, emptyFolder, eventually, readDatabase, request, startServer } from '../support/binary.ts';
 
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 30);
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 20);
 setDefaultTimeout(60_000 + ROUNDS * 5000);
 
 const scratch = emptyFolder();
