@@ -1,5 +1,4 @@
 /** The modules of the product, each wired to the world and to the services it stands on. A new module is a line in the list. */
-import { CONSOLE_CLIENT_ID } from './core/console.ts';
 import { accountModule } from './modules/account/module.ts';
 import { activityModule } from './modules/activity/module.ts';
 import { apiKeysModule } from './modules/api-keys/module.ts';
@@ -94,7 +93,6 @@ export function wireModules(world: World, testTools: TestTools | null) {
         isSetupTokenValid: setup.service.isValid,
         emailUndo: account.emailUndo,
         hasOwner,
-        consoleClientId: CONSOLE_CLIENT_ID,
         cookie,
         readerOf: readerOfPages({ db: world.db, cookie, credentials: verification.service.credentials }),
         wrongTriesPerCode: world.limits.wrongTriesPerCode,

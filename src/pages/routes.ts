@@ -5,6 +5,7 @@ import { accentStyle } from './accent.ts';
 import { assetResponse, findAsset } from './assets.ts';
 import { type AccountPageDependencies, accountPageRoutes } from './account/route.tsx';
 import { type DevicePageDependencies, devicePageRoute } from './device/route.tsx';
+import { HOSTED_PAGE } from './hosted-page.ts';
 import { type SetupPageDependencies, setupPageRoute } from './setup/route.tsx';
 import { type SignInPageDependencies, signInPageRoute } from './sign-in/route.tsx';
 import { type UndoPageDependencies, undoPageRoutes } from './undo/route.tsx';
@@ -17,15 +18,6 @@ export interface PageDependencies
     SetupPageDependencies,
     UndoPageDependencies {}
 
-const page = {
-  tag: 'Pages',
-  method: 'GET',
-  access: 'none',
-  scope: 'instance',
-  style: 'page',
-  isUndocumented: true,
-} as const;
-
 export function pageRoutes(dependencies: PageDependencies): Operation[] {
   return [
     signInPageRoute(dependencies),
@@ -34,8 +26,9 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
     ...accountPageRoutes(dependencies),
     ...undoPageRoutes(dependencies),
     operation({
-      ...page,
+      ...HOSTED_PAGE,
       id: 'homePage',
+      method: 'GET',
       path: '/',
       summary: 'Sends people to the sign-in page',
       limit: 'none',
@@ -43,8 +36,9 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
         new Response(null, { status: 302, headers: { ...context.headers, Location: '/sign-in' } }),
     }),
     operation({
-      ...page,
+      ...HOSTED_PAGE,
       id: 'asset',
+      method: 'GET',
       path: '/assets/:name',
       summary: 'A script or style of the pages, by hashed name; or the colours made of one, by its digits',
       limit: 'none',

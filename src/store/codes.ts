@@ -178,10 +178,10 @@ export interface ProofOf {
 const proofTime = raw<{ provedAt: number | null }, [string, number, string, string | null]>(
   `SELECT max(consumed_at) AS provedAt FROM code_challenges
    WHERE session_id = ? AND purpose = 'proof' AND dropped_at IS NULL AND consumed_at <= ?
-     AND data ->> '$.purpose' = ? AND data ->> '$.target' IS ?`,
+     AND (data ->> '$.purpose' = 'session' OR (data ->> '$.purpose' = ? AND data ->> '$.target' IS ?))`,
 );
 
-/** When the last code for this very thing was given in this session; null where none was. */
+/** When the last code for this very thing, or for the whole session, was given in it; null where none was. */
 export async function findProofTime(
   reader: Reader,
   { sessionId, purpose, target }: ProofOf,

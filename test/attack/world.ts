@@ -2,7 +2,13 @@
 import type { Operation } from '@/http/operation.ts';
 import { openApiDocument } from '@/modules/description/openapi.ts';
 import * as given from '../support/given.ts';
-import { type Answer, createInstance, type Instance, type InstanceOptions } from '../support/instance.ts';
+import {
+  type Answer,
+  type CallOptions,
+  createInstance,
+  type Instance,
+  type InstanceOptions,
+} from '../support/instance.ts';
 
 export interface AttackWorld {
   readonly instance: Instance;
@@ -84,35 +90,16 @@ export function addressOf({ path }: Operation, ids: Readonly<Record<string, stri
 
 let calls = 0;
 
-/** One request from a client of its own; an event stream is left once it has begun. */
-export async function send(
+/** One request from a client of its own. */
+export function send(
   { instance }: Pick<AttackWorld, 'instance'>,
   method: string,
   address: string,
-  { token, body, headers = {} }: { token?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
+  options?: CallOptions,
 ): Promise<Answer> {
   calls += 1;
   instance.peer = `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-  const hasBody = body !== undefined;
-  const response = await instance.app.fetch(
-    new Request(`http://localhost${address}`, {
-      method,
-      headers: {
-        ...(hasBody && { 'content-type': 'application/json' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    }),
-  );
-  const type = response.headers.get('content-type') ?? '';
-  if (type.startsWith('text/event-stream')) {
-    await response.body?.cancel();
-    return { status: response.status, headers: response.headers, text: '', json: undefined };
-  }
-  const text = await response.text();
-  const json = type.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined;
-  return { status: response.status, headers: response.headers, text, json };
+  return instance.call(method, address, options);
 }
 
 /** A JSON Schema, as the description has it. */

@@ -6,30 +6,24 @@ import { ACCOUNT_PARTS } from '@/pages/account/parts.ts';
 import { type EphemeralServer, outboxCode, request, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { type Shop, startShop } from '../support/shop.ts';
 import { leaving } from './leaving.ts';
 
 setDefaultTimeout(60_000);
 
 let provider: OpenIdProvider;
 let server: EphemeralServer;
-let shop: Bun.Server<undefined>;
+let shop: Shop;
 let page: Page;
 
 beforeAll(async () => {
   provider = await startOpenIdProvider({ accounts: [{ login: 'olha', email: 'olha@example.com' }] });
   server = await startEphemeral([], provider.environment);
-  shop = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () =>
-      new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
-        headers: { 'content-type': 'text/html' },
-      }),
-  });
+  shop = startShop();
 });
 afterAll(async () => {
   closeBrowser();
-  await Promise.all([shop.stop(true), provider.stop(), server.stop()]);
+  await Promise.all([shop.stop(), provider.stop(), server.stop()]);
 });
 beforeEach(async () => {
   page = await openBrowserPage();
@@ -40,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => page.close());
 
 const signInUrl = (locale: string) =>
-  `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, returnTo: `http://127.0.0.1:${shop.port}/in`, locale })}`;
+  `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, returnTo: `${shop.url}/in`, locale })}`;
 
 /** What the application is told of the person who has come back to it. */
 async function envelope() {

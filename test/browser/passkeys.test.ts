@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, eventually, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { type Shop, startShop } from '../support/shop.ts';
 import { leaving, mayLeave, settled } from './leaving.ts';
 import { addAuthenticator, type VirtualAuthenticator } from './virtual-authenticator.ts';
 
@@ -10,25 +11,18 @@ setDefaultTimeout(60_000);
 let server: EphemeralServer;
 /** The same server by its name: an address has no passkeys. */
 let origin: string;
-let shop: Bun.Server<undefined>;
+let shop: Shop;
 let page: Page;
 let authenticator: VirtualAuthenticator;
 
 beforeAll(async () => {
   server = await startEphemeral();
   origin = server.url.replace('127.0.0.1', 'localhost');
-  shop = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () =>
-      new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
-        headers: { 'content-type': 'text/html' },
-      }),
-  });
+  shop = startShop();
 });
 afterAll(async () => {
   closeBrowser();
-  await shop.stop(true);
+  await shop.stop();
   await server.stop();
 });
 
@@ -40,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-const returnTo = () => `http://127.0.0.1:${shop.port}/signed-in`;
+const returnTo = () => `${shop.url}/signed-in`;
 const signInUrl = (clientId = server.clientId) =>
   `${origin}/sign-in?${new URLSearchParams({ clientId, returnTo: returnTo() })}`;
 

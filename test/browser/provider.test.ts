@@ -3,13 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { type Shop, startShop } from '../support/shop.ts';
 import { leaving } from './leaving.ts';
 
 setDefaultTimeout(60_000);
 
 let provider: OpenIdProvider;
 let server: EphemeralServer;
-let shop: Bun.Server<undefined>;
+let shop: Shop;
 let page: Page;
 
 beforeAll(async () => {
@@ -20,18 +21,11 @@ beforeAll(async () => {
     ],
   });
   server = await startEphemeral([], provider.environment);
-  shop = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () =>
-      new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
-        headers: { 'content-type': 'text/html' },
-      }),
-  });
+  shop = startShop();
 });
 afterAll(async () => {
   closeBrowser();
-  await Promise.all([shop.stop(true), provider.stop(), server.stop()]);
+  await Promise.all([shop.stop(), provider.stop(), server.stop()]);
 });
 
 beforeEach(async () => {
@@ -41,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-const returnTo = () => `http://127.0.0.1:${shop.port}/signed-in?from=gatehouse`;
+const returnTo = () => `${shop.url}/signed-in?from=gatehouse`;
 const signInUrl = (parameters: Record<string, string> = {}) =>
   `${server.url}/sign-in?${new URLSearchParams({ clientId: server.clientId, ...parameters })}`;
 

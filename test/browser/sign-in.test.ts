@@ -12,44 +12,34 @@ import {
   startServer,
 } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { type Shop, startShop } from '../support/shop.ts';
 import { leaving } from './leaving.ts';
 
 setDefaultTimeout(60_000);
 
 let server: EphemeralServer;
-let shop: Bun.Server<undefined>;
-/** What the shop's own server got to see. */
-let visits: string[] = [];
+let shop: Shop;
 let page: Page;
 
 beforeAll(async () => {
   server = await startEphemeral();
-  shop = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch({ url }) {
-      visits.push(url);
-      return new Response('<!doctype html><title>Shop</title><link rel="icon" href="data:,">', {
-        headers: { 'content-type': 'text/html' },
-      });
-    },
-  });
+  shop = startShop();
 });
 afterAll(async () => {
   closeBrowser();
-  await shop.stop(true);
+  await shop.stop();
   await server.stop();
 });
 
 beforeEach(async () => {
-  visits = [];
+  shop.visits.length = 0;
   page = await openBrowserPage();
   // A person who has not been here before.
   await page.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'local_storage' });
 });
 afterEach(() => page.close());
 
-const returnTo = () => `http://127.0.0.1:${shop.port}/signed-in?from=gatehouse`;
+const returnTo = () => `${shop.url}/signed-in?from=gatehouse`;
 
 function signInUrl(parameters: Record<string, string> = {}, clientId = server.clientId): string {
   return `${server.url}/sign-in?${new URLSearchParams({ clientId, ...parameters })}`;
@@ -95,7 +85,7 @@ describe('a person', () => {
     expect(Date.parse(fragment.get('expiresAt')!)).toBeGreaterThan(Date.now());
     const session = await request(server, 'POST', '/api/v1/session', { token: fragment.get('token')! });
     expect(session.json).toMatchObject({ ok: true, email: 'typed@example.com' });
-    expect(visits).toEqual([returnTo()]);
+    expect(shop.visits).toEqual([returnTo()]);
     await expectSoundPage();
   });
 
@@ -383,7 +373,7 @@ describe('a refusal', () => {
     expect(await page.text('#refused h1')).toMatch(/^A draft with .* is not open yet$/);
     expect(await page.text('#refused')).toContain('stranger@example.com');
     expect(await page.isVisible('#code-form')).toBe(false);
-    expect(visits).toEqual([]);
+    expect(shop.visits).toEqual([]);
     await expectSoundPage();
 
     await page.view.click('#back');

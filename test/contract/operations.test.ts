@@ -136,35 +136,7 @@ async function call(
   const address = path.replace(/:(\w+)/g, (_, name) =>
     name === 'id' ? id : `${name.replace(/Id$/, '')}_${UNKNOWN_ID}`,
   );
-  return answerTo(instance, method, `${address}${query}`, callers[caller], body);
-}
-
-/** As `instance.call`, but an event stream never ends: of that only the head is taken. */
-async function answerTo(
-  { app }: Instance,
-  method: string,
-  address: string,
-  token: string | null,
-  body: string | undefined,
-): Promise<Answer> {
-  const response = await app.fetch(
-    new Request(`http://localhost${address}`, {
-      method,
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-      },
-      ...(body !== undefined && { body }),
-    }),
-  );
-  const { status, headers } = response;
-  const type = headers.get('content-type') ?? '';
-  if (type.startsWith('text/event-stream')) {
-    await response.body!.cancel();
-    return { status, headers, text: '', json: undefined };
-  }
-  const text = await response.text();
-  return { status, headers, text, json: type.startsWith('application/json') ? JSON.parse(text) : undefined };
+  return instance.call(method, `${address}${query}`, { token: callers[caller] ?? undefined, body });
 }
 
 const codeOf = ({ json }: Answer): string => json?.errorMessage ?? json?.error;

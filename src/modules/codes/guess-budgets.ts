@@ -35,8 +35,6 @@ export interface CodePause {
   readonly until: number;
 }
 
-export type GuessBudgets = ReturnType<typeof guessBudgets>;
-
 /** All of it follows from when the wrong codes were: no pause can be forgotten, and none outlives its reason. */
 export function guessBudgets(limits: LimitSettings) {
   /**

@@ -78,9 +78,8 @@ export async function hasProof(
   now: number,
   maxAgeMs: number = FRESH_MS,
 ): Promise<boolean> {
-  const forThis = await findProofTime(reader, { sessionId, purpose, target: target ?? null }, now);
-  const forAll = await findProofTime(reader, { sessionId, purpose: 'session', target: null }, now);
-  return Math.max(forThis ?? -Infinity, forAll ?? -Infinity) + maxAgeMs > now;
+  const provedAt = await findProofTime(reader, { sessionId, purpose, target: target ?? null }, now);
+  return provedAt !== null && provedAt + maxAgeMs > now;
 }
 
 function proofNeeded({ purpose }: WantedProof): AppError {

@@ -12,8 +12,6 @@ interface Ends {
 /** The oldest are forgotten first; the clock was further back then. */
 const MOST_REMEMBERED = 50_000;
 
-export type EndedCredentials = ReturnType<typeof endedCredentials>;
-
 export function endedCredentials() {
   /** By id, the end that was passed: another one, as a key may be given, is judged anew. */
   const ended = new Map<string, number>();

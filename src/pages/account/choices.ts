@@ -1,4 +1,5 @@
 /** What can be chosen from in the profile, by the names that the browser has for it in the reader's language. */
+import { intlName } from '../components/intl-name.ts';
 import type { SelectChoice } from '../components/select-field.tsx';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
@@ -56,8 +57,7 @@ export function zoneName(zone: string): string {
 
 /** What a country, currency or language is called; the code itself where it has no name. */
 export function nameOf(code: string, type: 'region' | 'currency' | 'language', locale: string): string {
-  const name = new Intl.DisplayNames(locale, { type, fallback: 'code' }).of(code) ?? code;
-  return capitalized(name, locale);
+  return capitalized(intlName(code, type, locale), locale);
 }
 
 function named(

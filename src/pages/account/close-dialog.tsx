@@ -6,6 +6,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { emphasized } from '../components/emphasis.tsx';
 import { accountFailureText } from './failure-words.ts';
 import { Field } from '../components/field.tsx';
+import { ResendLink } from '../components/resend-link.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useAccount } from './account-context.tsx';
 
@@ -86,11 +87,7 @@ export function CloseDialog({ asked, askAgain, onClose }: CloseDialogProps) {
               onDigits={setDigits}
               onComplete={() => setError(null)}
             />
-            <p class="hint">
-              <button class="link" type="button" onClick={() => void sendAgain()}>
-                {text('signin.resend')}
-              </button>
-            </p>
+            <ResendLink onResend={() => void sendAgain()} />
           </>
         ) : (
           <>

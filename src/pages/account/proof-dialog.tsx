@@ -5,6 +5,7 @@ import { CodeField } from '../components/code-field.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { emphasized } from '../components/emphasis.tsx';
 import { accountFailureText } from './failure-words.ts';
+import { ResendLink } from '../components/resend-link.tsx';
 import { useTexts } from '../components/texts.tsx';
 import type { AccountApi } from './account-api.ts';
 import type { ProofWanted } from './account-context.tsx';
@@ -76,11 +77,7 @@ export function ProofDialog({ api, email, proof, onEnd }: ProofDialogProps) {
           onDigits={setDigits}
           onComplete={(code) => void confirm(code)}
         />
-        <p class="hint">
-          <button class="link" type="button" onClick={() => void send(true)}>
-            {text('signin.resend')}
-          </button>
-        </p>
+        <ResendLink onResend={() => void send(true)} />
         <div class="dialog-actions">
           <Button look="plain" onClick={() => onEnd(false)}>
             {text('account.cancel')}

@@ -1,5 +1,4 @@
 /** The addresses of the account: one for each part, so that applications can link to them. */
-import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -7,8 +6,8 @@ import { pageResponse } from '../../http/page-response.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import { findApplicationByClientId } from '../../store/applications.ts';
 import { renderPage } from '../document.tsx';
+import { applicationOfPage, HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import type { readerOfPages } from '../reader.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
@@ -18,31 +17,20 @@ import { type AccountSessionDependencies, accountSessionRoutes } from './session
 
 export interface AccountPageDependencies extends SignInDataDependencies, AccountSessionDependencies {
   readonly db: Database;
-  readonly consoleClientId: string;
   /** The person's language, where the request comes from a browser that keeps a session of that application; else null. */
   readonly readerOf: ReturnType<typeof readerOfPages>;
 }
 
-const page = {
-  tag: 'Pages',
-  method: 'GET',
-  access: 'none',
-  scope: 'instance',
-  style: 'page',
-  isUndocumented: true,
-  limit: 'none',
-} as const;
+const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
 
 export function accountPageRoutes(dependencies: AccountPageDependencies): Operation[] {
-  const { db, consoleClientId, readerOf } = dependencies;
+  const { db, readerOf } = dependencies;
 
   /** @throws {AppError} not_found, application_archived */
   async function show(context: RequestContext, part: string): Promise<Response> {
     if (!isAccountPart(part)) throw new AppError('not_found');
     const query = queryOf(context.request);
-    const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
-    if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
-    if (isClosed(application)) throw new AppError('application_archived');
+    const application = await applicationOfPage(db.reader, query);
     const { clientId } = application;
     const locale = localeOf(context, (await readerOf(context.request, clientId))?.locale ?? null);
     const own = ownAddress(`/account/${part}`, { clientId, locale: query.get('locale') });

@@ -1,5 +1,6 @@
 /** Places and times, in the reader's own form. */
 import type { Texts } from '../../i18n/texts.ts';
+import { intlName } from '../components/intl-name.ts';
 
 /** The country by its name, with the address it was told by; null where neither is known. */
 export function placeOf(
@@ -7,7 +8,7 @@ export function placeOf(
   locale: string,
 ): string | null {
   if (!ipCountry) return ip;
-  const country = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' }).of(ipCountry) ?? ipCountry;
+  const country = intlName(ipCountry, 'region', locale);
   return ip ? `${country} (${ip})` : country;
 }
 

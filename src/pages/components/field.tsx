@@ -31,16 +31,34 @@ interface FieldProps extends InputProps {
 
 export function Field({ id, label, error = null, hint, inputRef, name, ...input }: FieldProps) {
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <FieldFrame {...{ id, label, hint, error }}>
       <input
         {...(input as object)}
         id={id}
         name={name ?? id}
         ref={inputRef}
-        aria-describedby={`${id}-error${hint ? ` ${id}-hint` : ''}`}
+        aria-describedby={describedBy(id, hint)}
         aria-invalid={error ? 'true' : undefined}
       />
+    </FieldFrame>
+  );
+}
+
+interface FieldFrameProps {
+  readonly id: string;
+  readonly label: ComponentChildren;
+  readonly hint: ComponentChildren;
+  readonly error: string | null;
+  /** The element itself, {@link describedBy} what stands below it. */
+  readonly children: ComponentChildren;
+}
+
+/** What every field has around the element that takes what is given. */
+export function FieldFrame({ id, label, hint, error, children }: FieldFrameProps) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -49,6 +67,11 @@ export function Field({ id, label, error = null, hint, inputRef, name, ...input 
       <FieldError id={id} error={error} />
     </div>
   );
+}
+
+/** The ids of what is read out with the element. */
+export function describedBy(id: string, hint: ComponentChildren): string {
+  return `${id}-error${hint ? ` ${id}-hint` : ''}`;
 }
 
 /** Stays on the page while empty, so that screen readers hear it change. */

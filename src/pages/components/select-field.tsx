@@ -1,7 +1,7 @@
 /** A choice from a list, with its label above and what is wrong with it below. */
 import { ChevronDown } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { FieldError } from './field.tsx';
+import { describedBy, FieldFrame } from './field.tsx';
 import { Icon } from './icon.tsx';
 
 /** One entry of a list. */
@@ -28,25 +28,18 @@ interface SelectFieldProps {
 export function SelectField(props: SelectFieldProps) {
   const { id, label, value, choices, none, autocomplete, hint, error = null, onChoose } = props;
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <FieldFrame {...{ id, label, hint, error }}>
       <Select
         id={id}
         value={value}
         choices={choices}
         none={none}
         autocomplete={autocomplete}
-        describedBy={`${id}-error${hint ? ` ${id}-hint` : ''}`}
+        describedBy={describedBy(id, hint)}
         isInvalid={error !== null}
         onChoose={onChoose}
       />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      <FieldError id={id} error={error} />
-    </div>
+    </FieldFrame>
   );
 }
 

@@ -2,7 +2,7 @@
 import { CircleCheck, CircleSlash, TriangleAlert } from 'lucide';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
-import { type Failure, failureOfCode, get, post, signOut } from '../browser/api.ts';
+import { type Failure, failureOfCode, get, isOver, post, signOut } from '../browser/api.ts';
 import { forgetDeviceSession, keepDeviceSession, keptDeviceSession } from '../browser/device-session.ts';
 import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
 import { ApplicationMark } from '../components/application-mark.tsx';
@@ -30,8 +30,6 @@ type State =
   | { readonly at: 'decided'; readonly status: DeviceRequest['status'] }
   | { readonly at: 'failed'; readonly failure: Failure };
 
-/** The session is of no use any more, was none, or is too old for this. */
-const SIGNED_OUT = ['unauthenticated', 'invalid_token', 'expired', 'revoked', 'reauthentication_required'];
 /** Trying again may help. */
 const PASSING = ['network', 'internal', 'unavailable', 'rate_limited'];
 
@@ -87,7 +85,8 @@ export function ConnectPage(props: DevicePageProps) {
   }
 
   function fail(failure: Failure): void {
-    const isSignedOut = SIGNED_OUT.includes(failure.code);
+    // A session that is too old for this is as good as none.
+    const isSignedOut = isOver(failure) || failure.code === 'reauthentication_required';
     if (isSignedOut || !PASSING.includes(failure.code)) endSession();
     if (isSignedOut) return signIn(failureOfCode('session_ended'));
     setState({ at: 'failed', failure });

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
+import { intlName } from '../components/intl-name.ts';
 import { useTexts } from '../components/texts.tsx';
 
 /** What the server says of a device's request, to the session of who may decide. */
@@ -153,7 +154,7 @@ function Line({ isSmall = false, children }: { isSmall?: boolean; children: Comp
 
 function placeOf({ ip, ipCountry }: DeviceRequest['device'], locale: string): string | null {
   if (!ipCountry) return ip;
-  const country = new Intl.DisplayNames(locale, { type: 'region', fallback: 'code' }).of(ipCountry) ?? ipCountry;
+  const country = intlName(ipCountry, 'region', locale);
   return ip ? `${ip} (${country})` : country;
 }
 

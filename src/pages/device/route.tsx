@@ -11,6 +11,7 @@ import { queryOf } from '../../http/request-url.ts';
 import type { Application } from '../../store/applications.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { renderPage } from '../document.tsx';
+import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../sign-in/sign-in-data.ts';
@@ -40,15 +41,11 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
   }
 
   return operation({
+    ...HOSTED_PAGE,
     id: 'devicePage',
-    tag: 'Pages',
     method: 'GET',
     path: '/device',
     summary: 'Where people connect a device by the code it shows',
-    access: 'none',
-    scope: 'instance',
-    style: 'page',
-    isUndocumented: true,
     limit: 'device_page',
     async handle({ context }) {
       const query = queryOf(context.request);

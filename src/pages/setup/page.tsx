@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
 import { type Failure, post, type SignedIn } from '../browser/api.ts';
 import { copyText } from '../browser/clipboard.ts';
+import { isLikeEmail } from '../browser/email-address.ts';
 import { browserTimezone } from '../browser/timing.ts';
 import { ProductMark } from '../components/application-mark.tsx';
 import { Button } from '../components/button.tsx';
@@ -49,7 +50,7 @@ function Ask({ token, hasOwner, onDone }: { token: string; hasOwner: boolean; on
 
   async function submit(): Promise<void> {
     const address = (field.current?.value ?? '').trim();
-    if (!/^\S+@\S+$/.test(address)) return fail(text('errors.invalid_request'));
+    if (!isLikeEmail(address)) return fail(text('errors.invalid_request'));
     if (isAtWork) return;
     setIsAtWork(true);
     setError(null);

@@ -7,6 +7,7 @@ import { pageResponse } from '../../http/page-response.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { renderPage } from '../document.tsx';
+import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import type { readerOfPages } from '../reader.ts';
 import { SetupPage, type SetupPageProps } from './page.tsx';
@@ -19,13 +20,9 @@ export interface SetupPageDependencies {
 
 export function setupPageRoute({ isSetupTokenValid, hasOwner, readerOf }: SetupPageDependencies): Operation {
   return operation({
-    tag: 'Pages',
-    method: 'GET',
-    access: 'none',
-    scope: 'instance',
-    style: 'page',
-    isUndocumented: true,
+    ...HOSTED_PAGE,
     id: 'setupPage',
+    method: 'GET',
     path: '/setup',
     summary: 'The page behind a setup link; 404 without a valid token but for whom it has just signed in',
     limit: 'setup',

@@ -78,50 +78,13 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
           </Button>
         </OutcomeStep>
       );
-    case 'archived':
+    default:
       return (
         <OutcomeStep
           id="refused"
-          icon={Archive}
-          tone="neutral"
-          title={text('signin.archivedTitle', { app })}
-          lead={text('signin.archivedLead')}
-        >
-          {leave(true)}
-        </OutcomeStep>
-      );
-    case 'blocked':
-      return (
-        <OutcomeStep
-          id="refused"
-          icon={Ban}
-          tone="bad"
-          title={text('signin.blockedTitle')}
-          lead={emphasized(text, 'signin.blockedLead', { email, app })}
-        >
-          {leave(true)}
-        </OutcomeStep>
-      );
-    case 'deleted':
-      return (
-        <OutcomeStep
-          id="refused"
-          icon={Trash2}
-          tone="bad"
-          title={text('signin.deletedTitle')}
-          lead={emphasized(text, 'signin.deletedLead', { email, app })}
-        >
-          {leave(true)}
-        </OutcomeStep>
-      );
-    case 'moved':
-      return (
-        <OutcomeStep
-          id="refused"
-          icon={UserRoundCog}
-          tone="warn"
-          title={text('signin.movedTitle')}
-          lead={emphasized(text, 'signin.movedLead', { email })}
+          {...ENDINGS[surface]}
+          title={text(`signin.${surface}Title`, { app })}
+          lead={emphasized(text, `signin.${surface}Lead`, { email, app })}
         >
           {leave(true)}
         </OutcomeStep>
@@ -129,7 +92,15 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
   }
 }
 
-type Surface = 'waitlist' | 'closed' | 'draft' | 'opened' | 'archived' | 'blocked' | 'deleted' | 'moved';
+/** Nothing that the reader does here helps against these. */
+const ENDINGS = {
+  archived: { icon: Archive, tone: 'neutral' },
+  blocked: { icon: Ban, tone: 'bad' },
+  deleted: { icon: Trash2, tone: 'bad' },
+  moved: { icon: UserRoundCog, tone: 'warn' },
+} as const;
+
+type Surface = 'waitlist' | 'closed' | 'draft' | 'opened' | keyof typeof ENDINGS;
 
 const SURFACES: Readonly<Record<Refusal, Surface>> = {
   waitlist: 'waitlist',

@@ -1,21 +1,19 @@
 /** The address of the sign-in page. */
-import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { pageResponse } from '../../http/page-response.ts';
 import { queryOf } from '../../http/request-url.ts';
-import { findApplicationByClientId } from '../../store/applications.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { renderPage } from '../document.tsx';
+import { applicationOfPage, HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import { SignInPage, type SignInPageProps } from './page.tsx';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from './sign-in-data.ts';
 
 export interface SignInPageDependencies extends SignInDataDependencies {
   readonly db: Database;
-  readonly consoleClientId: string;
   /** Dev and ephemeral instances take http addresses on loopback as return URLs… */
   readonly isLoopbackAllowed: boolean;
   /** …and an ephemeral one takes any of them, registered or not. */
@@ -24,23 +22,16 @@ export interface SignInPageDependencies extends SignInDataDependencies {
 
 /** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
 export function signInPageRoute(dependencies: SignInPageDependencies): Operation {
-  const { db, consoleClientId } = dependencies;
   return operation({
-    tag: 'Pages',
-    method: 'GET',
-    access: 'none',
-    scope: 'instance',
-    style: 'page',
-    isUndocumented: true,
+    ...HOSTED_PAGE,
     id: 'signInPage',
+    method: 'GET',
     path: '/sign-in',
     summary: 'The hosted sign-in page',
     limit: 'none',
     async handle({ context }) {
       const query = queryOf(context.request);
-      const application = await findApplicationByClientId(db.reader, query.get('clientId') ?? consoleClientId);
-      if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
-      if (isClosed(application)) throw new AppError('application_archived');
+      const application = await applicationOfPage(dependencies.db.reader, query);
       const returnTo = query.get('returnTo');
       if (returnTo !== null && !isReturnUrlRegistered(returnTo, application.returnUrls, dependencies))
         throw new AppError('invalid_request', { hint: 'return_url_unregistered' });

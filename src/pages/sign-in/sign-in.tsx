@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Failure, SignedIn } from '../browser/api.ts';
+import { isLikeEmail } from '../browser/email-address.ts';
 import { rememberLastSignIn } from '../browser/last-sign-in.ts';
 import type { Pending } from '../browser/pending.ts';
 import { failureText } from '../components/failure-text.ts';
@@ -90,7 +91,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
     const address = typed.trim();
     clear();
     setEmail(address);
-    if (!/^\S+@\S+$/.test(address)) return setError(text('errors.invalid_request'));
+    if (!isLikeEmail(address)) return setError(text('errors.invalid_request'));
     passkey.cancel();
     if (isSending) return;
     setIsSending(true);

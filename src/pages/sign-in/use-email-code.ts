@@ -1,6 +1,6 @@
 /** Signing in by e-mail: asks for a code, then exchanges it. What is shown of it is the steps' affair. */
 import { useState } from 'preact/hooks';
-import { type Failure, type Outcome, post, type SignedIn } from '../browser/api.ts';
+import { failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
 import { isReload, loadPending, type Pending, savePending } from '../browser/pending.ts';
 import { browserTimezone, secondsUntil } from '../browser/timing.ts';
 import type { SignInData } from './offer.ts';
@@ -62,7 +62,7 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
 
   async function verify(code: string): Promise<Outcome<SignedIn> & { readonly isSpent?: boolean }> {
     const current = pending ?? loadPending(clientId);
-    if (!current) return { ...failure('code_expired'), isSpent: true };
+    if (!current) return { ...failureOfCode('code_expired'), isSpent: true };
     const { challengeId } = current;
     const body = { challengeId, code, timezone: browserTimezone() };
     const outcome = await post<SignedIn>('/api/v1/auth/otp/verify', body);
@@ -81,8 +81,4 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
   }
 
   return { pending: pending ?? null, send, verify, forget: () => keep(null) };
-}
-
-function failure(code: string): Failure {
-  return { ok: false, code, requestId: null, retryAfterSeconds: null, fields: [] };
 }

@@ -8,6 +8,7 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { formResponse, pageResponse } from '../../http/page-response.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { Input } from '../../http/schemas.ts';
+import { HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
 import { renderUndonePage, renderUndoPage } from './page.tsx';
 
@@ -18,15 +19,7 @@ export interface UndoPageDependencies {
   };
 }
 
-const page = {
-  tag: 'Pages',
-  path: UNDO_PATH,
-  access: 'none',
-  scope: 'instance',
-  limit: 'setup',
-  style: 'page',
-  isUndocumented: true,
-} as const;
+const page = { ...HOSTED_PAGE, path: UNDO_PATH, limit: 'setup' } as const;
 
 /** Mail scanners follow links and press no buttons. */
 export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[] {

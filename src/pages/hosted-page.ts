@@ -1,0 +1,27 @@
+/** What the pages have in common: what they are as operations, and how they find the application they are for. */
+import { isClosed } from '../core/application-state.ts';
+import { CONSOLE_CLIENT_ID } from '../core/console.ts';
+import { AppError } from '../core/error.ts';
+import type { Reader } from '../db/database.ts';
+import { type Application, findApplicationByClientId } from '../store/applications.ts';
+
+/** For anybody's browser. */
+export const HOSTED_PAGE = {
+  tag: 'Pages',
+  access: 'none',
+  scope: 'instance',
+  style: 'page',
+  isUndocumented: true,
+} as const;
+
+/**
+ * The application that a page's address names; the console where it names none.
+ *
+ * @throws {AppError} not_found, application_archived
+ */
+export async function applicationOfPage(reader: Reader, query: URLSearchParams): Promise<Application> {
+  const application = await findApplicationByClientId(reader, query.get('clientId') ?? CONSOLE_CLIENT_ID);
+  if (!application) throw new AppError('not_found', { hint: 'application_unknown' });
+  if (isClosed(application)) throw new AppError('application_archived');
+  return application;
+}
