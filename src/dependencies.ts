@@ -15,11 +15,10 @@ import { migrate, refuseForeignDatabase } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
 import type { AccessLog } from './http/access-log.ts';
 import type { PeerAddress } from './http/request-context.ts';
-import { outboxTransport } from './mail/outbox.ts';
+import type { Outbox } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
-import type { Mail } from './store/mails.ts';
 
 /** All that the product uses of the world outside. */
 export interface Dependencies {
@@ -28,7 +27,7 @@ export interface Dependencies {
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
-  readonly mail: MailTransport;
+  readonly mail: MailTransport | Outbox;
   /** The one way out to addresses that others have given. */
   readonly outbound: GuardedFetch;
   readonly log: Logger;
@@ -120,8 +119,8 @@ function missing(path: string): StartupError {
 }
 
 /** SMTP where it is configured, else the embedded outbox. */
-export function mailTransport(config: Config, baseUrl: string, onCapture: (mail: Mail) => void): MailTransport {
-  if (config.smtpUrl === null) return outboxTransport(onCapture);
+export function mailWay(config: Config, baseUrl: string, onCapture: Outbox['onCapture']): MailTransport | Outbox {
+  if (config.smtpUrl === null) return { onCapture };
   const from = config.mailFrom ?? `Gatehouse <no-reply@${new URL(baseUrl).hostname}>`;
   return smtpTransport({ url: config.smtpUrl, from });
 }

@@ -7,7 +7,7 @@ import { adjustableClock, systemClock } from './core/clock.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
-import { type Dependencies, mailTransport, type OpenedData, openData } from './dependencies.ts';
+import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
 import { arrivals } from './http/arrivals.ts';
 import { watchDescriptors } from './http/descriptors.ts';
 import { drain } from './http/drain.ts';
@@ -17,7 +17,7 @@ import { pathOf } from './http/request-url.ts';
 import { turnTaker } from './http/turns.ts';
 import { beginOutbound, guardedFetch } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
-import type { Mail } from './store/mails.ts';
+import type { Outbox } from './mail/outbox.ts';
 import type { AccessLog } from './http/access-log.ts';
 
 /** An instance that is up. */
@@ -35,7 +35,7 @@ export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
   /** Sees each mail that the embedded outbox captures. */
-  readonly onCapture?: (mail: Mail) => void;
+  readonly onCapture?: Outbox['onCapture'];
 }
 
 /** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
@@ -53,7 +53,7 @@ const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 /** @throws {StartupError} when the folder or the port cannot be had, or the settings do not fit what is in it. */
 export async function startServer(
   config: Config,
-  { log, accessLog, onCapture = () => {} }: ServerOptions,
+  { log, accessLog, onCapture = null }: ServerOptions,
 ): Promise<RunningServer> {
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) sweepEphemeralFolders();
@@ -107,7 +107,7 @@ export async function startServer(
 
   const localHost = isEphemeral ? '127.0.0.1' : 'localhost';
   const url = config.baseUrl ?? `http://${localHost}:${listener.port}`;
-  const mail = mailTransport(config, url, onCapture);
+  const mail = mailWay(config, url, onCapture);
   const dependencies: Dependencies = {
     config,
     db,

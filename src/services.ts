@@ -7,6 +7,7 @@ import { longWorkRunner } from './jobs/long-work.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
 import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
+import { outboxQueue } from './mail/outbox.ts';
 import { wireModules } from './modules.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
@@ -29,7 +30,8 @@ export type WiredServices = ReturnType<typeof wireServices>;
 export function wireServices(dependencies: Dependencies) {
   const { config, db, clock, log, baseUrl, testClock } = dependencies;
   const limiter = rateLimiter({ db, clock });
-  const mail = mailQueue({ db, clock, transport: dependencies.mail, log });
+  const way = dependencies.mail;
+  const mail = 'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, log });
   const world: World = {
     ...dependencies,
     probes: probePool(),

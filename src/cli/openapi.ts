@@ -7,7 +7,6 @@ import { NO_DATABASE } from '../db/nowhere.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { accessLog } from '../http/access-log.ts';
 import { createLog, logDestination } from '../log.ts';
-import { outboxTransport } from '../mail/outbox.ts';
 import { openApiYaml } from '../modules/description/routes.ts';
 import { guardedFetch } from '../outbound/guarded-fetch.ts';
 import { wireServices } from '../services.ts';
@@ -26,7 +25,7 @@ export const openapi: Command = {
       clock: systemClock,
       random: systemRandom,
       instanceKey: instanceKey(systemRandom.bytes(INSTANCE_KEY_BYTES)),
-      mail: outboxTransport(() => {}),
+      mail: { onCapture: null },
       outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: false }),
       log: createLog('silent', logDestination(2)),
       accessLog: accessLog(null),

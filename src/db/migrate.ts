@@ -11,6 +11,7 @@ import account from '../../migrations/0005_account.sql' with { type: 'text' };
 import longWork from '../../migrations/0006_long_work.sql' with { type: 'text' };
 import trust from '../../migrations/0007_trust.sql' with { type: 'text' };
 import trial from '../../migrations/0008_trial.sql' with { type: 'text' };
+import consoleTables from '../../migrations/0009_console.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 import type { Reader } from './database.ts';
 import { raw } from './statements.ts';
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly string[] = [
   longWork,
   trust,
   trial,
+  consoleTables,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,18 +1,40 @@
-/** The embedded outbox: mail stays in the database, to be read there; `serve --dev` prints it as well. */
-import type { Mail } from '../store/mails.ts';
-import type { MailTransport } from './transport.ts';
+/** Where there is no mail server: mail stays in the database, to be read there. Captured many in a change, without a lease. */
+import type { Logger } from 'pino';
+import { SYSTEM_ACTOR } from '../core/actor.ts';
+import type { Database } from '../db/database.ts';
+import { captureDueMails, endMailLeases, type Mail } from '../store/mails.ts';
+import { drain } from './drain.ts';
+import type { MailQueue } from './queue.ts';
 
-/** Nothing is waited for, so this is how many are recorded together. */
-const PLACES = 48;
+/** In one change: two milliseconds' work. */
+const CAPTURED_AT_ONCE = 200;
 
-/** @param onCapture sees each mail as it is captured. */
-export function outboxTransport(onCapture: (mail: Mail) => void): MailTransport {
+/** What stands in for a mail server. */
+export interface Outbox {
+  /** Sees each mail as it is captured. */
+  readonly onCapture: ((mail: Mail) => void) | null;
+}
+
+export interface OutboxDependencies extends Outbox {
+  readonly db: Database;
+  readonly log: Logger;
+}
+
+/** Runs no statement by itself: its calls do. */
+export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQueue {
+  async function capture(): Promise<boolean> {
+    const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE));
+    if (onCapture) for (const mail of captured) onCapture(mail);
+    return captured.length === CAPTURED_AT_ONCE;
+  }
+
+  const { wake, run, close } = drain(capture, (err) =>
+    log.error({ err }, 'mail could not be captured; it will be tried again'),
+  );
   return {
-    places: PLACES,
-    async send(mail) {
-      onCapture(mail);
-      return { status: 'captured' };
-    },
-    close() {},
+    start: () => db.write(SYSTEM_ACTOR, endMailLeases),
+    wake,
+    runOnce: run,
+    close,
   };
 }

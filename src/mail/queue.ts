@@ -5,7 +5,6 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { HOUR, MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
-import { yieldIfLong } from '../core/turn.ts';
 import type { Database } from '../db/database.ts';
 import {
   DUE_MAILS_READ,
@@ -19,6 +18,7 @@ import {
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
+import { drain } from './drain.ts';
 import { type Candidate, inFlight } from './places.ts';
 import { MailError, type MailTransport } from './transport.ts';
 import { recordUndelivered } from './undelivered.ts';
@@ -67,10 +67,10 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   const places = inFlight(transport);
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
-  let isClosed = false;
-  let isWakeScheduled = false;
-  let isWanted = false;
-  let running: Promise<void> | undefined;
+  /** Fills the free places until nothing more is due or there are none. */
+  const { wake, run, close, isClosed } = drain(turn, (err) =>
+    log.error({ err }, 'mail could not be claimed; it will be tried again'),
+  );
 
   /** What may be claimed now, the most urgent first. */
   async function listClaimable(): Promise<Candidate[]> {
@@ -103,7 +103,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   }
 
   /** Records what has come back and fills its places, in two changes at once: either may fail without the other. */
-  async function turn(): Promise<void> {
+  async function turn(): Promise<boolean> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);
     const claimable = await listClaimable();
@@ -115,7 +115,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
       sending.add(work);
     }
     await recorded;
-    if (claimed.length > 0) isWanted = true;
+    return claimed.length > 0;
   }
 
   async function record(returned: readonly Result[]): Promise<void> {
@@ -142,7 +142,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     const outcome = mail.expiresAt <= clock.now() ? expired(mail) : await attempt(mail);
     clearTimeout(patience);
     places.end(mail.id);
-    if (isClosed) return;
+    if (isClosed()) return;
     results.push({ mail, outcome });
     wake();
   }
@@ -158,44 +158,18 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   async function attempt(mail: Mail): Promise<MailOutcome> {
     const { id: mailId, attempts } = mail;
     try {
-      return await transport.send(mail);
+      await transport.send(mail);
+      return { status: 'sent' };
     } catch (error) {
       const { reason, isPermanent } = error instanceof MailError ? error : new MailError(nameOf(error), false);
       if (isPermanent) {
-        if (!isClosed) log.error({ mailId, reason }, 'the mail server refused a mail for good');
+        if (!isClosed()) log.error({ mailId, reason }, 'the mail server refused a mail for good');
         return { status: 'failed', error: reason, isExpired: false };
       }
       const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_MAIL_RETRY_MS);
-      if (!isClosed) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
+      if (!isClosed()) log.warn({ mailId, attempts, reason, retryInMs: wait }, 'a mail could not be sent yet');
       return { status: 'queued', error: reason, nextAttemptAt: clock.now() + wait };
     }
-  }
-
-  /** Fills the free places until nothing more is due or there are none. */
-  function fill(): Promise<void> {
-    isWanted = true;
-    running ??= (async () => {
-      try {
-        while (isWanted && !isClosed) {
-          isWanted = false;
-          await turn();
-          // With a transport that answers at once, all of this is microtasks.
-          await yieldIfLong();
-        }
-      } finally {
-        running = undefined;
-      }
-    })();
-    return running;
-  }
-
-  function wake(): void {
-    if (isWakeScheduled || isClosed) return;
-    isWakeScheduled = true;
-    setImmediate(() => {
-      isWakeScheduled = false;
-      fill().catch((err: unknown) => log.error({ err }, 'mail could not be claimed; it will be tried again'));
-    });
   }
 
   return {
@@ -206,12 +180,12 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     wake,
     async runOnce() {
       do {
-        await fill();
+        await run();
         if (sending.size > 0) await Promise.race(sending);
-      } while (!isClosed && (sending.size > 0 || results.length > 0));
+      } while (!isClosed() && (sending.size > 0 || results.length > 0));
     },
     close() {
-      isClosed = true;
+      close();
       transport.close();
     },
   };

@@ -90,7 +90,6 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
       } catch (error) {
         throw failureOf(error, mailServer, { credentials, mail }, conversations.momentOf(error));
       }
-      return { status: 'sent' };
     },
     close() {
       void transporter?.then((open) => open.close());

@@ -1,9 +1,6 @@
-/** Where mail goes: a mail server by SMTP, or the embedded outbox where there is none. */
+/** The way to a mail server. */
 import type { Mail } from '../store/mails.ts';
 import type { MailPlaces } from './places.ts';
-
-/** `captured` is what stays in the outbox and goes nowhere. */
-export type SendOutcome = { readonly status: 'sent' } | { readonly status: 'captured' };
 
 /** A mail that was not taken. What it says of it goes on record: never an address, never a part of the message. */
 export class MailError extends Error {
@@ -24,6 +21,6 @@ export class MailError extends Error {
 /** Sends one mail at each call. Its reasons for a failure can be logged: they name no recipient. */
 export interface MailTransport extends MailPlaces {
   /** @throws {MailError} where it was not taken. */
-  send(mail: Mail): Promise<SendOutcome>;
+  send(mail: Mail): Promise<void>;
   close(): void;
 }

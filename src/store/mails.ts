@@ -26,7 +26,20 @@ export interface OutgoingMail {
   readonly expiresAt: number;
   /** `code` where there is one, else `notice`, unless said otherwise. */
   readonly lane?: MailLane;
+  readonly origin: MailOrigin;
 }
+
+/** What had a mail sent. A workspace's own mails have no application, the console's neither. */
+export interface MailOrigin {
+  readonly applicationId: string | null;
+  readonly workspaceId: string | null;
+}
+
+/** Of mails that an application sends to the people who use it. */
+export const fromApplication = ({ id, workspaceId }: { id: string; workspaceId: string | null }): MailOrigin => ({
+  applicationId: id,
+  workspaceId,
+});
 
 /** Mails were queued. */
 export const MAIL_QUEUED = topic<MailLane>('mail queued');
@@ -47,13 +60,15 @@ const insertMail = prepared((orm) =>
       expiresAt: placeholder('expiresAt'),
       createdAt: placeholder('now'),
       lane: placeholder('lane'),
+      applicationId: placeholder('applicationId'),
+      workspaceId: placeholder('workspaceId'),
     })
     .prepare(),
 );
 
 /** Queues a mail in the change that it tells of; the sender is woken when that is durable. */
 export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void> {
-  const { to, subject, text, html, code, expiresAt } = message;
+  const { to, subject, text, html, code, expiresAt, origin } = message;
   const lane = message.lane ?? (code === null ? 'notice' : 'code');
   await insertMail(unit, {
     id: newId('mail', unit.now),
@@ -65,6 +80,7 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void
     expiresAt,
     now: unit.now,
     lane: MAIL_LANES[lane],
+    ...origin,
   });
   unit.tell(MAIL_QUEUED, lane);
 }
@@ -83,17 +99,13 @@ export interface DueMail extends DuePosition {
   readonly id: string;
   /** Of the recipient. */
   readonly domain: string;
-  /** Whose code it is; empty for the console's, and for what is no code. */
+  /** Whose it is; empty for the console's. */
   readonly workspaceId: string;
 }
 
-// A code was issued in the very change that queued its mail.
 const dueMails = raw<DueMail, [number, number, number, number, number]>(
   `SELECT id, next_attempt_at AS "nextAttemptAt", rowid AS position,
-     lower(substr(recipient, instr(recipient, '@') + 1)) AS domain,
-     CASE WHEN lane = ${MAIL_LANES.code} THEN coalesce((
-       SELECT a.workspace_id FROM code_challenges c JOIN applications a ON a.id = c.application_id
-       WHERE c.email = mails.recipient AND c.created_at = mails.created_at LIMIT 1), '') ELSE '' END AS "workspaceId"
+     lower(substr(recipient, instr(recipient, '@') + 1)) AS domain, coalesce(workspace_id, '') AS "workspaceId"
    FROM mails WHERE status = 'queued' AND lane = ?1 AND next_attempt_at <= ?2
      AND (leased_until IS NULL OR leased_until <= ?3) AND (next_attempt_at, rowid) > (?4, ?5)
    ORDER BY next_attempt_at, rowid LIMIT ${DUE_MAILS_READ}`,
@@ -113,12 +125,14 @@ export function listDueMails(
   return dueMails(reader, MAIL_LANES[lane], now, realNow, after?.nextAttemptAt ?? -1, after?.position ?? -1);
 }
 
+const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS nextAttemptAt,
+  leased_until AS leasedUntil, expires_at AS expiresAt, last_error AS lastError, created_at AS createdAt,
+  sent_at AS sentAt, lane, application_id AS applicationId, workspace_id AS workspaceId`;
+
 const setLeased = raw<Mail, [number, string, number]>(
   `UPDATE mails SET leased_until = ?1, attempts = attempts + 1
    WHERE id = ?2 AND status = 'queued' AND (leased_until IS NULL OR leased_until <= ?3)
-   RETURNING id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS nextAttemptAt,
-     leased_until AS leasedUntil, expires_at AS expiresAt, last_error AS lastError, created_at AS createdAt,
-     sent_at AS sentAt, lane`,
+   RETURNING ${MAIL_COLUMNS}`,
 );
 
 /**
@@ -138,17 +152,23 @@ export async function leaseMail(
 /** What became of an attempt. */
 export type MailOutcome =
   | { readonly status: 'sent' }
-  | { readonly status: 'captured' }
   | { readonly status: 'failed'; readonly error: string; readonly isExpired: boolean }
   | { readonly status: 'queued'; readonly error: string; readonly nextAttemptAt: number };
+
+const setDueCaptured = raw<Mail, [number, number]>(
+  `UPDATE mails SET status = 'captured', attempts = attempts + 1, sent_at = ?1, leased_until = NULL WHERE rowid IN (
+     SELECT rowid FROM mails WHERE status = 'queued' AND next_attempt_at <= ?1 ORDER BY lane, next_attempt_at LIMIT ?2)
+   RETURNING ${MAIL_COLUMNS}`,
+);
+
+/** Keeps what is due in the outbox, where there is nobody to send it. @returns what was captured. */
+export function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
+  return setDueCaptured(unit, unit.now, limit);
+}
 
 const setSent = rawChange<[number, string]>(
   `UPDATE mails SET status = 'sent', sent_at = ?, leased_until = NULL, subject = '', text = NULL, html = NULL,
      code = NULL, last_error = NULL WHERE id = ?`,
-);
-
-const setCaptured = rawChange<[number, string]>(
-  "UPDATE mails SET status = 'captured', sent_at = ?, leased_until = NULL WHERE id = ?",
 );
 
 const setFailed = rawChange<[string, string]>(
@@ -163,7 +183,6 @@ const setPostponed = rawChange<[number, string, string]>(
 /** Ends the lease. What was sent or given up keeps nothing of what it said. */
 export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOutcome): Promise<void> {
   if (outcome.status === 'sent') await setSent(unit, unit.now, id);
-  else if (outcome.status === 'captured') await setCaptured(unit, unit.now, id);
   else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
   else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
 }

@@ -41,7 +41,6 @@ function mailServer(): { transport: MailTransport; taken: Mail[] } {
     async send(mail) {
       taken.push(mail);
       if (mail.recipient.endsWith('@refused.example')) throw new MailError('SMTP 550 5.1.1', true);
-      return { status: 'sent' };
     },
     close() {},
   };
@@ -280,6 +279,7 @@ describe('no secret that was handed out', () => {
         html: '<p>123456</p>',
         code: '123456',
         expiresAt: instance.clock.now() - DAY,
+        origin: { applicationId: null, workspaceId: null },
       }),
     );
     await instance.services.mail.runOnce();

@@ -34,7 +34,15 @@ async function open(clock: Clock = { now: () => NOW }) {
   return { db, sqlite, count, woken };
 }
 
-const mail = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', code: null, expiresAt: NOW + 1 };
+const mail = {
+  to: 'ada@example.com',
+  subject: 's',
+  text: 't',
+  html: 'h',
+  code: null,
+  expiresAt: NOW + 1,
+  origin: { applicationId: null, workspaceId: null },
+};
 
 const insertWorkspace = (unit: Unit) =>
   orm(unit)

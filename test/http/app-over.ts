@@ -5,7 +5,6 @@ import { systemRandom } from '@/core/random.ts';
 import type { Dependencies } from '@/dependencies.ts';
 import { accessLog } from '@/http/access-log.ts';
 import { createLog } from '@/log.ts';
-import { outboxTransport } from '@/mail/outbox.ts';
 import type { Instance } from '../support/instance.ts';
 
 export interface AppOver {
@@ -23,7 +22,7 @@ export function appOver(instance: Instance, options: Partial<Pick<Dependencies, 
     clock,
     random: systemRandom,
     instanceKey: instanceKey(systemRandom.bytes(32)),
-    mail: outboxTransport(() => {}),
+    mail: { onCapture: null },
     outbound: async () => {
       throw new Error('no test of this file reaches out');
     },

@@ -48,6 +48,7 @@ function queue({ db, clock }: Instance, lane: MailLane, recipients: readonly str
     code: null,
     expiresAt: clock.now() + DAY,
     lane,
+    origin: { applicationId: null, workspaceId: null },
   };
   return db.write(SYSTEM_ACTOR, async (unit) => {
     for (const to of recipients) await queueMail(unit, { to, ...mail });

@@ -21,11 +21,10 @@ function heldTransport() {
     places: PLACES,
     async send({ subject }) {
       offered.push(subject);
-      if (isOpen) return { status: 'sent' };
+      if (isOpen) return;
       const arrival = Promise.withResolvers<void>();
       waiting.set(subject, arrival);
       await arrival.promise;
-      return { status: 'sent' };
     },
     close() {},
   };
@@ -62,6 +61,7 @@ function queue({ db, clock }: Instance, lane: MailLane, subjects: readonly strin
         code: null,
         expiresAt: clock.now() + DAY,
         lane,
+        origin: { applicationId: null, workspaceId: null },
       });
   });
 }

@@ -10,7 +10,6 @@ import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
 import type { Database } from '../../src/db/database.ts';
 import { accessLog } from '../../src/http/access-log.ts';
-import { outboxTransport } from '../../src/mail/outbox.ts';
 import type { MailTransport } from '../../src/mail/transport.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { createServices, type Services } from '../../src/services.ts';
@@ -36,6 +35,7 @@ export interface Instance {
   readonly logLines: string[];
   /** The address requests seem to come from. */
   peer: string;
+  /** One request; an event stream is left once it has begun. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A live application of the workspace. */
   createApplication(input?: Record<string, unknown>): Promise<Application>;
@@ -115,7 +115,7 @@ async function openInstance(
     clock,
     random: systemRandom,
     instanceKey: instanceKey(secret),
-    mail: options.mail ?? outboxTransport(() => {}),
+    mail: options.mail ?? { onCapture: null },
     outbound: options.outbound ?? refuseAll,
     log: pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) }),
     accessLog: accessLog((line) => void logLines.push(line)),
@@ -152,9 +152,13 @@ async function openInstance(
           ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         }),
       );
-      const text = await response.text();
-      const isJson = response.headers.get('content-type')?.startsWith('application/json');
-      return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+      const { status, headers: answered } = response;
+      const type = answered.get('content-type') ?? '';
+      const isEndless = type.startsWith('text/event-stream');
+      if (isEndless) await response.body?.cancel();
+      const text = isEndless ? '' : await response.text();
+      const isJson = type.startsWith('application/json') && text !== '';
+      return { status, headers: answered, text, json: isJson ? JSON.parse(text) : undefined };
     },
     async createApplication(input = {}) {
       const { applications } = services;

@@ -9,7 +9,7 @@ import type { MailContent } from '../../mail/letter.tsx';
 import { type Confirmation, accountCodeMail } from '../../mail/messages/account.ts';
 import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { queueMail } from '../../store/mails.ts';
+import { fromApplication, queueMail } from '../../store/mails.ts';
 import { requireUser } from '../../store/people.ts';
 import { CODE_LIFETIME_MS, type CodeChallenges } from '../codes/code-challenge.ts';
 import { codeRefusal, tooSoon } from '../codes/refusals.ts';
@@ -59,7 +59,13 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
         const lifetimeMinutes = CODE_LIFETIME_MS / MINUTE;
         const mail =
           insteadOfCode?.(application) ?? accountCodeMail({ locale, application, confirmation, code, lifetimeMinutes });
-        await queueMail(unit, { to: email, ...mail, code: insteadOfCode ? null : code, expiresAt });
+        await queueMail(unit, {
+          to: email,
+          ...mail,
+          code: insteadOfCode ? null : code,
+          expiresAt,
+          origin: fromApplication(application),
+        });
         if (audit) await recordAudit(unit, { kind: audit, applicationId, userId });
         return { ok: true as const, asked: { challengeId, expiresAt: isoTime(expiresAt) } };
       });

@@ -124,7 +124,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await updateUser(unit, userId, { ...BLANK, deletedAt: unit.now });
         await recordAudit(unit, { kind: 'account.deleted', applicationId, userId });
         const application = await requireApplication(unit, applicationId);
-        await mailNotice(unit, email, accountDeletedMail(localeToWriteIn(locale), application, retention));
+        await mailNotice(unit, email, application, accountDeletedMail(localeToWriteIn(locale), application, retention));
         return { userId, kept: statement.kept };
       });
     },

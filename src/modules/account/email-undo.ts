@@ -97,7 +97,7 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
   await dropCodesTo(unit, email);
   await moveInterest(unit, email, previousEmail);
   const application = await requireApplication(unit, applicationId);
-  await mailNotice(unit, email, emailUndoneMail(localeToWriteIn(locale), application, false));
+  await mailNotice(unit, email, application, emailUndoneMail(localeToWriteIn(locale), application, false));
 }
 
 /**
@@ -129,7 +129,7 @@ async function tell(
   });
   const { locale } = await requireUser(unit, userId);
   const application = await requireApplication(unit, applicationId);
-  await mailNotice(unit, email, emailUndoneMail(localeToWriteIn(locale), application, true));
+  await mailNotice(unit, email, application, emailUndoneMail(localeToWriteIn(locale), application, true));
 }
 
 function linkGone(): AppError {

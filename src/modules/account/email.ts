@@ -100,7 +100,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         const undoUrl = await undo.link(unit, { userId, applicationId, previousEmail: previous });
         const application = await requireApplication(unit, applicationId);
         const undoLink = { url: undoUrl, days: UNDO_DAYS };
-        await mailNotice(unit, previous, emailChangedMail(localeToWriteIn(locale), application, undoLink));
+        await mailNotice(unit, previous, application, emailChangedMail(localeToWriteIn(locale), application, undoLink));
         return { email };
       });
     },

@@ -24,7 +24,7 @@ import {
   takeWaiting,
 } from '../../store/beta-interests.ts';
 import { deleteLongWorksOf } from '../../store/long-works.ts';
-import type { MailLane } from '../../store/mails.ts';
+import { fromApplication, type MailLane } from '../../store/mails.ts';
 import { findUsersByEmail } from '../../store/people.ts';
 import { knownIn } from '../../store/reservations.ts';
 
@@ -67,7 +67,14 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     await mails.queue(
       unit,
       workspaceId,
-      emails.map((to) => ({ to, ...mailIn(localeOf(to)), code: null, expiresAt, lane })),
+      emails.map((to) => ({
+        to,
+        ...mailIn(localeOf(to)),
+        code: null,
+        expiresAt,
+        lane,
+        origin: fromApplication(application),
+      })),
     );
   };
 

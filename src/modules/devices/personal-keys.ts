@@ -97,7 +97,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
       });
       const { email, locale } = await requireUser(unit, userId);
       const change = { kind: 'device_connected', name } as const;
-      await mailNotice(unit, email, accountChangeMail(localeToWriteIn(locale), application, change));
+      await mailNotice(unit, email, application, accountChangeMail(localeToWriteIn(locale), application, change));
       return { id, token };
     },
 

@@ -14,7 +14,7 @@ import {
   updateApplication,
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { queueMail } from '../../store/mails.ts';
+import { fromApplication, queueMail } from '../../store/mails.ts';
 import { requireUser } from '../../store/people.ts';
 import { type OwnerAddress, listOwners } from '../../store/workspace-members.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
@@ -82,7 +82,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         };
         for (const { email, locale } of recipients) {
           const mail = lifecycleCodeMail({ locale: localeToWriteIn(locale), ...content });
-          await queueMail(unit, { to: email, ...mail, code, expiresAt });
+          await queueMail(unit, { to: email, ...mail, code, expiresAt, origin: fromApplication(application) });
         }
         await recordAudit(unit, {
           kind: 'application.lifecycle_requested',

@@ -174,7 +174,7 @@ async function tell(
   await announce(unit, userId, 'user.identity_changed', { changed: ['passkey'] });
   const application = await requireApplication(unit, applicationId);
   const mail = accountChangeMail(localeToWriteIn(envelope.locale), application, { kind, name });
-  await mailNotice(unit, envelope.email, mail);
+  await mailNotice(unit, envelope.email, application, mail);
 }
 
 function present({ id, name, isBackedUp, createdAt, lastUsedAt }: Passkey): PasskeyRecord {

@@ -44,7 +44,7 @@ export async function tellOwner(
   await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
   const { email: to, locale } = await requireUser(unit, userId);
   const told = { kind: change, provider: issuerName(issuer, null), email };
-  await mailNotice(unit, to, accountChangeMail(localeToWriteIn(locale), application, told));
+  await mailNotice(unit, to, application, accountChangeMail(localeToWriteIn(locale), application, told));
 }
 
 export interface IdentityDependencies {

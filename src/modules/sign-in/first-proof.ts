@@ -50,5 +50,5 @@ export async function noteFirstProof(unit: Unit, person: User, application: Appl
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
   if (changed.length === 0) return;
   await announce(unit, userId, 'user.identity_changed', { changed });
-  await mailNotice(unit, email, addressProvedMail(localeToWriteIn(locale), application));
+  await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale), application));
 }

@@ -12,7 +12,7 @@ import type { LimitState } from '../../http/rate-limit.ts';
 import { signInCodeMail } from '../../mail/messages/sign-in-code.ts';
 import { findApplicationByClientId, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { queueMail } from '../../store/mails.ts';
+import { fromApplication, queueMail } from '../../store/mails.ts';
 import { findUserIdByEmail } from '../../store/members.ts';
 import { localeShownTo } from '../../store/reservations.ts';
 import { findUserByEmail } from '../../store/people.ts';
@@ -75,7 +75,8 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
           lifetimeMinutes: CODE_LIFETIME_MS / MINUTE,
           host: new URL(baseUrl()).hostname,
         });
-        await queueMail(unit, { to: email, ...mail, code: issued.code, expiresAt: issued.expiresAt });
+        const { code, expiresAt } = issued;
+        await queueMail(unit, { to: email, ...mail, code, expiresAt, origin: fromApplication(application) });
         await recordAudit(unit, {
           kind: 'signin.code_sent',
           applicationId: application.id,

@@ -65,7 +65,7 @@ async function fail(
     workspaceId,
     owners.map(({ email: to, locale }) => {
       const mail = quarantineMail({ locale: localeToWriteIn(locale), ...content });
-      return { to, ...mail, code: null, expiresAt };
+      return { to, ...mail, code: null, expiresAt, origin: { applicationId, workspaceId } };
     }),
   );
 }

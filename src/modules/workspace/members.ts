@@ -125,7 +125,9 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         const locale = localeToWriteIn(await localeShownTo(unit, workspaceId, person));
         const mail = invitationMail({ locale, workspaceName, role, url: `${baseUrl()}/sign-in` });
         const expiresAt = unit.now + INVITATION_MAIL_LIFETIME_MS;
-        await mails.queue(unit, workspaceId, [{ to: email, ...mail, code: null, expiresAt }]);
+        await mails.queue(unit, workspaceId, [
+          { to: email, ...mail, code: null, expiresAt, origin: { applicationId: null, workspaceId } },
+        ]);
         await recordAudit(unit, {
           kind: 'workspace.member_invited',
           workspaceId,

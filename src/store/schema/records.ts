@@ -49,6 +49,9 @@ export const mails = sqliteTable('mails', {
   sentAt: integer('sent_at'),
   /** Which queue it stands in: see MAIL_LANES. */
   lane: integer().notNull().default(1),
+  /** Whose it is: null for the console's own, and for those from before this was kept. */
+  applicationId: text('application_id'),
+  workspaceId: text('workspace_id'),
 });
 
 /** The trail of a switch that is as long as a tenant, still to be written. */
