@@ -21,7 +21,10 @@ export interface App {
   fetch(request: Request, isResolved?: boolean): Promise<Response>;
 }
 
-export function createApp(dependencies: Dependencies, { operations, limiter, verification }: WiredServices): App {
+export function createApp(
+  dependencies: Dependencies,
+  { operations, limiter, verification, counts, proxies }: WiredServices,
+): App {
   const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
   const cookie = sessionCookie(baseUrl());
   const createContext = contextFactory(config, {
@@ -29,6 +32,7 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
     log,
     peerAddress,
     isHttps: baseUrl().startsWith('https:'),
+    onUntrusted: (header) => void (proxies.untrustedHeader = header),
   });
   const isForUs = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
   const respondToError = errorMapper({ log, renderPage: renderProblemPage });
@@ -38,12 +42,14 @@ export function createApp(dependencies: Dependencies, { operations, limiter, ver
       credentials: verification.credentials,
       limiter,
       limits: config.limits,
+      noteRefusal: counts.noteRefusal,
       cookie,
       baseUrl: baseUrl(),
     }),
     db,
     limiter,
     limits: config.limits,
+    noteRefusal: counts.noteRefusal,
     uploads: uploadIntake(),
     respondToError,
     accessLog,

@@ -20,6 +20,8 @@ type ProviderPart = 'providerIssuer' | 'providerClientId' | 'providerClientSecre
 export interface Config extends Omit<SettingValues, ProviderPart> {
   readonly mode: Mode;
   readonly limits: LimitSettings;
+  /** Each setting as it may be shown to those who run the instance. */
+  readonly shown: readonly ShownSetting[];
   /** The client at an identity provider that applications without one of their own sign people in with. */
   readonly provider: ProviderSettings | null;
 }
@@ -30,6 +32,19 @@ export interface ProviderSettings {
   readonly clientId: string;
   readonly clientSecret: string;
 }
+
+/** A setting in text. */
+export interface ShownSetting {
+  /** The environment variable. */
+  readonly name: string;
+  /** As it was given, or its default; of a secret only that there is one. */
+  readonly value: string | null;
+  /** Nothing was given. */
+  readonly isDefault: boolean;
+  readonly meaning: string;
+}
+
+const HIDDEN = '••••';
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,11 +61,18 @@ export interface LoadOptions {
 /** @throws {StartupError} that lists every problem at once, by setting, without the values. */
 export function loadConfig(environment: Environment, { mode = 'normal', flags = {} }: LoadOptions = {}): Config {
   const problems: string[] = [];
+  const shown: ShownSetting[] = [];
+
+  function show({ env: name, isSecret, meaning }: Setting, text: string | null, isDefault: boolean): void {
+    shown.push({ name, value: text !== null && isSecret ? HIDDEN : text, isDefault, meaning });
+  }
 
   function read(setting: Setting): unknown {
     const { env, flag, remedy, isVoidIn } = setting;
     const given = (flag && flags[flag.name]) ?? environment[env];
-    const text = (typeof given === 'string' && given.trim()) || defaultOf(setting, mode);
+    const own = typeof given === 'string' ? given.trim() : '';
+    const text = own || defaultOf(setting, mode);
+    show(setting, isVoidIn === mode ? null : text || null, own === '');
     if (text === null) return null;
     const value = setting.parse(text, mode);
     if (value === null) problems.push(`${env}${flag ? ` (--${flag.name})` : ''}: ${remedy}`);
@@ -69,7 +91,7 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
     throw new StartupError(
       ['The configuration has problems:', ...problems.map((problem) => `  - ${problem}`)].join('\n'),
     );
-  return Object.freeze({ mode, ...values, limits: Object.freeze(limits), provider: providerOf(provider) });
+  return Object.freeze({ mode, ...values, limits: Object.freeze(limits), shown, provider: providerOf(provider) });
 }
 
 type ProviderValues = { readonly [Part in keyof ProviderSettings]: string | null };

@@ -15,12 +15,14 @@ import { importModule } from './modules/import/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { liveModule } from './modules/live/module.ts';
 import type { Module, World } from './modules/module.ts';
+import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
 import { providerModule } from './modules/provider/module.ts';
 import { sessionsModule } from './modules/sessions/module.ts';
 import { setupModule } from './modules/setup/module.ts';
 import { signInModule } from './modules/sign-in/module.ts';
+import { statsModule } from './modules/stats/module.ts';
 import { type TestTools, testToolsModule } from './modules/test-tools/module.ts';
 import { usersModule } from './modules/users/module.ts';
 import { verificationModule } from './modules/verification/module.ts';
@@ -29,6 +31,7 @@ import { workspaceModule } from './modules/workspace/module.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { readerOfPages } from './pages/reader.ts';
 import { pageRoutes } from './pages/routes.ts';
+import type { Application } from './store/applications.ts';
 
 /**
  * Wires the modules. Nothing is started, and the database is not asked.
@@ -55,12 +58,27 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const devices = devicesModule(world);
   const grants = grantsModule(world);
   const users = usersModule(world);
+  const activity = activityModule(world);
   const live = liveModule(world, { verification: verification.service });
   const webhooks = webhooksModule(world);
+  const stats = statsModule(world);
   const cookie = sessionCookie(world.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
 
   /** In the order of the description. */
+  const pages = {
+    ...world,
+    isSetupTokenValid: setup.service.isValid,
+    emailUndo: account.emailUndo,
+    hasOwner,
+    cookie,
+    readerOf: readerOfPages({ db: world.db, cookie, credentials: verification.service.credentials }),
+    wrongTriesPerCode: world.limits.wrongTriesPerCode,
+    providerFor: (application: Application) => clients.effectiveOf(world.db.reader, application),
+    findDeviceGrant: devices.approval.applicationOf,
+    signOut: sessions.service.signOut,
+  };
+
   const modules: readonly Module[] = [
     signIn,
     passkeysModule(world, { sessions: sessions.service, waysIn, setSignInCookies }),
@@ -74,7 +92,8 @@ export function wireModules(world: World, testTools: TestTools | null) {
     devices,
     applications,
     lifecycleModule(world, { challenges }),
-    activityModule(world),
+    activity,
+    stats,
     apiKeys,
     beta,
     grants,
@@ -82,25 +101,13 @@ export function wireModules(world: World, testTools: TestTools | null) {
     importModule(world),
     webhooks,
     workspace,
+    outboxModule(world, { consoleId }),
     setup,
     codes,
     i18nModule(),
     descriptionModule(world, { operations }),
     healthModule(world),
-    {
-      operations: pageRoutes({
-        ...world,
-        isSetupTokenValid: setup.service.isValid,
-        emailUndo: account.emailUndo,
-        hasOwner,
-        cookie,
-        readerOf: readerOfPages({ db: world.db, cookie, credentials: verification.service.credentials }),
-        wrongTriesPerCode: world.limits.wrongTriesPerCode,
-        providerFor: (application) => clients.effectiveOf(world.db.reader, application),
-        findDeviceGrant: devices.approval.applicationOf,
-        signOut: sessions.service.signOut,
-      }),
-    },
+    { operations: pageRoutes(pages) },
     ...(testTools ? [testToolsModule(world, testTools)] : []),
   ];
 
@@ -109,8 +116,10 @@ export function wireModules(world: World, testTools: TestTools | null) {
     operations,
     /** What is called by name from outside the modules: by the router, by commands and by tests. */
     services: {
+      activity: activity.followers,
       apiKeys: apiKeys.service,
       applications: applications.service,
+      counts: stats.counts,
       deliveries: webhooks.deliveries,
       deviceApproval: devices.approval,
       grants: grants.service,

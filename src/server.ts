@@ -139,13 +139,18 @@ export async function startServer(
   services.scheduler.start();
   const descriptors = watchDescriptors({ log, shed: () => listener.closeIdleConnections() });
 
+  function closeStreams(): void {
+    services.live.closeAll();
+    services.activity.closeAll();
+  }
+
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
-    services.live.closeAll();
+    closeStreams();
     await leave();
-    // Streams that were opened again meanwhile.
-    services.live.closeAll();
+    // Those that were opened again meanwhile.
+    closeStreams();
     await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
     await listener.stop(true);
     descriptors[Symbol.dispose]();

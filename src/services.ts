@@ -2,12 +2,14 @@
 import { SECOND } from './core/clock.ts';
 import type { Dependencies } from './dependencies.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
 import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
 import { outboxQueue } from './mail/outbox.ts';
+import { sendNow } from './mail/send-now.ts';
 import { wireModules } from './modules.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
@@ -32,9 +34,11 @@ export function wireServices(dependencies: Dependencies) {
   const limiter = rateLimiter({ db, clock });
   const way = dependencies.mail;
   const mail = 'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, log });
+  const proxies: ProxyWatch = { untrustedHeader: null };
   const world: World = {
     ...dependencies,
     probes: probePool(),
+    instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
     auditDays: config.auditRetentionDays,
@@ -44,6 +48,7 @@ export function wireServices(dependencies: Dependencies) {
     isLoopbackOpen: config.mode === 'ephemeral',
     isDev: config.mode !== 'normal',
     isMailOff: config.mode === 'normal' && config.smtpUrl === null,
+    sendNow: sendNow({ db, clock, way, log }),
     cdnUrl: () => config.cdnUrl ?? `${baseUrl()}/cdn`,
   };
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });
@@ -96,6 +101,7 @@ export function wireServices(dependencies: Dependencies) {
   return {
     ...services,
     limiter,
+    proxies,
     mail,
     longWork,
     scheduler: jobs,
@@ -103,6 +109,7 @@ export function wireServices(dependencies: Dependencies) {
     async flushCounters() {
       await limiter.flush();
       await services.verification.flushLastSeen();
+      await services.counts.flush();
     },
     /** Takes up what a stop or a crash left under way; before anything is served. */
     async start() {

@@ -36,6 +36,8 @@ export interface Setting<Value = unknown> {
   readonly isVoidIn?: Mode;
   /** What stands in for null, as it is shown to people. */
   readonly standIn?: string;
+  /** Never shown: it is a secret, or holds one. */
+  readonly isSecret?: true;
   /** Sentences, with code in backticks. */
   readonly meaning: string;
   /** How to mend a value that cannot be read. Never says the value, which may be a secret. */
@@ -112,6 +114,7 @@ export const SETTINGS = {
   workspaceKey: {
     group: 'start',
     env: 'GATEHOUSE_WORKSPACE_KEY',
+    isSecret: true,
     meaning: 'A key made by `gatehouse key`; becomes a full workspace key at start.',
     remedy: 'give a key made by "gatehouse key".',
     parse: (text: string) => (isSecret('apiKey', text) ? text : null),
@@ -120,6 +123,7 @@ export const SETTINGS = {
   smtpUrl: {
     group: 'mail',
     env: 'GATEHOUSE_SMTP_URL',
+    isSecret: true,
     meaning:
       '`smtp://user:password@host:587` or `smtps://…:465`; without it mail stays in the embedded outbox. `smtp://` to another ' +
       'host insists on STARTTLS, unless `?tls=optional` follows.',
@@ -200,6 +204,7 @@ export const SETTINGS = {
   providerClientSecret: {
     group: 'provider',
     env: 'GATEHOUSE_GOOGLE_CLIENT_SECRET',
+    isSecret: true,
     meaning: 'The secret of that client.',
     ...TEXT,
   },

@@ -22,6 +22,13 @@ test('the README’s table of settings is the table of settings', async () => {
   expect(table.map(unpadded).join('\n')).toBe(ALL_SETTINGS.map(rowOf).join('\n'));
 });
 
+test('whatever is called a secret, a key, a password or a token is never shown, nor an address with a password in it', () => {
+  const isSecret = ({ env }: Setting) => /SECRET|_KEY|PASSWORD|TOKEN|SMTP_URL|DATABASE_URL/.test(env);
+  expect(ALL_SETTINGS.filter((setting) => setting.isSecret).map(({ env }) => env)).toEqual(
+    ALL_SETTINGS.filter(isSecret).map(({ env }) => env),
+  );
+});
+
 describe('the descriptions', () => {
   test('say the limits in force, not the defaults', async () => {
     const instance = await createInstance({

@@ -93,6 +93,7 @@ const AUDIT_KINDS = [
   'setup.completed',
   'mail.refused',
   'mail.expired',
+  'mail.tested',
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];

@@ -93,6 +93,12 @@ export function accessTo(principal: Principal, application: Reachable): Access |
   return principal.access;
 }
 
+/** What a person signed in to the console is in a workspace; null for keys and for those who are nobody there. */
+export function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
+  if (principal.kind !== 'session') return null;
+  return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
+}
+
 /**
  * What a principal may do in the workspace as a whole; `null` for keys of an application or of a subset, which could
  * otherwise give themselves the rest, and for strangers to the workspace.

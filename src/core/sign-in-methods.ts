@@ -5,7 +5,8 @@ export const SIGNIN_METHODS = ['otp', 'passkey', 'provider'] as const;
 export type SwitchableMethod = (typeof SIGNIN_METHODS)[number];
 
 /** What a session was made by. A setup link is the way back in, so nobody can switch it off. */
-export type SignInMethod = SwitchableMethod | 'setup';
+export const SESSION_METHODS = [...SIGNIN_METHODS, 'setup'] as const;
+export type SignInMethod = (typeof SESSION_METHODS)[number];
 
 /** As refusals call them. */
 export const METHOD_NAMES: Readonly<Record<SwitchableMethod, string>> = {

@@ -61,9 +61,19 @@ export interface Database {
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
   /** What the engine has to say of itself, for health checks and figures. */
   status(): DatabaseStatus;
+  /** Looks at what it takes of its disk. */
+  measure(): Promise<DatabaseSize>;
   /** Keeps the log short, off the loop; to be called every second or so. */
   maintain(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What a database takes of its disk. */
+export interface DatabaseSize {
+  /** Without the log. */
+  readonly bytes: number;
+  /** Left on the disk for it; null where that cannot be told. */
+  readonly freeBytes: number | null;
 }
 
 /** What an engine says of itself. */

@@ -14,6 +14,7 @@ export const NO_DATABASE: Database = {
   write: async () => refuse(),
   onCommit() {},
   status: () => ({ queued: 0, logBytes: 0, isWritable: false, isInPlace: false }),
+  measure: async () => refuse(),
   async maintain() {},
   async close() {},
 };

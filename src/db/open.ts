@@ -1,10 +1,11 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
-import type { Database } from './database.ts';
+import type { Database, DatabaseSize } from './database.ts';
 import { logDurability, NO_DURABILITY } from './durability.ts';
 import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
@@ -82,6 +83,7 @@ export async function openEngine(
     thread,
     remembered,
     isInPlace: placeOf(path, onGone),
+    measure: () => measure(path),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
     async close() {
@@ -103,6 +105,11 @@ function placeOf(path: string, onGone: () => void): () => boolean {
     }
     return isThere;
   };
+}
+
+async function measure(path: string): Promise<DatabaseSize> {
+  const [file, disk] = await Promise.all([stat(path).catch(() => null), statfs(dirname(path)).catch(() => null)]);
+  return { bytes: file?.size ?? 0, freeBytes: disk && disk.bavail * disk.bsize };
 }
 
 function flushFolder(path: string): void {

@@ -8,7 +8,15 @@ import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Background } from './background.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { type Author, CONNECTION, type Database, type DatabaseStatus, type Topic, type Unit } from './database.ts';
+import {
+  type Author,
+  CONNECTION,
+  type Database,
+  type DatabaseSize,
+  type DatabaseStatus,
+  type Topic,
+  type Unit,
+} from './database.ts';
 import type { Durability } from './durability.ts';
 import type { Remembered } from './remembered.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -31,6 +39,8 @@ export interface SqliteEngine {
   readonly thread: Background | null;
   /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
   readonly isInPlace?: () => boolean;
+  /** Looks at the file and its disk. */
+  readonly measure?: () => Promise<DatabaseSize>;
   /** Called last, before the connections are closed. */
   readonly close?: () => void | Promise<void>;
 }
@@ -57,6 +67,7 @@ const LONG_LOG_PAGES = 16_384;
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
   const { writer, clock, durability, snapshot, remembered, isInPlace = () => true } = engine;
+  const { measure = async () => ({ bytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
   const commit = writer.prepare('COMMIT');
@@ -214,6 +225,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       isWritable: !durability.isBroken() && !isClosed,
       isInPlace: isInPlace(),
     }),
+    measure,
     async maintain() {
       if (!thread || isClosed || changes === changesFolded) return;
       changesFolded = changes;

@@ -99,15 +99,18 @@ export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]
     });
 }
 
-/** A change that no remembered row is asked for, such as when something was last seen: nothing is forgotten for it. */
+/**
+ * A change that no remembered row is asked for, such as when something was last seen: nothing is forgotten for it. Gives the
+ * number of rows changed.
+ */
 export function rawNote<Values extends SQLQueryBindings[]>(
   sql: string,
-): (reader: Reader, ...values: Values) => Promise<void> {
+): (reader: Reader, ...values: Values) => Promise<number> {
   return (reader, ...values) =>
     settle(() => {
       const connection = reader[CONNECTION];
       connection.enter();
-      connection.statement(sql, true).run(...values);
+      return connection.statement(sql, true).run(...values).changes;
     });
 }
 

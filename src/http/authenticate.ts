@@ -11,9 +11,17 @@ import type {
 } from '../core/principal.ts';
 import { startsLikeSecret } from '../core/secret.ts';
 import type { Reader } from '../db/database.ts';
-import { KEY_DAY, KEY_MINUTE, LIMITS, type LimitSettings } from './limits.ts';
+import {
+  KEY_DAY,
+  KEY_MINUTE,
+  keySubject,
+  type ReportedLimit,
+  LIMITS,
+  type LimitSettings,
+  type NoteRefusal,
+} from './limits.ts';
 import type { AccessRule } from './operation.ts';
-import { announceLimit, applyLimit, type RateLimiter } from './rate-limit.ts';
+import { announceLimit, applyLimit, type LimitState, rateLimited, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
 import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
@@ -34,6 +42,7 @@ export interface AuthenticatorDependencies {
   readonly credentials: Credentials;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
+  readonly noteRefusal: NoteRefusal;
   readonly cookie: SessionCookie;
   readonly baseUrl: string;
 }
@@ -52,7 +61,7 @@ export type Authenticator = (rule: AccessRule, look: Look) => Promise<Principal 
 
 /** @returns a function that throws {AppError} unauthenticated, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
-  const { credentials, limiter, limits, cookie, baseUrl } = dependencies;
+  const { credentials, limiter, limits, noteRefusal, cookie, baseUrl } = dependencies;
 
   /** @throws {AppError} with the contract's refusal; failures are counted against the caller's address. */
   async function sessionOf(token: string | null, look: Look): Promise<SessionPrincipal> {
@@ -67,12 +76,23 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
       throw new AppError(found);
     }
     look.context.principalId = found.sessionId;
-    if (look.isCounted)
-      applyLimit(
-        look.context.headers,
-        limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute),
-      );
+    if (!look.isCounted) return found;
+    const state = limiter.consume(LIMITS.sessionPerMinute, found.sessionId, limits.sessionPerMinute);
+    if (!state.isAllowed) return refuse(look.context.headers, state, found, 'sessionPerMinute');
+    announceLimit(look.context.headers, state);
     return found;
+  }
+
+  /** @throws {AppError} rate_limited */
+  function refuse(
+    headers: Record<string, string>,
+    state: LimitState,
+    { applicationId }: Principal,
+    limit: ReportedLimit,
+  ): never {
+    noteRefusal(applicationId, limit);
+    announceLimit(headers, state);
+    throw rateLimited(state);
   }
 
   async function anyKey(token: string, refusal: ErrorCode, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
@@ -82,12 +102,11 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     look.context.principalId = found.keyId;
     if (!look.isCounted) return found;
     const { headers } = look.context;
-    // A key and those it is rotated to have one principal, and one count.
-    const subject = found.kind === 'key' ? found.userId : found.keyId;
+    const subject = keySubject(found.kind === 'personal_key', found);
     const day = limiter.peek(KEY_DAY, subject, found.perDay);
-    if (!day.isAllowed) applyLimit(headers, day);
+    if (!day.isAllowed) return refuse(headers, day, found, 'keyPerDay');
     const minute = limiter.consume(KEY_MINUTE, subject, found.perMinute);
-    if (!minute.isAllowed) applyLimit(headers, minute);
+    if (!minute.isAllowed) return refuse(headers, minute, found, 'keyPerMinute');
     // What the minute refuses does not use up the day.
     announceLimit(headers, minute, limiter.consume(KEY_DAY, subject, found.perDay));
     return found;

@@ -256,9 +256,34 @@ type Allowed<Of extends Limit> = Of extends { isOffInEphemeral: true } ? number 
 /** The limits in force in an instance: how many in each window. Null is no limit. */
 export type LimitSettings = { readonly [Name in LimitName]: Allowed<(typeof LIMITS)[Name]> };
 
+/** Limits whose refusals are counted by application: the application is known by whoever they refuse. The first two are a key's own. */
+export const REPORTED_LIMITS = [
+  'keyPerMinute',
+  'keyPerDay',
+  'sessionPerMinute',
+  'codesPerEmail',
+  'actionCodesPerEmail',
+  'accountCodesPerPerson',
+  'wrongCodesPerEmail',
+  'wrongCodesPerBrowser',
+  'wrongCodesPerAddress',
+  'wrongCodesInAll',
+  'imagesPerPerson',
+  'exportsPerPerson',
+] as const satisfies readonly (LimitName | 'keyPerMinute' | 'keyPerDay')[];
+export type ReportedLimit = (typeof REPORTED_LIMITS)[number];
+
+/** Counts a refusal. @param applicationId whose key, session or person was refused; null for a key of the workspace. */
+export type NoteRefusal = (applicationId: string | null, limit: ReportedLimit) => void;
+
 /** A key's own limits, which its owner sets; the day is UTC's. */
 export const KEY_MINUTE: Bucket = { name: 'key-minute', windowMs: MINUTE };
 export const KEY_DAY: Bucket = { name: 'key-day', windowMs: DAY };
+
+/** Whom a key's calls are counted of: a key and those it is rotated to have one principal, and one count; a person's keys one each. */
+export function keySubject(isPersonal: boolean, key: { readonly keyId: string; readonly userId: string }): string {
+  return isPersonal ? key.keyId : key.userId;
+}
 
 /** What a call of an operation is held to. */
 interface LimitClassRule {

@@ -3,9 +3,9 @@
  * OpenAPI description and the role manifest are derived. How a call is carried out stands in pipeline.ts.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
-import type { Actor } from '../core/actor.ts';
 import type { ErrorCode } from '../core/error.ts';
 import type { KeyPrincipal, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
+import type { Author } from '../db/database.ts';
 import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
@@ -58,7 +58,7 @@ export type TargetOf<On extends Scope> = On extends 'application'
 /** What a handler is given: everything in it has been authenticated, authorised and validated. */
 export type Call<Rule extends AccessRule, On extends Scope, Path extends string, Query, Body, File> = TargetOf<On> & {
   readonly principal: PrincipalOf<Rule>;
-  readonly actor: Actor;
+  readonly actor: Author;
   readonly params: ParamsOf<Path>;
   readonly query: Query;
   readonly body: Body;

@@ -3,7 +3,7 @@
  * answer. The order is the guarantee: nothing of a stranger's body is judged, and what is out of reach does not exist.
  */
 import { AppError } from '../core/error.ts';
-import { accessTo, type ConsoleRole, type Principal, workspaceAccess } from '../core/principal.ts';
+import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/principal.ts';
 import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
 import type { AccessLog } from './access-log.ts';
@@ -12,7 +12,7 @@ import { parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
-import { LIMIT_CLASSES, LIMITS, type LimitSettings } from './limits.ts';
+import { LIMIT_CLASSES, LIMITS, type LimitSettings, type NoteRefusal } from './limits.ts';
 import { type Call, isList, type Operation, parametersOfList, type Scope, WORKSPACE_PARAMETER } from './operation.ts';
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
@@ -26,6 +26,7 @@ export interface PipelineDependencies {
   readonly db: Database;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
+  readonly noteRefusal: NoteRefusal;
   readonly uploads: UploadIntake;
   readonly respondToError: ErrorMapper;
   readonly accessLog: AccessLog;
@@ -46,7 +47,8 @@ const SLOW_BODY_MS = 20;
 
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, uploads, respondToError, accessLog } = dependencies;
+  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, respondToError, accessLog } =
+    dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
   const isOpen = isForBrowsers(operation);
@@ -89,7 +91,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   function limitPerson(context: RequestContext, principal: Principal | null): void {
     if (!personLimit || !principal) return;
-    applyLimit(context.headers, limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]));
+    const state = limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]);
+    if (!state.isAllowed) noteRefusal(principal.applicationId, personLimit);
+    applyLimit(context.headers, state);
   }
 
   async function readBody(request: Request, validate: (value: unknown) => unknown): Promise<unknown> {
@@ -169,11 +173,6 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     accessLog(context, operation.path, response.status);
     return response;
   };
-}
-
-function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
-  if (principal.kind !== 'session') return null;
-  return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
 }
 
 function askedWorkspace(request: Request): string | null {

@@ -42,6 +42,8 @@ export interface RateLimiter {
   consume(bucket: Bucket, subject: string, limit: number): LimitState;
   /** Where the subject stands, without counting. */
   peek(bucket: Bucket, subject: string, limit: number): LimitState;
+  /** How many uses are counted in the present window. */
+  used(bucket: Bucket, subject: string): number;
   /** Takes up what was written down before a restart. */
   load(): Promise<void>;
   /** Writes changed counters, at most a few hundred a change, and forgets windows that have ended. */
@@ -65,6 +67,8 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     const counter = buckets.get(bucket.name)?.get(subject);
     return counter && isOfNow(counter, now) ? counter : undefined;
   }
+
+  const used = (bucket: Bucket, subject: string) => current(bucket, subject, clock.now())?.count ?? 0;
 
   function state(bucket: Bucket, count: number, limit: number, isAllowed: boolean, now: number): LimitState {
     const elapsed = now % bucket.windowMs;
@@ -122,9 +126,10 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       }
       return state(bucket, counter.count, limit, true, now);
     },
+    used,
     peek(bucket, subject, limit) {
       const now = clock.now();
-      const count = current(bucket, subject, now)?.count ?? 0;
+      const count = used(bucket, subject);
       return state(bucket, count, limit, count < limit, now);
     },
     async load() {
@@ -189,5 +194,9 @@ export function announceLimit(headers: Record<string, string>, ...states: LimitS
 /** Announces where a caller stands and refuses who is past the limit. @throws {AppError} rate_limited */
 export function applyLimit(headers: Record<string, string>, state: LimitState): void {
   announceLimit(headers, state);
-  if (!state.isAllowed) throw new AppError('rate_limited', { retryAfterSeconds: state.resetSeconds });
+  if (!state.isAllowed) throw rateLimited(state);
+}
+
+export function rateLimited({ resetSeconds }: LimitState): AppError {
+  return new AppError('rate_limited', { retryAfterSeconds: resetSeconds });
 }

@@ -55,6 +55,8 @@ export interface ContextDependencies {
   /** Whether browsers may be told to come by https alone from now on. */
   readonly isHttps?: boolean;
   readonly countryOf?: CountryOf;
+  /** Told once, where a peer that is not trusted sends a header of proxies. */
+  readonly onUntrusted?: (header: string) => void;
 }
 
 /** A year, for this very host: what else lies under its name is not ours to say. */
@@ -62,7 +64,7 @@ const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 /** Believes what proxies say from trusted ones alone, and warns once where another peer says it. */
 export function contextFactory(settings: ContextSettings, dependencies: ContextDependencies): ContextFactory {
-  const { clock, log, peerAddress, isHttps = false, countryOf = countryOfAddress } = dependencies;
+  const { clock, log, peerAddress, isHttps = false, countryOf = countryOfAddress, onUntrusted } = dependencies;
   const always = {
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
@@ -71,12 +73,13 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
   let hasWarned = false;
 
   function warn(peer: string, header: string): void {
-    if (!hasWarned)
-      log.warn(
-        { peer, header },
-        `${header} came from a peer that is not trusted and is ignored; if this is your proxy, list it in GATEHOUSE_TRUSTED_PROXIES`,
-      );
+    if (hasWarned) return;
     hasWarned = true;
+    onUntrusted?.(header);
+    log.warn(
+      { peer, header },
+      `${header} came from a peer that is not trusted and is ignored; if this is your proxy, list it in GATEHOUSE_TRUSTED_PROXIES`,
+    );
   }
 
   function peerOf(request: Request, unknown: string): string {

@@ -20,6 +20,7 @@ const ID_NAMES = {
   ent: 'LegalEntityId',
   evt: 'EventId',
   idp: 'ProviderIdentityId',
+  mail: 'MailId',
   key: 'ApiKeyId',
   psk: 'PasskeyId',
   ses: 'SessionId',
@@ -151,3 +152,37 @@ export const PageQuery = Type.Object({
 export type PageQuery = Static<typeof PageQuery>;
 
 export const DEFAULT_PAGE_SIZE = 50;
+
+const CHANGE_OUTCOMES = ['changed', 'unchanged', 'not_found', 'refused'] as const;
+
+/** What became of one of many that a call was to change. */
+export type ChangeOutcome = (typeof CHANGE_OUTCOMES)[number];
+export const ChangeOutcomeSchema = Choice(CHANGE_OUTCOMES, { $id: 'ChangeOutcome' });
+
+/** Why one of many is `refused`; the others go on. */
+export const refusalOfOne = {
+  error: Type.Optional(
+    Type.String({ description: 'Of what is `refused`: the code of the refusal.', examples: ['invalid_state'] }),
+  ),
+  message: Type.Optional(
+    Type.String({ description: 'The same as a sentence.', examples: ['The current state does not allow this.'] }),
+  ),
+};
+
+export const ChangeSummary = Type.Object(
+  {
+    requested: Type.Integer(),
+    changed: Type.Integer({ examples: [2] }),
+    skipped: Type.Integer({ description: 'All others: see their outcomes.' }),
+  },
+  { $id: 'ChangeSummary' },
+);
+
+/** Ids of what a call is to change. */
+export const ManyIds = (prefix: keyof typeof ID_NAMES, max: number) =>
+  Type.Array(Id(prefix), {
+    minItems: 1,
+    maxItems: max,
+    uniqueItems: true,
+    remedy: `Give 1 to ${max} different ids.`,
+  });

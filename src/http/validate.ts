@@ -87,9 +87,11 @@ function problems(errors: Iterable<ValueError>): FieldProblem[] {
   return [...found.values()];
 }
 
-/** A schema may carry the sentence that mends it as `remedy`; otherwise the compiler's own words serve. */
+/** A schema may carry the sentence that mends it as `remedy`, a choice in one of its parts; otherwise the compiler's own words serve. */
 function remedy({ message, schema }: ValueError): string {
   if (message === 'Unexpected property') return 'This field is not known here; remove it.';
   if (message === 'Expected required property') return 'This field is required.';
-  return typeof schema['remedy'] === 'string' ? schema['remedy'] : `${message}.`;
+  const parts = [schema, ...((schema['anyOf'] as TSchema[] | undefined) ?? [])];
+  const told = parts.map((part): unknown => part['remedy']).find((sentence) => typeof sentence === 'string');
+  return told ?? `${message}.`;
 }

@@ -96,6 +96,7 @@ export const cs: Catalogue = {
     'setup.doneTitle': 'Jste vlastníkem',
     'setup.recoverDoneTitle': 'Máte znovu přístup',
     'setup.doneLead': 'Tento pracovní prostor patří adrese {email}. Od teď se přihlašujte kódem, který na ni pošleme.',
+    'setup.openConsole': 'Otevřít konzoli',
     'setup.keyTitle': 'Připojte svůj backend',
     'setup.keyLead': 'S klíčem API může váš server vytvářet aplikace a spravovat jejich uživatele.',
     'setup.keyName': 'Vytvořeno při nastavení',
@@ -608,6 +609,10 @@ export const cs: Catalogue = {
     'quarantine.next':
       'Další události se zadržují a žádná se neztratí. Opravte koncový bod, pak webhook uvolněte a události se odešlou v pořadí.',
     ownerReason: 'Tento e-mail dostáváte, protože jste vlastníkem pracovního prostoru {workspace}.',
+    'mailTest.title': 'Test e-mailů z pracovního prostoru {workspace}',
+    'mailTest.lead': 'Pokud to můžete přečíst, e-maily odeslané z {host} k vám docházejí.',
+    'mailTest.reason':
+      'Tento e-mail dostáváte, protože někdo, kdo spravuje pracovní prostor {workspace}, požádal o test. Nemusíte nic dělat.',
   },
   errors: {
     code_invalid: 'Kód není správný. Zkontrolujte ho a zkuste to znovu.',

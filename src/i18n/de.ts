@@ -103,6 +103,7 @@ export const de: Catalogue = {
     'setup.recoverDoneTitle': 'Sie haben wieder Zugang',
     'setup.doneLead':
       'Dieser Workspace gehört {email}. Melden Sie sich ab jetzt mit einem Code an, den wir an diese Adresse senden.',
+    'setup.openConsole': 'Konsole öffnen',
     'setup.keyTitle': 'Backend anbinden',
     'setup.keyLead': 'Mit einem API-Schlüssel kann Ihr Server Anwendungen anlegen und deren Benutzer verwalten.',
     'setup.keyName': 'Bei der Einrichtung erstellt',
@@ -640,6 +641,10 @@ export const de: Catalogue = {
     'quarantine.next':
       'Weitere Ereignisse werden zurückgehalten, keines geht verloren. Beheben Sie den Fehler am Endpunkt und geben Sie den Webhook dann frei: Die Ereignisse werden der Reihe nach gesendet.',
     ownerReason: 'Sie erhalten diese E-Mail, weil Sie Inhaber von {workspace} sind.',
+    'mailTest.title': 'Ein Test der E-Mails von {workspace}',
+    'mailTest.lead': 'Wenn Sie das lesen können, kommen E-Mails von {host} bei Ihnen an.',
+    'mailTest.reason':
+      'Sie erhalten diese E-Mail, weil jemand, der {workspace} betreut, einen Test angefordert hat. Es ist nichts zu tun.',
   },
   errors: {
     code_invalid: 'Dieser Code stimmt nicht. Prüfen Sie ihn und versuchen Sie es noch einmal.',

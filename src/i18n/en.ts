@@ -91,6 +91,7 @@ export const en = {
     'setup.doneTitle': 'You are the owner',
     'setup.recoverDoneTitle': 'You have access again',
     'setup.doneLead': '{email} owns this workspace. Sign in with a code sent to that address from now on.',
+    'setup.openConsole': 'Open the console',
     'setup.keyTitle': 'Connect your backend',
     'setup.keyLead': 'An API key lets your server create applications and manage their users.',
     'setup.keyName': 'Made during setup',
@@ -597,6 +598,10 @@ export const en = {
     'quarantine.next':
       'Later events are held, and nothing of them is lost. Mend the endpoint, then release the webhook, and they are sent in order.',
     ownerReason: 'You get this e-mail because you are an owner of {workspace}.',
+    'mailTest.title': 'A test of the e-mail of {workspace}',
+    'mailTest.lead': 'If you can read this, e-mail sent by {host} reaches you.',
+    'mailTest.reason':
+      'You get this e-mail because somebody who runs {workspace} asked for a test. There is nothing to do.',
   },
   errors: {
     code_invalid: 'That code is not right. Check it and try again.',

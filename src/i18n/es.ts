@@ -102,6 +102,7 @@ export const es: Catalogue = {
     'setup.recoverDoneTitle': 'Has recuperado el acceso',
     'setup.doneLead':
       'Este espacio de trabajo pertenece a {email}. A partir de ahora, inicia sesión con un código enviado a esa dirección.',
+    'setup.openConsole': 'Abrir la consola',
     'setup.keyTitle': 'Conecta tu backend',
     'setup.keyLead': 'Con una clave de API, tu servidor puede crear aplicaciones y gestionar sus usuarios.',
     'setup.keyName': 'Creada durante la configuración',
@@ -623,6 +624,10 @@ export const es: Catalogue = {
     'quarantine.next':
       'Los eventos posteriores se retienen y no se pierde ninguno. Corrige el endpoint y luego libera el webhook: se enviarán en orden.',
     ownerReason: 'Recibes este correo porque tienes el rol de propietario en {workspace}.',
+    'mailTest.title': 'Prueba del correo de {workspace}',
+    'mailTest.lead': 'Si puedes leer esto, el correo que envía {host} te llega.',
+    'mailTest.reason':
+      'Recibes este correo porque alguien que gestiona {workspace} pidió una prueba. No tienes que hacer nada.',
   },
   errors: {
     code_invalid: 'Ese código no es correcto. Revísalo e inténtalo de nuevo.',

@@ -105,6 +105,7 @@ export const fr: Catalogue = {
     'setup.recoverDoneTitle': 'Vous avez de nouveau accès',
     'setup.doneLead':
       '{email} est propriétaire de cet espace de travail. Désormais, connectez-vous avec un code envoyé à cette adresse.',
+    'setup.openConsole': 'Ouvrir la console',
     'setup.keyTitle': 'Reliez votre backend',
     'setup.keyLead': 'Une clé API permet à votre serveur de créer des applications et d’en gérer les utilisateurs.',
     'setup.keyName': 'Créée pendant la configuration',
@@ -642,6 +643,10 @@ export const fr: Catalogue = {
     'quarantine.next':
       'Les événements suivants sont mis en attente et aucun n’est perdu. Réparez le point de terminaison, puis réactivez le webhook : ils seront envoyés dans l’ordre.',
     ownerReason: 'Vous recevez cet e-mail en tant que propriétaire de l’espace {workspace}.',
+    'mailTest.title': 'Test des e-mails de {workspace}',
+    'mailTest.lead': 'Si vous pouvez lire ceci, les e-mails envoyés par {host} vous parviennent.',
+    'mailTest.reason':
+      'Vous recevez cet e-mail parce qu’une personne qui gère {workspace} a demandé un test. Vous n’avez rien à faire.',
   },
   errors: {
     code_invalid: 'Ce code est incorrect. Vérifiez-le et réessayez.',

@@ -101,6 +101,7 @@ export const it: Catalogue = {
     'setup.recoverDoneTitle': 'Hai di nuovo l’accesso',
     'setup.doneLead':
       '{email} è proprietario di questa area di lavoro. D’ora in poi accedi con un codice inviato a questo indirizzo.',
+    'setup.openConsole': 'Apri la console',
     'setup.keyTitle': 'Collega il tuo backend',
     'setup.keyLead': 'Con una chiave API il tuo server può creare applicazioni e gestirne gli utenti.',
     'setup.keyName': 'Creata durante la configurazione',
@@ -625,6 +626,10 @@ export const it: Catalogue = {
     'quarantine.next':
       'Gli eventi successivi vengono trattenuti e non ne va perso nessuno. Correggi l’endpoint, poi riattiva il webhook: verranno inviati in ordine.',
     ownerReason: 'Ricevi questa email perché hai il ruolo di proprietario in {workspace}.',
+    'mailTest.title': 'Prova delle email di {workspace}',
+    'mailTest.lead': 'Se puoi leggere questo messaggio, le email inviate da {host} ti arrivano.',
+    'mailTest.reason':
+      'Ricevi questa email perché una persona che gestisce {workspace} ha chiesto una prova. Non devi fare nulla.',
   },
   errors: {
     code_invalid: 'Il codice non è corretto. Controllalo e riprova.',

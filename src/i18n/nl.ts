@@ -99,6 +99,7 @@ export const nl: Catalogue = {
     'setup.recoverDoneTitle': 'Je hebt weer toegang',
     'setup.doneLead':
       '{email} is eigenaar van deze werkruimte. Log voortaan in met een code die we naar dat adres sturen.',
+    'setup.openConsole': 'Console openen',
     'setup.keyTitle': 'Je backend aansluiten',
     'setup.keyLead': 'Met een API-sleutel kan je server applicaties aanmaken en de gebruikers ervan beheren.',
     'setup.keyName': 'Gemaakt bij het instellen',
@@ -620,6 +621,10 @@ export const nl: Catalogue = {
     'quarantine.next':
       'Latere gebeurtenissen worden vastgehouden; er gaat niets verloren. Herstel het endpoint en geef daarna de webhook vrij. Dan worden ze op volgorde verstuurd.',
     ownerReason: 'Je krijgt deze e-mail omdat je eigenaar bent van {workspace}.',
+    'mailTest.title': 'Test van de e-mail van {workspace}',
+    'mailTest.lead': 'Als je dit kunt lezen, komt e-mail van {host} bij je aan.',
+    'mailTest.reason':
+      'Je krijgt deze e-mail omdat iemand die {workspace} beheert om een test heeft gevraagd. Je hoeft niets te doen.',
   },
   errors: {
     code_invalid: 'Die code klopt niet. Controleer de code en probeer het opnieuw.',

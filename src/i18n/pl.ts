@@ -100,6 +100,7 @@ export const pl: Catalogue = {
     'setup.recoverDoneTitle': 'Masz znowu dostęp',
     'setup.doneLead':
       'Właścicielem tego obszaru roboczego jest {email}. Od teraz loguj się kodem wysyłanym na ten adres.',
+    'setup.openConsole': 'Otwórz konsolę',
     'setup.keyTitle': 'Połącz swój backend',
     'setup.keyLead': 'Dzięki kluczowi API Twój serwer może tworzyć aplikacje i zarządzać ich użytkownikami.',
     'setup.keyName': 'Utworzony podczas konfiguracji',
@@ -622,6 +623,10 @@ export const pl: Catalogue = {
     'quarantine.next':
       'Kolejne zdarzenia są wstrzymywane i żadne nie przepadnie. Napraw punkt końcowy, zwolnij webhook, a zostaną wysłane po kolei.',
     ownerReason: 'Wysyłamy ten e-mail, ponieważ jesteś właścicielem obszaru roboczego {workspace}.',
+    'mailTest.title': 'Test poczty obszaru roboczego {workspace}',
+    'mailTest.lead': 'Jeśli możesz to przeczytać, e-maile wysyłane przez {host} do Ciebie docierają.',
+    'mailTest.reason':
+      'Wysyłamy ten e-mail, ponieważ osoba zarządzająca obszarem roboczym {workspace} poprosiła o test. Nie trzeba nic robić.',
   },
   errors: {
     code_invalid: 'Kod jest nieprawidłowy. Sprawdź go i spróbuj ponownie.',

@@ -98,6 +98,7 @@ export const ptBr: Catalogue = {
     'setup.recoverDoneTitle': 'Você tem acesso de novo',
     'setup.doneLead':
       '{email} é proprietário deste espaço de trabalho. A partir de agora, entre com um código enviado para esse endereço.',
+    'setup.openConsole': 'Abrir o console',
     'setup.keyTitle': 'Conecte seu backend',
     'setup.keyLead': 'Com uma chave de API, seu servidor pode criar aplicativos e gerenciar os usuários deles.',
     'setup.keyName': 'Criada durante a configuração',
@@ -621,6 +622,10 @@ export const ptBr: Catalogue = {
     'quarantine.next':
       'Os próximos eventos ficam retidos, e nenhum se perde. Corrija o endpoint e libere o webhook: eles serão enviados em ordem.',
     ownerReason: 'Você recebeu este e-mail porque tem a função de proprietário em {workspace}.',
+    'mailTest.title': 'Teste do e-mail de {workspace}',
+    'mailTest.lead': 'Se você consegue ler isto, os e-mails enviados por {host} chegam até você.',
+    'mailTest.reason':
+      'Você recebeu este e-mail porque alguém que administra {workspace} pediu um teste. Não é preciso fazer nada.',
   },
   errors: {
     code_invalid: 'Este código está incorreto. Confira e tente de novo.',

@@ -102,6 +102,7 @@ export const ptPt: Catalogue = {
     'setup.recoverDoneTitle': 'Voltou a ter acesso',
     'setup.doneLead':
       '{email} é proprietário deste espaço de trabalho. A partir de agora, inicie sessão com um código enviado para esse endereço.',
+    'setup.openConsole': 'Abrir a consola',
     'setup.keyTitle': 'Ligue o seu backend',
     'setup.keyLead': 'Com uma chave de API, o seu servidor pode criar aplicações e gerir os respetivos utilizadores.',
     'setup.keyName': 'Criada durante a configuração',
@@ -627,6 +628,10 @@ export const ptPt: Catalogue = {
     'quarantine.next':
       'Os eventos seguintes ficam retidos e nenhum se perde. Corrija o endpoint e liberte o webhook: serão enviados por ordem.',
     ownerReason: 'Recebeu este email por ter a função de proprietário em {workspace}.',
+    'mailTest.title': 'Teste do email de {workspace}',
+    'mailTest.lead': 'Se consegue ler isto, os emails enviados por {host} chegam até si.',
+    'mailTest.reason':
+      'Recebeu este email porque alguém que gere {workspace} pediu um teste. Não é necessário fazer nada.',
   },
   errors: {
     code_invalid: 'Este código não está correto. Verifique-o e tente novamente.',

@@ -99,6 +99,7 @@ export const sv: Catalogue = {
     'setup.recoverDoneTitle': 'Du har åtkomst igen',
     'setup.doneLead':
       '{email} äger den här arbetsytan. Från och med nu loggar du in med en kod som skickas till den adressen.',
+    'setup.openConsole': 'Öppna konsolen',
     'setup.keyTitle': 'Anslut din backend',
     'setup.keyLead': 'Med en API-nyckel kan din server skapa applikationer och hantera deras användare.',
     'setup.keyName': 'Skapad vid konfigurationen',
@@ -613,6 +614,10 @@ export const sv: Catalogue = {
     'quarantine.next':
       'Senare händelser hålls kvar, och ingen av dem går förlorad. Åtgärda mottagaren och släpp sedan webhooken, så skickas de i ordning.',
     ownerReason: 'Du får det här mejlet eftersom du är ägare till {workspace}.',
+    'mailTest.title': 'Ett test av mejlen från {workspace}',
+    'mailTest.lead': 'Om du kan läsa det här når mejl från {host} fram till dig.',
+    'mailTest.reason':
+      'Du får det här mejlet eftersom någon som sköter {workspace} bad om ett test. Du behöver inte göra något.',
   },
   errors: {
     code_invalid: 'Koden stämmer inte. Kontrollera den och försök igen.',

@@ -101,6 +101,7 @@ export const tr: Catalogue = {
     'setup.doneTitle': 'Artık kurulumun sahibisiniz',
     'setup.recoverDoneTitle': 'Yeniden erişiminiz var',
     'setup.doneLead': 'Bu çalışma alanının sahibi {email}. Bundan sonra bu adrese gönderilen bir kodla oturum açın.',
+    'setup.openConsole': 'Konsolu aç',
     'setup.keyTitle': 'Arka ucunuzu bağlayın',
     'setup.keyLead': 'API anahtarıyla sunucunuz uygulama oluşturabilir ve kullanıcılarını yönetebilir.',
     'setup.keyName': 'Kurulum sırasında oluşturuldu',
@@ -619,6 +620,10 @@ export const tr: Catalogue = {
     'quarantine.next':
       'Sonraki olaylar bekletilir, hiçbiri kaybolmaz. Uç noktayı düzeltip webhook’u serbest bırakın; olaylar sırayla gönderilir.',
     ownerReason: 'Bu e-postayı, {workspace} çalışma alanının sahiplerinden biri olduğunuz için aldınız.',
+    'mailTest.title': '{workspace} e-postası için bir deneme',
+    'mailTest.lead': 'Bunu okuyabiliyorsanız {host} tarafından gönderilen e-postalar size ulaşıyor.',
+    'mailTest.reason':
+      'Bu e-postayı, {workspace} çalışma alanını yöneten biri deneme istediği için aldınız. Yapmanız gereken bir şey yok.',
   },
   errors: {
     code_invalid: 'Kod doğru değil. Kontrol edip yeniden deneyin.',

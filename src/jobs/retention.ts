@@ -30,6 +30,8 @@ const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
   ['codeFailures', 2 * DAY],
   ['finishedMails', SENT_KEPT_MS],
   ['finishedDeliveries', SENT_KEPT_MS],
+  // Twice the longest range that is asked for, since each is shown beside the one before.
+  ['dailyCounts', 750 * DAY],
 ];
 
 /** For an endpoint in quarantine, or one that is switched off; its owners were told when that began. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Database } from '../db/database.ts';
 import { captureDueMails, endMailLeases, type Mail } from '../store/mails.ts';
-import { drain } from './drain.ts';
+import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';
 
 /** In one change: two milliseconds' work. */
@@ -28,7 +28,7 @@ export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQue
     return captured.length === CAPTURED_AT_ONCE;
   }
 
-  const { wake, run, close } = drain(capture, (err) =>
+  const { wake, run, close } = pump(capture, (err) =>
     log.error({ err }, 'mail could not be captured; it will be tried again'),
   );
   return {

@@ -18,7 +18,7 @@ import {
   type MailOutcome,
   recordMailOutcome,
 } from '../store/mails.ts';
-import { drain } from './drain.ts';
+import { pump } from './pump.ts';
 import { type Candidate, inFlight } from './places.ts';
 import { MailError, type MailTransport } from './transport.ts';
 import { recordUndelivered } from './undelivered.ts';
@@ -68,7 +68,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
   /** Fills the free places until nothing more is due or there are none. */
-  const { wake, run, close, isClosed } = drain(turn, (err) =>
+  const { wake, run, close, isClosed } = pump(turn, (err) =>
     log.error({ err }, 'mail could not be claimed; it will be tried again'),
   );
 

@@ -1,6 +1,7 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
 import { isIP } from 'node:net';
 import type { Transporter } from 'nodemailer';
+import { serverWords } from './server-words.ts';
 import { smtpConversations } from './smtp-conversation.ts';
 import { failureOf, type MailServer } from './smtp-failure.ts';
 import type { MailTransport } from './transport.ts';
@@ -71,11 +72,14 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
     // A connection for each, so that none waits inside the pool for another.
     places: CONNECTIONS,
     slowPlaces: SLOW_CONNECTIONS,
+    server: mailServer.address,
+    from,
     async send(mail) {
       const { id, recipient, subject, text, html } = mail;
       transporter ??= connect();
+      let response: unknown;
       try {
-        await (
+        ({ response } = await (
           await transporter
         ).sendMail({
           from,
@@ -86,10 +90,11 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
           // The same id at a retry lets a receiver drop the duplicate.
           messageId: `<${id}@${from.match(/@([^>\s]+)/)?.[1] ?? 'localhost'}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
-        });
+        }));
       } catch (error) {
         throw failureOf(error, mailServer, { credentials, mail }, conversations.momentOf(error));
       }
+      return typeof response === 'string' ? serverWords(response, { credentials, mail }) : undefined;
     },
     close() {
       void transporter?.then((open) => open.close());

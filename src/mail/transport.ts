@@ -20,7 +20,10 @@ export class MailError extends Error {
 
 /** Sends one mail at each call. Its reasons for a failure can be logged: they name no recipient. */
 export interface MailTransport extends MailPlaces {
-  /** @throws {MailError} where it was not taken. */
-  send(mail: Mail): Promise<void>;
+  /** Whom it sends to, as host and port, and as whom; left out where that is nobody's business. */
+  readonly server?: string;
+  readonly from?: string;
+  /** @returns what the server said when it took it, where it said something. @throws {MailError} where it was not taken. */
+  send(mail: Mail): Promise<string | undefined>;
   close(): void;
 }

@@ -28,8 +28,8 @@ export interface WorkspaceMail {
   standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
   /** How many may still be queued in this hour. */
   left(unit: Unit, workspaceId: string | null): Promise<number>;
-  /** All or none. @throws {AppError} rate_limited where more are to be queued than are left. */
-  queue(unit: Unit, workspaceId: string | null, mails: readonly OutgoingMail[]): Promise<void>;
+  /** All or none. @returns their ids. @throws {AppError} rate_limited where more are to be queued than are left. */
+  queue(unit: Unit, workspaceId: string | null, mails: readonly OutgoingMail[]): Promise<string[]>;
 }
 
 /** @param perHour how many, by the hours of the clock. */
@@ -47,7 +47,7 @@ export function workspaceMail(perHour: number): WorkspaceMail {
       return (await standing(unit, workspaceId, unit.now)).remaining;
     },
     async queue(unit, workspaceId, mails) {
-      if (mails.length === 0) return;
+      if (mails.length === 0) return [];
       const { limit, remaining, resetSeconds } = await standing(unit, workspaceId, unit.now);
       if (mails.length > remaining)
         throw new AppError('rate_limited', {
@@ -57,7 +57,9 @@ export function workspaceMail(perHour: number): WorkspaceMail {
           retryAfterSeconds: resetSeconds,
         });
       await addToRateCounter(unit, keyOf(workspaceId, unit.now), mails.length);
-      for (const mail of mails) await queueMail(unit, mail);
+      const ids: string[] = [];
+      for (const mail of mails) ids.push(await queueMail(unit, mail));
+      return ids;
     },
   };
 }

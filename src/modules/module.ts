@@ -10,8 +10,10 @@ import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
+import type { SendNow } from '../mail/send-now.ts';
 import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import type { Probes } from '../outbound/probes.ts';
+import type { InstanceFacts } from './health/facts.ts';
 
 /** All parts are optional; a module that others stand on shows them its service as a property of its own. */
 export interface Module {
@@ -49,10 +51,14 @@ export interface World {
   readonly log: Logger;
   /** Where this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
+  /** What those who run the instance may see of it. */
+  readonly instance: InstanceFacts;
   /** A server for development or tests, whose pages may name its calls. */
   readonly isDev: boolean;
   /** Mail stays in the outbox, and nobody is there to read it as in development. */
   readonly isMailOff: boolean;
+  /** Past the queue, for somebody who waits for what comes of it. */
+  readonly sendNow: SendNow;
   /** Where pictures are fetched, without a trailing slash. */
   readonly cdnUrl: () => string;
   readonly isStopping: () => boolean;

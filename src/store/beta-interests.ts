@@ -240,6 +240,39 @@ export async function countPending(reader: Reader, applicationId: string): Promi
   return only(await countOfPending(reader, applicationId)).count;
 }
 
+/** How many stand in each state, and how many are still to be told when the application opens, the pending apart. */
+export interface InterestCounts {
+  readonly byStatus: Readonly<Record<BetaStatus, number>>;
+  readonly untold: number;
+}
+
+const countOfStatus = longRead<{ count: number }, [string, BetaStatus]>(
+  'SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND status = ?',
+);
+const countsOfUndecided = longRead<{ epoch: number; count: number }, [string]>(
+  `SELECT epoch, count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' GROUP BY epoch`,
+);
+const countOfUntold = longRead<{ count: number }, [string]>(
+  // By the epoch, so that the index of those who wait is taken.
+  `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND epoch >= 0
+     AND status = 'notify_when_public' AND notified_at IS NULL`,
+);
+
+export async function countInterests(reader: Reader, applicationId: string): Promise<InterestCounts> {
+  const decisions = await unwrittenDecisions(reader, [applicationId]);
+  const byStatus: Record<BetaStatus, number> = { pending: 0, approved: 0, notify_when_public: 0, declined: 0 };
+  for (const status of ['approved', 'notify_when_public', 'declined'] as const)
+    byStatus[status] = only(await countOfStatus(reader, applicationId, status)).count;
+  let untold = only(await countOfUntold(reader, applicationId)).count;
+  // As they stand by the decisions that have not reached them yet.
+  for (const { epoch, count } of await countsOfUndecided(reader, applicationId)) {
+    const status = decisions.find((decision) => decision.epoch === epoch + 1)?.status ?? 'pending';
+    byStatus[status] += count;
+    if (status === 'notify_when_public') untold += count;
+  }
+  return { byStatus, untold };
+}
+
 const unreached = raw<{ id: string }, [string, number]>(
   "SELECT id FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ? LIMIT 1",
 );

@@ -1,5 +1,5 @@
 /** Deliveries: one event on its way to one endpoint, made in the change that made the event; and every attempt at them. */
-import { and, asc, desc, eq, lt } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
@@ -11,6 +11,15 @@ export { DELIVERY_STATUSES } from './schema/webhooks.ts';
 
 /** Something was queued for these endpoints. */
 export const DELIVERY_QUEUED = topic<string>('delivery queued');
+
+/** What became of an attempt at a delivery. */
+export interface DeliveryAttempted {
+  readonly applicationId: string;
+  readonly webhookId: string;
+  readonly isDelivered: boolean;
+}
+
+export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted');
 
 const insertRow = rawChange<[string, string, string, string, number]>(
   `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
@@ -41,6 +50,16 @@ export async function findDelivery(reader: Reader, webhookId: string, id: string
     .from(deliveries)
     .where(and(eq(deliveries.webhookId, webhookId), eq(deliveries.id, id)));
   return delivery;
+}
+
+/** Those of these ids, newest first. */
+export async function findDeliveries(reader: Reader, ids: readonly string[]): Promise<Delivery[]> {
+  if (ids.length === 0) return [];
+  return orm(reader)
+    .select()
+    .from(deliveries)
+    .where(inArray(deliveries.id, [...ids]))
+    .orderBy(desc(deliveries.id));
 }
 
 /** Newest first. @param before goes on behind this one. */

@@ -66,12 +66,13 @@ const insertMail = prepared((orm) =>
     .prepare(),
 );
 
-/** Queues a mail in the change that it tells of; the sender is woken when that is durable. */
-export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void> {
+/** Queues a mail in the change that it tells of; the sender is woken when that is durable. @returns its id. */
+export async function queueMail(unit: Unit, message: OutgoingMail): Promise<string> {
   const { to, subject, text, html, code, expiresAt, origin } = message;
   const lane = message.lane ?? (code === null ? 'notice' : 'code');
+  const id = newId('mail', unit.now);
   await insertMail(unit, {
-    id: newId('mail', unit.now),
+    id,
     recipient: to,
     subject,
     text,
@@ -83,6 +84,7 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<void
     ...origin,
   });
   unit.tell(MAIL_QUEUED, lane);
+  return id;
 }
 
 /** How many are listed together. */
@@ -160,6 +162,17 @@ const setDueCaptured = raw<Mail, [number, number]>(
      SELECT rowid FROM mails WHERE status = 'queued' AND next_attempt_at <= ?1 ORDER BY lane, next_attempt_at LIMIT ?2)
    RETURNING ${MAIL_COLUMNS}`,
 );
+
+const setCaptured = raw<Mail, [number, string]>(
+  `UPDATE mails SET status = 'captured', attempts = attempts + 1, sent_at = ?1, leased_until = NULL
+   WHERE id = ?2 AND status = 'queued' RETURNING ${MAIL_COLUMNS}`,
+);
+
+/** Keeps this one in the outbox. @returns undefined where it was not queued any more. */
+export async function captureMail(unit: Unit, id: string): Promise<Mail | undefined> {
+  const [mail] = await setCaptured(unit, unit.now, id);
+  return mail;
+}
 
 /** Keeps what is due in the outbox, where there is nobody to send it. @returns what was captured. */
 export function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {

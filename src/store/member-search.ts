@@ -2,7 +2,7 @@
 import { displayName } from '../core/display-name.ts';
 import type { Reader } from '../db/database.ts';
 import { longRead } from '../db/statements.ts';
-import type { MemberPosition } from './members.ts';
+import type { MemberOrder, MemberPosition } from './members.ts';
 import type { MembershipStatus, ReservedProfile } from './schema/users.ts';
 
 /** Which members; what is left out is not asked for. Slugs that nobody holds match nobody. */
@@ -10,6 +10,11 @@ export interface MemberFilter {
   readonly status?: MembershipStatus | undefined;
   readonly role?: string | undefined;
   readonly membership?: string | undefined;
+  /**
+   * A word in lower case. Whoever cannot have it is left out; whether the others do is for the caller to say, who knows more of
+   * letters than the database does, which takes those of other scripts as they are.
+   */
+  readonly word?: string | undefined;
 }
 
 /** What a member can be found by: of a reservation what was reserved, and nothing of the person. */
@@ -19,7 +24,7 @@ export interface FoundMember extends MemberPosition {
 
 /** What looking through a stretch of members has found. */
 export interface MemberScan {
-  /** Those that the filter lets through, last seen first. */
+  /** Those that the filter lets through, in the order asked for. */
   readonly found: readonly FoundMember[];
   /** The last member looked at; null where there was none. */
   readonly last: MemberPosition | null;
@@ -45,10 +50,26 @@ const holds = (grants: string, table: string, column: string) =>
   `EXISTS (SELECT 1 FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
      WHERE h.application_user_id = m.id AND g.slug = ? AND g.removed_at IS NULL)`;
 
+/** All that a member can be found by. */
+const TEXTS = `coalesce(m.reserved_email, u.email) || ' ' || coalesce(m.username, '') || ' ' || coalesce(u.name, '') || ' ' ||
+  coalesce(u.full_name, '') || ' ' || coalesce(u.given_name, '') || ' ' || coalesce(u.family_name, '') || ' ' ||
+  coalesce(m.reserved_profile, '')`;
+
 const CONDITIONS: Readonly<Record<keyof MemberFilter, string>> = {
   status: 'm.status = ?',
   role: holds('application_user_roles', 'roles', 'role_id'),
   membership: holds('application_user_groups', 'membership_groups', 'group_id'),
+  word: `(instr(lower(${TEXTS}), ?) > 0 OR octet_length(${TEXTS}) > length(${TEXTS}))`,
+};
+
+/** What follows a position, and both ways through a stretch. */
+const ORDERS: Readonly<Record<MemberOrder, { behind: string; forth: string; back: string }>> = {
+  last_seen: {
+    behind: '(last_seen_at, id) < (?, ?)',
+    forth: 'last_seen_at DESC, id DESC',
+    back: 'last_seen_at, id',
+  },
+  joined: { behind: 'id > ?', forth: 'id', back: 'id DESC' },
 };
 
 /** People alone; where a stretch of them begins and how long it is. */
@@ -56,29 +77,34 @@ export async function scanMembers(
   reader: Reader,
   applicationId: string,
   filter: MemberFilter,
-  { after, stretch }: { readonly after: MemberPosition | null; readonly stretch: number },
+  {
+    order = 'last_seen',
+    after,
+    stretch,
+  }: { readonly order?: MemberOrder | undefined; readonly after: MemberPosition | null; readonly stretch: number },
 ): Promise<MemberScan> {
+  const { behind, forth, back } = ORDERS[order];
   const asked = Object.entries(filter).filter((entry): entry is [keyof MemberFilter, string] => entry[1] !== undefined);
   const conditions = ["u.kind = 'person'", ...asked.map(([name]) => CONDITIONS[name])];
   const scan = longRead<ScanRow, (string | number)[]>(
     `WITH stretch AS (
-       SELECT * FROM application_users WHERE application_id = ?${after === null ? '' : ' AND (last_seen_at, id) < (?, ?)'}
-       ORDER BY last_seen_at DESC, id DESC LIMIT ${stretch}
+       SELECT * FROM application_users WHERE application_id = ?${after === null ? '' : ` AND ${behind}`}
+       ORDER BY ${forth} LIMIT ${stretch}
      )
      SELECT * FROM (
        SELECT m.last_seen_at AS "lastSeenAt", m.id, NULL AS scanned, u.email, m.username, u.name,
          u.full_name AS "fullName", u.given_name AS "givenName", u.family_name AS "familyName",
          m.reserved_email AS "reservedEmail", m.reserved_profile AS "reservedProfile"
        FROM stretch m JOIN users u ON u.id = m.user_id WHERE ${conditions.join(' AND ')}
-       ORDER BY m.last_seen_at DESC, m.id DESC
+       ORDER BY ${order === 'joined' ? 'm.id' : 'm.last_seen_at DESC, m.id DESC'}
      ) AS found
      UNION ALL
      SELECT * FROM (
        SELECT last_seen_at, id, (SELECT count(*) FROM stretch), '', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM stretch
-       ORDER BY last_seen_at, id LIMIT 1
+       ORDER BY ${back} LIMIT 1
      ) AS ends`,
   );
-  const from = after === null ? [] : [after.lastSeenAt, after.id];
+  const from = after === null ? [] : order === 'joined' ? [after.id] : [after.lastSeenAt, after.id];
   const rows = await scan(reader, applicationId, ...from, ...asked.map(([, value]) => value));
   const end = rows.find(({ scanned }) => scanned !== null);
   return {

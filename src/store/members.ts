@@ -1,8 +1,9 @@
 /** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
-import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
-import type { Reader, Unit } from '../db/database.ts';
+import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { isUniqueViolation } from '../db/violation.ts';
 import type { User } from './people.ts';
@@ -21,6 +22,16 @@ export interface MemberWithUser {
   readonly member: Member;
   readonly user: User;
 }
+
+/** A member was seen for the first time on a day. */
+export interface MemberSeen {
+  readonly applicationId: string;
+  readonly at: number;
+  /** When they were seen last before; 0 where they had never come. */
+  readonly before: number;
+}
+
+export const MEMBER_SEEN = topic<MemberSeen>('member seen');
 
 /** A membership with the application it is of. */
 export interface MembershipWithApplication {
@@ -127,22 +138,30 @@ export interface MemberPosition {
   readonly id: string;
 }
 
-/** People, last seen first and last those who never came; keys' synthetic principals are left out. */
+/** Last seen first and last those who never came; or in the order of joining, in which nobody moves while it is read. */
+export type MemberOrder = 'last_seen' | 'joined';
+
+/** People; keys' synthetic principals are left out. */
 export async function listMembers(
   reader: Reader,
   applicationId: string,
-  { after, limit }: { readonly after: MemberPosition | null; readonly limit: number },
+  {
+    order = 'last_seen',
+    after,
+    limit,
+  }: { readonly order?: MemberOrder | undefined; readonly after: MemberPosition | null; readonly limit: number },
 ): Promise<MemberWithUser[]> {
+  const { id, lastSeenAt } = applicationUsers;
   const isBehind =
-    after === null
-      ? undefined
-      : sql`(${applicationUsers.lastSeenAt}, ${applicationUsers.id}) < (${after.lastSeenAt}, ${after.id})`;
+    after && (order === 'joined' ? gt(id, after.id) : sql`(${lastSeenAt}, ${id}) < (${after.lastSeenAt}, ${after.id})`);
   const rows = await orm(reader)
     .select({ member: applicationUsers, user: users })
     .from(applicationUsers)
     .innerJoin(users, eq(users.id, applicationUsers.userId))
-    .where(and(eq(applicationUsers.applicationId, applicationId), eq(users.kind, 'person'), isBehind))
-    .orderBy(desc(applicationUsers.lastSeenAt), desc(applicationUsers.id))
+    .where(
+      and(eq(applicationUsers.applicationId, applicationId), eq(users.kind, 'person'), ...(isBehind ? [isBehind] : [])),
+    )
+    .orderBy(...(order === 'joined' ? [asc(id)] : [desc(lastSeenAt), desc(id)]))
     .limit(limit);
   return rows.map(asShown);
 }
@@ -333,11 +352,19 @@ export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<voi
   await growEpoch(unit, memberId);
 }
 
-const noteSeen = rawNote<[number, string]>(
-  'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1',
+const noteSeenAgain = rawNote<[number, string, number]>(
+  'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1 AND last_seen_at >= ?3',
 );
+const seenBefore = raw<Pick<MemberSeen, 'applicationId' | 'before'>, [string]>(
+  'SELECT application_id AS applicationId, last_seen_at AS before FROM application_users WHERE id = ?',
+);
+const noteSeen = rawNote<[number, string]>('UPDATE application_users SET last_seen_at = ? WHERE id = ?');
 
-/** Notes when a member was last seen; never back in time. */
+/** Notes when a member was last seen; never back in time. One statement for who was seen on the same day already. */
 export async function noteMemberSeen(unit: Unit, memberId: string, at: number): Promise<void> {
+  if ((await noteSeenAgain(unit, at, memberId, startOfDay(at))) > 0) return;
+  const [member] = await seenBefore(unit, memberId);
+  if (!member || member.before >= at) return;
   await noteSeen(unit, at, memberId);
+  unit.tell(MEMBER_SEEN, { ...member, at });
 }

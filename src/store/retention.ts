@@ -18,11 +18,12 @@ const STATEMENTS = {
   /** With their attempts. */
   finishedDeliveries: some('deliveries', 'finished_at < ?1'),
   auditRecords: some('audit_records', 'created_at < ?1'),
+  dailyCounts: some('daily_counts', 'day < ?1', 'application_id, metric, day, label'),
 };
 
 function some(table: string, condition: string, key = 'id') {
   return rawChange<[number, number]>(
-    `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?2)`,
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?2)`,
   );
 }
 

@@ -92,6 +92,16 @@ export async function pageOfSeats(
     .limit(limit);
 }
 
+const seatAt = raw<{ id: string }, [string, string]>(
+  `SELECT m.id FROM workspace_members m JOIN users u ON u.id = m.user_id
+   WHERE m.workspace_id = +? AND coalesce(m.invited_email, u.email) = ? LIMIT 1`,
+);
+
+/** Whether somebody sits in the workspace, or is invited to it, at this address. */
+export async function hasSeatAt(reader: Reader, workspaceId: string, email: string): Promise<boolean> {
+  return (await seatAt(reader, workspaceId, email)).length > 0;
+}
+
 /** Where an owner is written to, and their own language, where they have one. */
 export interface OwnerAddress {
   readonly email: string;

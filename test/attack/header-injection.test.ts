@@ -70,7 +70,7 @@ describe('mails', () => {
         for (const text of HOSTILE) {
           const before = server.offered.length;
           const content = LETTERS[name]!('de', filledWith(`Shop${text}`));
-          await transport.send({ id: 'mail_1', recipient: 'ada@example.com', ...content } as Mail);
+          await transport.send({ id: 'mail_1', recipient: 'ada@example.com', code: null, ...content } as Mail);
           const sent = server.offered.slice(before);
           expect([text, sent.length]).toEqual([text, 1]);
           const [{ envelopeFrom, envelopeTo, headers, raw }] = sent as [TestMailServer['offered'][number]];

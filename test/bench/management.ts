@@ -68,6 +68,17 @@ try {
   await measure('activity ?q= (common)', 10, () => call('GET', 'activity/list?q=PERSON1'));
   await measure('activity ?q= (rare)', 5, () => call('GET', `activity/list?q=person${members - 1}@`));
   await measure('activity ?q= (nobody)', 5, () => call('GET', 'activity/list?q=nobody-at-all'));
+  await measure('statistics of 30 days', 20, () => call('GET', 'stats'));
+  await measure('statistics of 365 days', 10, () => call('GET', 'stats?days=365'));
+  for (const query of ['status=active', 'role=user', 'q=person1', `q=person${members - 1}@`, 'q=nobody', 'sort=joined'])
+    await measure(`users ?${query}`, 10, () => call('GET', `users?${query}`));
+  const ofWorkspace = (rest: string) => server.call('GET', `/api/workspace/${rest}`, undefined, key);
+  await measure('activity of the workspace', 20, () => ofWorkspace('activity/list'));
+  await measure('activity of the workspace, errors', 20, () => ofWorkspace('activity/list?status=error'));
+  const change = (action: string, userIds: string[]) => call('POST', 'users/actions', { action, userIds });
+  const { items: chosen } = await call('GET', 'users?limit=200&status=active');
+  const userIds = chosen.map(({ userId }: { userId: string }) => userId);
+  await measure('200 users paused and resumed', 6, (turn) => change(turn % 2 === 0 ? 'pause' : 'resume', userIds));
   readDatabase(folder, (sqlite) => showPlans(sqlite, id));
   console.log(JSON.stringify({ benchmark: 'management', members, auditRecords, calls }));
 } finally {

@@ -252,7 +252,7 @@ describe('/openapi.yaml', async () => {
         for (const [status, response] of Object.entries(responses))
           if (status >= '400' && !('$ref' in response)) inline.push(`${operationId} ${status} of ${path}`);
     expect(inline).toEqual([]);
-    expect(answer.text.length).toBeLessThan(340_000);
+    expect(answer.text.length).toBeLessThan(390_000);
   });
 
   test('quotes every time: a bare one is a date to YAML 1.1, not a text', () => {
@@ -261,7 +261,8 @@ describe('/openapi.yaml', async () => {
   });
 
   test('describes nothing of our own making: no remedy, no secret', () => {
-    expect(answer.text).not.toMatch(/\bremedy:/);
+    // A warning has a property of that name.
+    expect(answer.text).not.toMatch(/\bremedy: [^{]/);
     expect(answer.text).not.toMatch(/\b(eak|est|egs|ecs|whsec)_[0-9A-Za-z]{20,}/);
   });
 });

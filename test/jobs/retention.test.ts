@@ -11,6 +11,7 @@ function filler({ sqlite, clock }: Instance) {
     code_challenges: { purpose: 'sign_in', email: 'a@example.com', code_digest: Buffer.of(1), wrong_tries: 0 },
     code_failures: { application_id: 'app', email: 'a@example.com', purpose: 'sign_in' },
     mails: { recipient: 'a', subject: 's', attempts: 0, next_attempt_at: 1, expires_at: 1 },
+    daily_counts: { application_id: 'app', metric: 'sign_in', count: 1 },
     audit_records: { kind: 'setup.link_created', ok: 1, actor_type: 'system' },
     events: { type: 'user.left', data: '{}' },
     webhooks: {
@@ -91,6 +92,8 @@ describe('retention', () => {
   let world: World;
   beforeAll(async () => {
     world = await setUp();
+    // What setting it up has mailed is captured; from here on nothing wakes the sender.
+    await world.instance.services.mail.runOnce();
     const { instance, insert, ago, memberId, applicationId, run } = world;
     const session = { application_user_id: memberId };
     insert('sessions', { ...session, id: 'open', expires_at: ago(-DAY) });
@@ -109,8 +112,13 @@ describe('retention', () => {
     for (const status of ['queued', 'sent', 'captured', 'failed'])
       for (const days of [29, 31]) insert('mails', { id: `${status} ${days} d`, status, created_at: ago(days * DAY) });
     for (const days of [364, 366]) insert('audit_records', { id: `${days} d`, created_at: ago(days * DAY) });
+    for (const days of [749, 751]) insert('daily_counts', { label: `${days} d`, day: ago(days * DAY) });
     await run();
     expect(instance.sqlite.query('PRAGMA foreign_key_check').all()).toEqual([]);
+  });
+
+  test('of daily counts goes back two years', () => {
+    expect(idsOf(world.instance, 'daily_counts', 'label')).toEqual(['749 d']);
   });
 
   test.each([

@@ -6,6 +6,7 @@ import * as change from '@/mail/messages/account-change.ts';
 import { betaMail } from '@/mail/messages/beta.ts';
 import { invitationMail } from '@/mail/messages/invitation.ts';
 import { lifecycleCodeMail } from '@/mail/messages/lifecycle-code.ts';
+import { mailTestMail } from '@/mail/messages/mail-test.ts';
 import { quarantineMail } from '@/mail/messages/quarantine.ts';
 import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
 
@@ -102,6 +103,7 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   'lifecycleCodeMail archive': lifecycle('archive'),
   'lifecycleCodeMail delete': lifecycle('delete'),
   'lifecycleCodeMail hide': lifecycle('hide_now'),
+  mailTestMail: (locale, { name, host }) => mailTestMail({ locale, workspaceName: name, host }),
   'quarantineMail gone': quarantine(null),
   'quarantineMail failed': quarantine(15),
 };

@@ -1,6 +1,14 @@
-/** Schemas of an application's activity. */
+/** Schemas of what happened in an application or a workspace. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+
+const Time = (description: string) =>
+  Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+    description,
+    remedy: 'Give an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.',
+    examples: ['2027-01-31T00:00:00.000Z'],
+  });
 
 export const ActivityQuery = Type.Composite([
   PageQuery,
@@ -22,6 +30,25 @@ export const ActivityQuery = Type.Composite([
         examples: ['DE'],
       }),
     ),
+    userId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Only what is about this person, `usr_…`.',
+        remedy: 'Give the id of a user.',
+        examples: ['usr_01kat1h5ppe3bv2d9g3wq5r1xm'],
+      }),
+    ),
+    email: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 320,
+        description:
+          'Only what is about this whole address. With `status=error`: why somebody was refused, account or not.',
+        remedy: 'Give an e-mail address.',
+        examples: ['ada@example.com'],
+      }),
+    ),
     q: Type.Optional(
       Type.String({
         minLength: 1,
@@ -30,6 +57,8 @@ export const ActivityQuery = Type.Composite([
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
+    from: Type.Optional(Time('Only from this time on.')),
+    to: Type.Optional(Time('Only before this time.')),
   }),
 ]);
 export type ActivityQuery = Static<typeof ActivityQuery>;
@@ -37,6 +66,7 @@ export type ActivityQuery = Static<typeof ActivityQuery>;
 export const AuthEvent = Type.Object(
   {
     id: Id('aud'),
+    applicationId: Nullable(Type.String({ description: 'Null for what happened in the workspace as a whole.' })),
     kind: Type.String({ examples: ['signin.succeeded'] }),
     ok: Type.Boolean(),
     userId: Nullable(Type.String({ description: 'The person it is about.' })),

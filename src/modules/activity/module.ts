@@ -1,8 +1,17 @@
-/** What happened in an application, to be read. */
-import type { Module, World } from '../module.ts';
+/** What happened in an application or a workspace, to be read and to be followed. */
+import { SECOND } from '../../core/clock.ts';
+import { AUDIT_RECORDED } from '../../store/audit.ts';
+import { type Module, onCommit, type World } from '../module.ts';
+import { activityFollowers, type Followers } from './followers.ts';
 import { activityRoutes } from './routes.ts';
 import { activityService } from './service.ts';
 
-export function activityModule({ db }: World): Module {
-  return { operations: activityRoutes(activityService(db)) };
+export function activityModule({ db, keepOpen }: World): Module & { readonly followers: Followers } {
+  const followers = activityFollowers(db.reader);
+  return {
+    followers,
+    operations: activityRoutes({ activity: activityService(db), followers, keepOpen }),
+    jobs: [{ name: 'activity streams', everyMs: 15 * SECOND, runOnce: () => followers.heartbeat() }],
+    listeners: [onCommit(AUDIT_RECORDED, (records) => followers.publish(records))],
+  };
 }

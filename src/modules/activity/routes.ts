@@ -1,24 +1,105 @@
-/** An application's activity, for management. */
+/** Activity of applications and workspaces, for management. */
+import { required } from '../../core/required.ts';
+import type { Principal } from '../../core/principal.ts';
+import type { Author } from '../../db/database.ts';
+import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { ActivityPage, ActivityQuery } from './model.ts';
+import type { RequestContext } from '../../http/request-context.ts';
+import type { TenantApplication } from '../../store/applications.ts';
+import type { AuditScope } from '../../store/audit-lists.ts';
+import type { Followers } from './followers.ts';
+import { ActivityPage, ActivityQuery, AuthEvent } from './model.ts';
 import type { Activity } from './service.ts';
 
-export function activityRoutes(activity: Activity): Operation[] {
+export interface ActivityRouteDependencies {
+  readonly activity: Activity;
+  readonly followers: Followers;
+  /** Lets a connection stay open without traffic from the client. */
+  readonly keepOpen: (request: Request) => void;
+}
+
+const PAGES =
+  'With `q`, or with several filters together, a page may hold fewer than asked for and still have a next one.';
+
+const STREAM =
+  'First `ready`, then an `activity` for each record once it is durable, as the list shows it and with its id as the id of the event. ' +
+  '`gap` says how many were left out for a reader that was too slow: they are in the list. A comment line every 15 seconds keeps the ' +
+  'connection alive; `ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
+
+export function activityRoutes({ activity, followers, keepOpen }: ActivityRouteDependencies): Operation[] {
+  const common = { method: 'GET', tag: 'Activity', access: 'read', limit: 'key' } as const;
+  const stream = { ...common, description: STREAM, mediaType: 'text/event-stream', errors: ['unavailable'] } as const;
+
+  function follow(scope: AuditScope, principal: Principal, actor: Author, context: RequestContext): Response {
+    const confirm = required(actor.confirm, 'second look at a caller');
+    const response = eventStreamResponse(context, followers.open({ ...scope, userId: principal.userId, confirm }));
+    keepOpen(context.request);
+    return response;
+  }
+
   return [
     operation({
+      ...common,
       id: 'listActivity',
-      method: 'GET',
       path: '/api/applications/:id/activity/list',
       summary: 'List what happened in an application, newest first',
-      description: 'With `q` a page may hold fewer than asked for and still have a next one.',
-      tag: 'Activity',
-      access: 'read',
+      description: PAGES,
       scope: 'application',
-      limit: 'key',
       query: ActivityQuery,
       data: ActivityPage,
       errors: ['invalid_cursor'],
-      handle: ({ application, query }) => activity.list(application, query),
+      handle: ({ application, query }) => activity.list(scopeOf(application), query),
+    }),
+    operation({
+      ...stream,
+      id: 'streamActivity',
+      path: '/api/applications/:id/activity/events',
+      summary: 'Follow what happens in an application as server-sent events',
+      scope: 'application',
+      handle: ({ application, principal, actor, context }) => follow(scopeOf(application), principal, actor, context),
+    }),
+    operation({
+      ...common,
+      id: 'getActivity',
+      path: '/api/applications/:id/activity/:activityId',
+      summary: 'Read one record of what happened in an application',
+      scope: 'application',
+      data: AuthEvent,
+      handle: ({ application, params }) => activity.get(scopeOf(application), params.activityId),
+    }),
+    operation({
+      ...common,
+      id: 'listWorkspaceActivity',
+      path: '/api/workspace/activity/list',
+      summary: 'List what happened in the workspace and all its applications, newest first',
+      description: PAGES,
+      scope: 'workspace',
+      query: ActivityQuery,
+      data: ActivityPage,
+      errors: ['invalid_cursor'],
+      handle: ({ workspaceId, query }) => activity.list({ workspaceId, applicationId: null }, query),
+    }),
+    operation({
+      ...common,
+      id: 'getWorkspaceActivity',
+      path: '/api/workspace/activity/:activityId',
+      summary: 'Read one record of what happened in the workspace or one of its applications',
+      scope: 'workspace',
+      data: AuthEvent,
+      handle: ({ workspaceId, params }) => activity.get({ workspaceId, applicationId: null }, params.activityId),
+    }),
+    operation({
+      ...stream,
+      id: 'streamWorkspaceActivity',
+      path: '/api/workspace/activity/events',
+      summary: 'Follow what happens in the workspace and all its applications as server-sent events',
+      scope: 'workspace',
+      handle: ({ workspaceId, principal, actor, context }) =>
+        follow({ workspaceId, applicationId: null }, principal, actor, context),
     }),
   ];
+}
+
+function scopeOf({ id, workspaceId }: TenantApplication): AuditScope {
+  return { workspaceId, applicationId: id };
 }

@@ -1,50 +1,54 @@
 /**
- * An application's activity: its audit records, newest first. `status`, `family` and `country` are answered by an index;
- * `q` has to look at addresses one by one, so it goes in slices that let other requests through, and within a bound: what
- * it has not reached is left to the next page.
+ * Activity of an application, or of a workspace with all its applications: audit records, newest first. One filter is
+ * answered by an index; more of them, and pieces of addresses, are looked at record by record, in stretches that let other
+ * requests through, and within a bound: what that has not reached is left to the next page.
  */
-import { isoTime } from '../../core/clock.ts';
-import { nextTurn } from '../../core/turn.ts';
+import { normalizeEmail } from '../../core/email.ts';
+import { AppError, invalidField } from '../../core/error.ts';
+import { nextTurn, searchTime } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
-import type { Application } from '../../store/applications.ts';
 import {
   type AuditFilter,
   type AuditPosition,
-  type AuditRecord,
+  type AuditScope,
+  findAuditRecord,
   findAuditRecords,
+  isIndexed,
   listAuditRecords,
   scanAuditRecords,
-} from '../../store/audit.ts';
+} from '../../store/audit-lists.ts';
 import type { ActivityQuery, AuthEvent } from './model.ts';
+import { presentRecord } from './present.ts';
 
-/** Rows looked at before other requests get their turn: a few milliseconds. */
-const SLICE = 5000;
-/** Rows looked at for one page. */
-const MAX_SCANNED = 250_000;
+/** Rows looked at first, which mostly are enough… */
+const FIRST_STRETCH = 500;
+/** …and then at a time: a few milliseconds. */
+const STRETCH = 5000;
 
 export type Activity = ReturnType<typeof activityService>;
 
 /** Reads only, and lets other requests through while it searches. */
 export function activityService(db: Database) {
   async function search(
+    scope: AuditScope,
     filter: AuditFilter,
-    q: string,
     after: AuditPosition | null,
     limit: number,
   ): Promise<Page<AuthEvent>> {
-    const needle = q.toLowerCase();
     const items: AuthEvent[] = [];
     let position = after;
     let left = limit;
-    for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
-      const slice = await scanAuditRecords(db.reader, filter, { after: position, needle, stretch: SLICE, limit: left });
+    let stretch = FIRST_STRETCH;
+    const isOver = searchTime();
+    for (let looked = 0; !isOver(looked); looked += stretch, stretch = STRETCH) {
+      const slice = await scanAuditRecords(db.reader, scope, filter, { after: position, stretch, limit: left });
       items.push(...(await recordsAt(slice.matches)));
       left -= slice.matches.length;
       const last = slice.matches.at(-1);
       if (last && left === 0) return { items, nextCursor: encodeCursor(last) };
-      if (slice.scanned < SLICE) return { items, nextCursor: null };
+      if (slice.scanned < stretch) return { items, nextCursor: null };
       position = slice.last;
       await nextTurn();
     }
@@ -57,43 +61,51 @@ export function activityService(db: Database) {
       db.reader,
       positions.map(([, id]) => id),
     );
-    return positions.flatMap(([, id]) => records.get(id) ?? []).map(present);
+    return positions.flatMap(([, id]) => records.get(id) ?? []).map(presentRecord);
   }
 
   return {
-    /** A page may be short and still have a next one where `q` has looked at as much as it may. */
-    async list(application: Application, query: ActivityQuery): Promise<Page<AuthEvent>> {
-      const { limit = DEFAULT_PAGE_SIZE, cursor, q, status, family, country } = query;
+    /** A page may be short and still have a next one, where it has looked at as much as it may. */
+    async list(scope: AuditScope, query: ActivityQuery): Promise<Page<AuthEvent>> {
+      const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
       const after = cursor === undefined ? null : decodeCursor(cursor, ['number', 'string']);
-      const filter = {
-        applicationId: application.id,
-        ok: status === undefined ? undefined : status === 'ok',
-        family,
-        country: country?.toUpperCase(),
-      };
-      if (q !== undefined) return search(filter, q, after, limit);
-      const rows = await listAuditRecords(db.reader, filter, { after, limit: limit + 1 });
-      return pageOf(rows, limit, ({ createdAt, id }) => [createdAt, id], present);
+      const filter = filterOf(query);
+      if (!isIndexed(scope, filter)) return search(scope, filter, after, limit);
+      const positions = await listAuditRecords(db.reader, scope, filter, { after, limit: limit + 1 });
+      const { items, nextCursor } = pageOf(
+        positions,
+        limit,
+        (position) => position,
+        (position) => position,
+      );
+      return { items: await recordsAt(items), nextCursor };
+    },
+
+    /** @throws {AppError} not_found */
+    async get(scope: AuditScope, id: string): Promise<AuthEvent> {
+      const record = await findAuditRecord(db.reader, scope, id);
+      if (!record) throw new AppError('not_found');
+      return presentRecord(record);
     },
   };
 }
 
-function present(row: AuditRecord): AuthEvent {
-  const { id, kind, ok, userId, email, actorUserId, actorApiKeyId, targetId, requestId, ip, ipCountry, detail } = row;
+/** @throws {AppError} invalid_request */
+function filterOf({ status, family, country, userId, email, q, from, to }: ActivityQuery): AuditFilter {
   return {
-    id,
-    kind,
-    ok,
+    ok: status === undefined ? undefined : status === 'ok',
+    family,
+    country: country?.toUpperCase(),
     userId,
-    email,
-    actorType: row.actorType as AuthEvent['actorType'],
-    actorUserId,
-    actorApiKeyId,
-    targetId,
-    requestId,
-    ip,
-    ipCountry,
-    detail,
-    createdAt: isoTime(row.createdAt),
+    email: email === undefined ? undefined : (normalizeEmail(email) ?? email),
+    needle: q?.toLowerCase(),
+    from: timeOf('from', from),
+    to: timeOf('to', to),
   };
+}
+
+function timeOf(path: string, text: string | undefined): number | undefined {
+  const at = text === undefined ? undefined : Date.parse(text);
+  if (Number.isNaN(at)) throw invalidField(path, 'Give an ISO 8601 time with a zone, such as 2027-01-31T00:00:00Z.');
+  return at;
 }

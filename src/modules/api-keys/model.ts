@@ -88,6 +88,13 @@ const record = {
   scopes: SlugsHeld(),
   memberships: SlugsHeld(),
   rateLimits: Type.Object(RateLimits, { $id: 'RateLimits' }),
+  usage: Type.Object(
+    { minute: Type.Integer({ examples: [12] }), day: Type.Integer({ examples: [340] }) },
+    {
+      $id: 'KeyUsage',
+      description: 'Calls in the present minute and UTC day; a key and those it is rotated to are counted as one.',
+    },
+  ),
   expiresAt: Nullable(Timestamp()),
   revokedAt: Nullable(Timestamp()),
   rotatedToId: Nullable(Id('key')),

@@ -68,6 +68,15 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
     }),
     operation({
       ...common,
+      id: `get${name}Key`,
+      method: 'GET',
+      path: `${path}/:keyId`,
+      summary: 'Read a key, whatever its state',
+      data: ApiKeySchema,
+      handle: ({ params, ...target }) => apiKeys.get(ownerOf(target), params.keyId),
+    }),
+    operation({
+      ...common,
       id: `update${name}Key`,
       method: 'PATCH',
       path: `${path}/:keyId`,

@@ -10,6 +10,8 @@ import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
+import { KEY_DAY, KEY_MINUTE, keySubject } from '../../http/limits.ts';
+import type { RateLimiter } from '../../http/rate-limit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import {
@@ -46,6 +48,7 @@ export interface ApiKeyDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
+  readonly limiter: Pick<RateLimiter, 'used'>;
 }
 
 /** Everything of a new key but its secret. */
@@ -64,7 +67,13 @@ const ROTATION_GRACE_MS = DAY;
 export type ApiKeys = ReturnType<typeof apiKeyService>;
 
 /** A token is in the answer that makes it and nowhere else: its hash is what is kept. */
-export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
+export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies) {
+  const present = presenter(limiter);
+
+  async function presented(reader: Reader, held: HeldKey): Promise<ApiKeyRecord> {
+    return present(held, await heldGrants(reader, held.key.applicationUserId));
+  }
+
   /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
   async function insert(unit: Unit, token: string, key: NewKey): Promise<HeldKey> {
     const id = newId('apiKey', unit.now);
@@ -135,6 +144,11 @@ export function apiKeyService({ db, clock, random }: ApiKeyDependencies) {
   }
 
   return {
+    /** Whatever its state. @throws {AppError} not_found */
+    async get(owner: KeyOwner, keyId: string): Promise<ApiKeyRecord> {
+      return presented(db.reader, await find(db.reader, owner, keyId));
+    },
+
     /** @throws {AppError} not_found, invalid_request */
     async update(actor: Actor, owner: KeyOwner, keyId: string, patch: ApiKeyPatch): Promise<ApiKeyRecord> {
       const { name, expiresAt, rateLimits } = patch;
@@ -301,8 +315,8 @@ async function refuseToDevice(unit: Unit, { key }: HeldKey): Promise<void> {
     throw new AppError('forbidden', { hint: 'device_rotates_its_own' });
 }
 
-async function find(unit: Unit, owner: KeyOwner, keyId: string): Promise<HeldKey> {
-  const held = await findKey(unit, owner, keyId);
+async function find(reader: Reader, owner: KeyOwner, keyId: string): Promise<HeldKey> {
+  const held = await findKey(reader, owner, keyId);
   if (!held) throw new AppError('not_found');
   return held;
 }
@@ -330,31 +344,32 @@ async function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<s
   await recordAudit(unit, { kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
 }
 
-async function presented(reader: Reader, held: HeldKey): Promise<ApiKeyRecord> {
-  return present(held, await heldGrants(reader, held.key.applicationUserId));
-}
-
-function present({ key, userId }: HeldKey, { roles, scopes, memberships }: HeldGrants): ApiKeyRecord {
-  return {
-    id: key.id,
-    name: key.name,
-    prefix: key.prefix,
-    access: key.access,
-    applicationId: key.applicationId,
-    applicationIds: key.applicationIds,
-    userId,
-    source: key.source,
-    deviceKeyId: key.deviceKeyId,
-    roles,
-    scopes,
-    memberships,
-    rateLimits: { perMinute: key.perMinute, perDay: key.perDay },
-    expiresAt: isoTime(key.expiresAt),
-    revokedAt: isoTime(key.revokedAt),
-    rotatedToId: key.rotatedToId,
-    gracePeriodEndsAt: isoTime(key.gracePeriodEndsAt),
-    lastUsedAt: isoTime(key.lastUsedAt),
-    createdAt: isoTime(key.createdAt),
-    updatedAt: isoTime(key.updatedAt),
+/** @param limiter asked for what it has counted; nothing is looked up. */
+function presenter(limiter: Pick<RateLimiter, 'used'>) {
+  return ({ key, userId }: HeldKey, { roles, scopes, memberships }: HeldGrants): ApiKeyRecord => {
+    const subject = keySubject(key.source === 'device', { keyId: key.id, userId });
+    return {
+      id: key.id,
+      name: key.name,
+      prefix: key.prefix,
+      access: key.access,
+      applicationId: key.applicationId,
+      applicationIds: key.applicationIds,
+      userId,
+      source: key.source,
+      deviceKeyId: key.deviceKeyId,
+      roles,
+      scopes,
+      memberships,
+      rateLimits: { perMinute: key.perMinute, perDay: key.perDay },
+      usage: { minute: limiter.used(KEY_MINUTE, subject), day: limiter.used(KEY_DAY, subject) },
+      expiresAt: isoTime(key.expiresAt),
+      revokedAt: isoTime(key.revokedAt),
+      rotatedToId: key.rotatedToId,
+      gracePeriodEndsAt: isoTime(key.gracePeriodEndsAt),
+      lastUsedAt: isoTime(key.lastUsedAt),
+      createdAt: isoTime(key.createdAt),
+      updatedAt: isoTime(key.updatedAt),
+    };
   };
 }

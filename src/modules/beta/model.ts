@@ -1,6 +1,19 @@
 /** Schemas of the beta allowlist and the sign-in gate. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+import {
+  ChangeOutcomeSchema,
+  ChangeSummary,
+  Choice,
+  Email,
+  Id,
+  Input,
+  ManyIds,
+  Nullable,
+  PageOf,
+  PageQuery,
+  refusalOfOne,
+  Timestamp,
+} from '../../http/schemas.ts';
 import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
 import { BETA_STATUSES } from '../../store/beta-interests.ts';
 
@@ -28,9 +41,35 @@ export const BetaQuery = Type.Composite([
   PageQuery,
   Type.Object({
     status: Type.Optional(Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'Only rows in this state.' })),
+    email: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 320,
+        description: 'Only the row of this whole address.',
+        remedy: 'Give an e-mail address.',
+        examples: ['ada@example.com'],
+      }),
+    ),
   }),
 ]);
 export type BetaQuery = Static<typeof BetaQuery>;
+
+const Rows = (description?: string) =>
+  Type.Integer({ minimum: 0, examples: [12], ...(description !== undefined && { description }) });
+
+export const BetaCounts = Type.Object(
+  {
+    pending: Rows(),
+    approved: Rows(),
+    notifyWhenPublic: Rows(),
+    declined: Rows(),
+    toldAtLaunch: Rows(
+      'Whom opening to `public` would mail: the pending, and those who wait to be told and have not been.',
+    ),
+  },
+  { $id: 'BetaCounts' },
+);
+export type BetaCounts = Static<typeof BetaCounts>;
 
 export const BetaAddInput = Input({
   emails: Type.Array(
@@ -77,6 +116,32 @@ export const DeclineInput = Input({
     }),
   ),
 });
+
+const MAX_DECIDED = 200;
+
+export const DecideInput = Input({
+  decision: Choice(['approve', 'decline', 'soft_decline'], {
+    $id: 'BetaDecision',
+    description: '`soft_decline` keeps them for the launch mail and tells them kindly.',
+  }),
+  ids: ManyIds('bet', MAX_DECIDED),
+});
+export type DecideInput = Static<typeof DecideInput>;
+
+export const BetaDecided = Type.Object({
+  summary: ChangeSummary,
+  results: Type.Array(
+    Type.Object({
+      id: Type.String({ examples: ['bet_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+      outcome: ChangeOutcomeSchema,
+      status: Type.Optional(
+        Choice(BETA_STATUSES, { $id: 'BetaStatus', description: 'As it is now; not of what was not found.' }),
+      ),
+      ...refusalOfOne,
+    }),
+  ),
+});
+export type BetaDecided = Static<typeof BetaDecided>;
 
 export const BetaInterestRemoved = Type.Object({ id: Type.String() });
 

@@ -20,6 +20,7 @@ import { recordAudit } from '../../store/audit.ts';
 import {
   type BetaInterest,
   type BetaStatus,
+  countInterests,
   countPending,
   deleteInterest,
   findInterest,
@@ -31,12 +32,16 @@ import {
 } from '../../store/beta-interests.ts';
 import type { ApplicationRecord } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
+import { betaDecisions, writeDecision } from './decisions.ts';
 import type {
   AccessInterestInput,
   BetaAddInput,
   BetaAdded,
+  BetaCounts,
+  BetaDecided,
   BetaInterestRecord,
   BetaQuery,
+  DecideInput,
   PolicyInput,
   PublicState,
 } from './model.ts';
@@ -51,6 +56,9 @@ const STATUS_OF_REQUEST: Record<Policy, BetaStatus> = {
   auto_decline: 'notify_when_public',
 };
 
+/** Rows decided in one change: some milliseconds. */
+const SLICE = 10;
+
 export type Beta = ReturnType<typeof betaService>;
 
 export interface BetaDependencies {
@@ -60,7 +68,8 @@ export interface BetaDependencies {
 
 /** A decision over one row or over all takes effect at the very next sign-in. */
 export function betaService({ db, trails }: BetaDependencies) {
-  const { tell, decideAll, openToPublic, stopLaunch } = trails;
+  const { decideAll, openToPublic, stopLaunch } = trails;
+  const { approve, decline, decideOne } = betaDecisions(trails.tell);
 
   async function find(unit: Unit, { id: applicationId }: Application, id: string): Promise<BetaInterest> {
     const row = await findInterest(unit, applicationId, id);
@@ -91,15 +100,6 @@ export function betaService({ db, trails }: BetaDependencies) {
     return { decidedById: isDecided ? actor.userId : null, decidedAt: isDecided ? now : null };
   }
 
-  function decide(unit: Unit, row: BetaInterest, status: BetaStatus, source?: string): Promise<BetaInterest> {
-    return updateInterest(unit, row, {
-      status,
-      source,
-      decidedById: status === 'pending' ? null : unit.actor.userId,
-      decidedAt: status === 'pending' ? null : unit.now,
-    });
-  }
-
   const audit = (unit: Unit, kind: AuditKind, { id, workspaceId }: Application, detail: object) =>
     recordAudit(unit, { kind, applicationId: id, workspaceId, detail: { ...detail } });
 
@@ -107,11 +107,23 @@ export function betaService({ db, trails }: BetaDependencies) {
     /** Newest first. */
     async list(
       { id: applicationId }: Application,
-      { limit = DEFAULT_PAGE_SIZE, cursor, status }: BetaQuery,
+      { limit = DEFAULT_PAGE_SIZE, cursor, status, email }: BetaQuery,
     ): Promise<Page<BetaInterestRecord>> {
+      if (email !== undefined) {
+        const row = await findInterestByEmail(db.reader, applicationId, normalizeEmail(email) ?? email);
+        const isAskedFor = row !== undefined && (status === undefined || row.status === status);
+        return { items: isAskedFor ? [present(row)] : [], nextCursor: null };
+      }
       const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
       const rows = await listInterests(db.reader, { applicationId, status, before, limit: limit + 1 });
       return pageOf(rows, limit, (row) => [row.id], present);
+    },
+
+    /** As of some moment: the counting of a long list is no part of a change. */
+    async counts({ id }: Application): Promise<BetaCounts> {
+      const { byStatus, untold } = await countInterests(db.reader, id);
+      const { pending, approved, declined, notify_when_public: notifyWhenPublic } = byStatus;
+      return { pending, approved, notifyWhenPublic, declined, toldAtLaunch: pending + untold };
     },
 
     /**
@@ -135,7 +147,7 @@ export function betaService({ db, trails }: BetaDependencies) {
             items.push(present(known));
           } else {
             summary.updated += 1;
-            items.push(present(await decide(unit, known, wanted, 'admin_add')));
+            items.push(present(await writeDecision(unit, known, wanted, 'admin_add')));
           }
         }
         await audit(unit, 'beta.added', application, { status: wanted, ...summary });
@@ -152,16 +164,7 @@ export function betaService({ db, trails }: BetaDependencies) {
     approve(actor: Actor, application: Application, id: string, notify?: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
-        if (row.status === 'approved') return present(row);
-        const approved = await decide(unit, row, 'approved');
-        if (notify ?? waitsToBeTold(row)) await tell(unit, application, 'approved', [row.email], 'notice');
-        await recordAudit(unit, {
-          kind: 'beta.approved',
-          applicationId: application.id,
-          email: row.email,
-          targetId: id,
-        });
-        return present(approved);
+        return present(await approve(unit, application, row, notify));
       });
     },
 
@@ -171,21 +174,29 @@ export function betaService({ db, trails }: BetaDependencies) {
      * @throws {AppError} not_found; rate_limited where the mail is one too many.
      */
     decline(actor: Actor, application: Application, id: string, isSoft: boolean): Promise<BetaInterestRecord> {
-      const status: BetaStatus = isSoft ? 'notify_when_public' : 'declined';
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
-        if (row.status === status) return present(row);
-        const declined = await decide(unit, row, status);
-        if (isSoft) await tell(unit, application, 'declined', [row.email], 'notice');
-        await recordAudit(unit, {
-          kind: 'beta.declined',
-          applicationId: application.id,
-          email: row.email,
-          targetId: id,
-          detail: { soft: isSoft },
-        });
-        return present(declined);
+        return present(await decline(unit, application, row, isSoft));
       });
+    },
+
+    /**
+     * Each as the call for one row would; in several changes, so that others have their turn. Sending the same again changes
+     * nothing more.
+     */
+    async decideMany(actor: Actor, application: Application, { decision, ids }: DecideInput): Promise<BetaDecided> {
+      const results: BetaDecided['results'] = [];
+      for (let from = 0; from < ids.length; from += SLICE) {
+        const slice = await db.write(actor, async (unit) => {
+          const decided: BetaDecided['results'] = [];
+          for (const id of ids.slice(from, from + SLICE))
+            decided.push(await decideOne(unit, application, id, decision));
+          return decided;
+        });
+        results.push(...slice);
+      }
+      const changed = results.filter(({ outcome }) => outcome === 'changed').length;
+      return { summary: { requested: ids.length, changed, skipped: ids.length - changed }, results };
     },
 
     remove(actor: Actor, application: Application, id: string): Promise<{ id: string }> {
@@ -299,11 +310,6 @@ function normalizeAll(emails: readonly string[]): string[] {
   });
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
   return [...addresses];
-}
-
-/** They asked to be told, or were promised it. */
-function waitsToBeTold({ source, status }: BetaInterest): boolean {
-  return source === 'notify' || status === 'notify_when_public';
 }
 
 function present(row: BetaInterest): BetaInterestRecord {

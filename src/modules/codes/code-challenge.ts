@@ -7,7 +7,7 @@ import { newId } from '../../core/id.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import type { Reader, Unit } from '../../db/database.ts';
-import { LIMITS, type LimitSettings } from '../../http/limits.ts';
+import { type ReportedLimit, LIMITS, type LimitSettings } from '../../http/limits.ts';
 import {
   type Challenge,
   type ChallengeState,
@@ -21,6 +21,7 @@ import {
   listChallengesOfPerson,
   listChallengesTo,
 } from '../../store/codes.ts';
+import { LIMIT_REACHED } from '../../store/stats.ts';
 import { type CodePause, guessBudgets, type PausingLimit } from './guess-budgets.ts';
 import type { TooSoon } from './refusals.ts';
 
@@ -118,7 +119,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       data: Challenge['data'] = null,
     ): Promise<IssueOutcome> {
       const pause = await budgets.findPause(unit, subject, await browserOf(unit, subject.email));
-      if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
+      if (pause !== null) return refuse(unit, subject, pause.limit, tooSoonBy(pause));
       const recent = await sentTo(unit, subject);
       const own = recent.filter(({ applicationId }) => applicationId === subject.applicationId);
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
@@ -132,8 +133,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
         return { ok: true, challengeId, code: null, expiresAt, resendAfter, standing: standing(recent.length) };
       }
       const inTheWay = perEmail === null ? undefined : recent[perEmail - 1];
-      if (perEmail !== null && inTheWay)
-        return { ok: false, reason: 'too_many', allowed: perEmail, retryAt: inTheWay.createdAt + SENT_WINDOW_MS };
+      if (perEmail !== null && inTheWay) return refuse(unit, subject, 'codesPerEmail', tooMany(perEmail, inTheWay));
       for (const surplus of alive.slice(MAX_ALIVE - 1)) await dropChallenge(unit, surplus.id);
       return {
         ok: true,
@@ -156,11 +156,11 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       sessionId: string | null = null,
     ): Promise<ActionIssueOutcome> {
       const pause = await budgets.findPause(unit, subject, null);
-      if (pause !== null) return { ok: false, ...tooSoonBy(pause) };
+      if (pause !== null) return refuse(unit, subject, pause.limit, tooSoonBy(pause));
       const recent = sessionId === null ? await sentFrom(unit, subject) : await sentFor(unit, subject, sessionId);
-      const allowed = sessionId === null ? limits.actionCodesPerEmail : limits.accountCodesPerPerson;
-      const oldest = recent[allowed - 1];
-      if (oldest) return { ok: false, reason: 'too_many', allowed, retryAt: oldest.createdAt + SENT_WINDOW_MS };
+      const limit = sessionId === null ? 'actionCodesPerEmail' : 'accountCodesPerPerson';
+      const oldest = recent[limits[limit] - 1];
+      if (oldest) return refuse(unit, subject, limit, tooMany(limits[limit], oldest));
       return { ok: true, ...(await insert(unit, subject, { data, sessionId })) };
     },
 
@@ -259,7 +259,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     browser: string | null,
   ): Promise<RedeemRefusal | null> {
     const pause = await budgets.findPause(unit, subject, browser);
-    if (pause !== null) return { ok: false, error: 'rate_limited', ...tooSoonBy(pause) };
+    if (pause !== null) return { error: 'rate_limited', ...refuse(unit, subject, pause.limit, tooSoonBy(pause)) };
     const error = refusalOf(challenge, subject.purpose, unit.now);
     return error && { ok: false, error };
   }
@@ -275,6 +275,16 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     await budgets.recordFailure(unit, subject, browser);
     return budgets.findPause(unit, subject, browser);
   }
+}
+
+/** Counts in the application, where the caller commits the refusal. */
+function refuse<Why extends TooSoon>(unit: Unit, { applicationId }: CodeSubject, limit: ReportedLimit, why: Why) {
+  unit.tell(LIMIT_REACHED, { applicationId, limit });
+  return { ok: false, ...why } as const;
+}
+
+function tooMany(allowed: number, { createdAt }: Pick<ChallengeState, 'createdAt'>): TooSoon {
+  return { reason: 'too_many', allowed, retryAt: createdAt + SENT_WINDOW_MS };
 }
 
 function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly reason: PausingLimit } {

@@ -19,10 +19,12 @@ import {
 import { GRANT_NAMES } from './kinds.ts';
 
 /**
+ * The ids behind slugs of one kind, by slug.
+ *
  * @param path the field the slugs came in.
  * @throws {AppError} invalid_request naming the place of each slug that does not exist in the application.
  */
-async function knownIds(
+export async function knownGrants(
   reader: Reader,
   kind: GrantKind,
   applicationId: string,
@@ -40,7 +42,7 @@ async function knownIds(
 /** The ids behind slugs. @throws {AppError} invalid_request naming the place of each that does not exist. */
 export async function resolveGrants(reader: Reader, applicationId: string, grants: Grants): Promise<GrantIds> {
   const idsOf = async (kind: GrantKind) => [
-    ...(await knownIds(reader, kind, applicationId, grants[kind], kind)).values(),
+    ...(await knownGrants(reader, kind, applicationId, grants[kind], kind)).values(),
   ];
   return { roles: await idsOf('roles'), scopes: await idsOf('scopes'), memberships: await idsOf('memberships') };
 }
@@ -62,7 +64,7 @@ export async function replaceGrants(
   holder: Holder,
   slugs: readonly string[],
 ): Promise<string[]> {
-  const wanted = await knownIds(unit, kind, holder.applicationId, slugs, 'slugs');
+  const wanted = await knownGrants(unit, kind, holder.applicationId, slugs, 'slugs');
   const before = await heldSlugs(unit, kind, holder.id);
   const removed = before.filter((slug) => !wanted.has(slug));
   const added = [...wanted.keys()].filter((slug) => !before.includes(slug)).sort();

@@ -56,33 +56,36 @@ export const ImportInput = Input({
 const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
 export type ImportOutcome = (typeof OUTCOMES)[number];
 
-export const ImportResult = Type.Object({
-  summary: Type.Object({
-    requested: Type.Integer(),
-    created: Type.Integer(),
-    linked: Type.Integer(),
-    alreadyMember: Type.Integer(),
-    skipped: Type.Integer(),
-  }),
-  results: Type.Array(
-    Type.Object({
-      email: Type.String(),
-      outcome: Choice(OUTCOMES, { $id: 'ImportOutcome' }),
-      userId: Nullable(Type.String()),
-      error: Type.Optional(
-        Type.String({
-          description:
-            '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `name_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
-        }),
-      ),
+export const ImportResult = Type.Object(
+  {
+    summary: Type.Object({
+      requested: Type.Integer(),
+      created: Type.Integer(),
+      linked: Type.Integer(),
+      alreadyMember: Type.Integer(),
+      skipped: Type.Integer(),
     }),
-  ),
-  unknownSlugs: Type.Object({
-    roles: Type.Array(Type.String()),
-    scopes: Type.Array(Type.String()),
-    memberships: Type.Array(Type.String()),
-  }),
-});
+    results: Type.Array(
+      Type.Object({
+        email: Type.String(),
+        outcome: Choice(OUTCOMES, { $id: 'ImportOutcome' }),
+        userId: Nullable(Type.String()),
+        error: Type.Optional(
+          Type.String({
+            description:
+              '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `name_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
+          }),
+        ),
+      }),
+    ),
+    unknownSlugs: Type.Object({
+      roles: Type.Array(Type.String()),
+      scopes: Type.Array(Type.String()),
+      memberships: Type.Array(Type.String()),
+    }),
+  },
+  { $id: 'ImportResult' },
+);
 export type ImportResult = Static<typeof ImportResult>;
 
 export const UsernameCheckInput = Input({

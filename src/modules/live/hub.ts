@@ -7,6 +7,7 @@ import { AppError } from '../../core/error.ts';
 import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { yieldIfLong } from '../../core/turn.ts';
+import { eventMessage, HEARTBEAT } from '../../http/event-stream.ts';
 import type { SessionsEnded } from '../../store/sessions.ts';
 import { type Listener, listeners } from './listeners.ts';
 
@@ -14,9 +15,6 @@ const MAX_PER_SESSION = 20;
 const MAX_IN_ALL = 50_000;
 /** Changes of one listener that may wait to be looked up before it is let go; it can come back and be told all. */
 const MAX_WAITING_CHANGES = 100;
-
-const encoder = new TextEncoder();
-const HEARTBEAT = encoder.encode(': heartbeat\n\n');
 
 /** The open streams of this process. */
 export interface Hub {
@@ -80,12 +78,13 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
   }
 
   function end(listener: Listener, reason: string): void {
-    open.send(listener, message('revoked', { reason }));
+    open.send(listener, eventMessage('revoked', { reason }));
     open.close(listener);
   }
 
   function tell(listener: Listener, event: ShownEvent): void {
-    const send = (name: string, data: object) => tellInOrder(listener, () => open.send(listener, message(name, data)));
+    const send = (name: string, data: object) =>
+      tellInOrder(listener, () => open.send(listener, eventMessage(name, data)));
     switch (event.type) {
       case 'user.role_added':
       case 'user.role_removed':
@@ -102,7 +101,7 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
       case 'user.identity_changed':
         return tellLater({
           listener,
-          tell: (identity) => void (identity && open.send(listener, message('profile', identity))),
+          tell: (identity) => void (identity && open.send(listener, eventMessage('profile', identity))),
         });
       case 'user.signed_out':
       case 'user.session_revoked':
@@ -131,7 +130,7 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
         open.close(listener);
         throw new AppError('revoked');
       }
-      return open.stream(listener, message('session', snapshot));
+      return open.stream(listener, eventMessage('session', snapshot));
     },
 
     publish(events) {
@@ -172,11 +171,6 @@ function lastOfEach(events: readonly ShownEvent[]): ShownEvent[] {
     return !said.has(outcome) && said.add(outcome);
   };
   return events.toReversed().filter(isNew).toReversed();
-}
-
-/** One message of an event stream (WHATWG HTML §9.2). */
-function message(name: string, data: object): Uint8Array {
-  return encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
 function endingOf(

@@ -1,4 +1,5 @@
 /** Live updates of the caller's own session, as server-sent events. */
+import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { Hub } from './hub.ts';
 
@@ -27,14 +28,7 @@ export function liveRoutes({ hub, keepOpen }: LiveRouteDependencies): Operation[
       async handle({ principal, context }) {
         const stream = await hub.open(principal);
         keepOpen(context.request);
-        return new Response(stream, {
-          headers: {
-            ...context.headers,
-            'Content-Type': 'text/event-stream; charset=utf-8',
-            // A proxy that collects before it passes on would hold changes back.
-            'X-Accel-Buffering': 'no',
-          },
-        });
+        return eventStreamResponse(context, stream);
       },
     }),
   ];

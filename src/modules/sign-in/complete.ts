@@ -10,7 +10,14 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { isOnAllowlist } from '../../store/beta-interests.ts';
 import { defaultGrants } from '../../store/grants.ts';
-import { findMember, hasComeAnywhere, type Member, noteMemberSeen, setMemberStatus } from '../../store/members.ts';
+import {
+  findMember,
+  hasComeAnywhere,
+  type Member,
+  MEMBER_SEEN,
+  noteMemberSeen,
+  setMemberStatus,
+} from '../../store/members.ts';
 import {
   findAliasHolder,
   findUser,
@@ -209,9 +216,12 @@ async function come(
   const hasCome = known?.userId === user.id && known.reservedEmail === null;
   if (!hasCome || workspaceId === null) await redeemReservations(unit, workspaceId, user);
   const member = hasCome ? known : await findMember(unit, applicationId, user.id);
-  if (!member) return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
-  if (member.lastSeenAt === NEVER) await noteMemberSeen(unit, member.id, unit.now);
-  return member;
+  if (member) {
+    await noteMemberSeen(unit, member.id, unit.now);
+    return member;
+  }
+  unit.tell(MEMBER_SEEN, { applicationId, at: unit.now, before: NEVER });
+  return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
 }
 
 function hasBlank({ locale, timezone }: User): boolean {

@@ -1,6 +1,8 @@
 /** Schemas of an application's users, as management sees them. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
+  ChangeOutcomeSchema,
+  ChangeSummary,
   Choice,
   Email,
   SlugsHeld,
@@ -8,13 +10,16 @@ import {
   Input,
   LanguageSchema,
   LanguageTag,
+  ManyIds,
   Nullable,
   PageOf,
   PageQuery,
+  refusalOfOne,
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
+import { STATUS_ACTIONS } from './status.ts';
 
 export const Profile = Type.Object(
   {
@@ -69,6 +74,12 @@ export const UsersQuery = Type.Composite([
         remedy: 'Give 1 to 320 characters.',
       }),
     ),
+    sort: Type.Optional(
+      Choice(['last_seen', 'joined'], {
+        description:
+          'By default who was seen last comes first. `joined`: nobody moves while the pages are read, as an export needs.',
+      }),
+    ),
     status: Type.Optional(
       Choice(MEMBERSHIP_STATUSES, { $id: 'MembershipStatus', description: 'Only who is in this state.' }),
     ),
@@ -119,3 +130,58 @@ export type UserSession = Static<typeof UserSession>;
 export const UserSessionPage = PageOf(UserSession);
 
 export const SessionsRevoked = Type.Object({ revoked: Type.Integer() }, { $id: 'SessionsRevoked' });
+
+const MAX_USERS = 200;
+
+export const UsersChange = Input({
+  action: Choice(STATUS_ACTIONS, { $id: 'UserAction' }),
+  userIds: ManyIds('usr', MAX_USERS),
+  reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })),
+});
+export type UsersChange = Static<typeof UsersChange>;
+
+const outcome = { userId: Type.String(), outcome: ChangeOutcomeSchema };
+
+export const UsersChanged = Type.Object({
+  summary: ChangeSummary,
+  results: Type.Array(
+    Type.Object({
+      ...outcome,
+      status: Type.Optional(
+        Choice(MEMBERSHIP_STATUSES, {
+          $id: 'MembershipStatus',
+          description: 'As it is now; not of who was not found.',
+        }),
+      ),
+      ...refusalOfOne,
+    }),
+  ),
+});
+export type UsersChanged = Static<typeof UsersChanged>;
+
+const GrantSlugs = Type.Optional(
+  Type.Array(Type.String({ maxLength: 64, examples: ['editor'] }), { maxItems: 200, remedy: 'Give a list of slugs.' }),
+);
+const GrantsOfKind = Type.Optional(Input({ add: GrantSlugs, remove: GrantSlugs }));
+
+export const GrantsChange = Input({
+  userIds: ManyIds('usr', MAX_USERS),
+  roles: GrantsOfKind,
+  scopes: GrantsOfKind,
+  memberships: GrantsOfKind,
+});
+export type GrantsChange = Static<typeof GrantsChange>;
+
+export const GrantsChanged = Type.Object({
+  summary: ChangeSummary,
+  results: Type.Array(
+    Type.Object({
+      ...outcome,
+      roles: Type.Optional(SlugsHeld()),
+      scopes: Type.Optional(SlugsHeld()),
+      memberships: Type.Optional(SlugsHeld()),
+    }),
+    { description: 'With what they hold now of each kind that was named.' },
+  ),
+});
+export type GrantsChanged = Static<typeof GrantsChanged>;

@@ -5,16 +5,22 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import {
+  GrantsChange,
+  GrantsChanged,
   ReasonInput,
   SessionsRevoked,
   SlugsInput,
   SlugsResult,
   UserDetail,
   UserPage,
+  UsersChange,
+  UsersChanged,
   UserSessionPage,
   UsersQuery,
 } from './model.ts';
-import type { StatusAction, Users } from './service.ts';
+import type { ManyUsers } from './many.ts';
+import type { Users } from './service.ts';
+import { STATUS_ACTIONS, type StatusAction } from './status.ts';
 
 const ACTION_SUMMARIES: Record<StatusAction, string> = {
   ban: 'Ban a user: every session ends and sign-in is refused',
@@ -32,18 +38,18 @@ const GRANT_NAMES: Record<GrantKind, { id: string; noun: string }> = {
   memberships: { id: 'setUserMemberships', noun: 'membership groups' },
 };
 
-export function userRoutes(users: Users): Operation[] {
+export function userRoutes(users: Users, many: ManyUsers): Operation[] {
   const common = { tag: 'Users', scope: 'application', limit: 'key' } as const;
-  const one = '/api/applications/:id/users/:userId';
-  const actions = Object.keys(ACTION_SUMMARIES) as StatusAction[];
+  const all = '/api/applications/:id/users';
+  const one = `${all}/:userId` as const;
   const kinds = Object.keys(GRANT_NAMES) as GrantKind[];
   return [
     operation({
       ...common,
       id: 'listUsers',
       method: 'GET',
-      path: '/api/applications/:id/users',
-      summary: 'List the users of an application, last seen first',
+      path: all,
+      summary: 'List the users of an application, last seen first or in the order of joining',
       description:
         '`q`, `status`, `role` and `membership` narrow it down, together; a page of theirs may be short and still have a next one. `include=profile` needs full access. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
       access: 'read',
@@ -57,6 +63,32 @@ export function userRoutes(users: Users): Operation[] {
     }),
     operation({
       ...common,
+      id: 'changeUsers',
+      method: 'POST',
+      path: `${all}/actions`,
+      summary: 'Ban, unban, pause, resume, delete or restore up to 200 users',
+      description:
+        'Each as the call for one user would, with its events and its record; an outcome for each, in the order given. Who is so already is `unchanged`. It is done in several changes: cut off in between, it can be sent again.',
+      access: 'full',
+      body: UsersChange,
+      data: UsersChanged,
+      handle: ({ actor, application, body }) => many.changeStatus(actor, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'changeUserGrants',
+      method: 'POST',
+      path: `${all}/grants`,
+      summary: 'Give roles, scopes or membership groups to up to 200 users, or take them away',
+      description:
+        'What is not named stays. Nothing is done where a slug does not exist. An outcome for each user, in the order given; it is done in several changes: cut off in between, it can be sent again.',
+      access: 'full',
+      body: GrantsChange,
+      data: GrantsChanged,
+      handle: ({ actor, application, body }) => many.changeGrants(actor, application, body),
+    }),
+    operation({
+      ...common,
       id: 'getUser',
       method: 'GET',
       path: one,
@@ -66,7 +98,7 @@ export function userRoutes(users: Users): Operation[] {
       handle: ({ principal, application, params }) =>
         users.get(application, params.userId, accessTo(principal, application) === 'full'),
     }),
-    ...actions.map((action) =>
+    ...STATUS_ACTIONS.map((action) =>
       operation({
         ...common,
         id: `${action}User`,

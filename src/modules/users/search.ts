@@ -2,15 +2,13 @@
  * Finding users by a piece of what they are called, by state or by what they hold. It goes in slices that let other requests
  * through, and within a bound: what it has not reached is left to the next page.
  */
-import { nextTurn } from '../../core/turn.ts';
+import { nextTurn, searchTime } from '../../core/turn.ts';
 import type { Reader } from '../../db/database.ts';
 import { type FoundMember, type MemberFilter, scanMembers } from '../../store/member-search.ts';
-import type { MemberPosition } from '../../store/members.ts';
+import type { MemberOrder, MemberPosition } from '../../store/members.ts';
 
 /** Members looked at before other requests get their turn: a few milliseconds. */
-const SLICE = 2000;
-/** Members looked at for one page. */
-const MAX_SCANNED = 100_000;
+const SLICE = 4000;
 
 /** What to look for, from where on. */
 export interface MemberSearch extends MemberFilter {
@@ -28,19 +26,27 @@ export async function searchMembers(
   reader: Reader,
   applicationId: string,
   { q, ...filter }: MemberSearch,
-  { after, limit }: { readonly after: MemberPosition | null; readonly limit: number },
+  {
+    order,
+    after,
+    limit,
+  }: { readonly order: MemberOrder | undefined; readonly after: MemberPosition | null; readonly limit: number },
 ): Promise<SearchPage> {
-  const needle = q === undefined ? null : folded(q);
+  const needle = q === undefined ? undefined : folded(q);
+  const word = needle === undefined ? undefined : longestWord(needle);
   const isMatch = ({ texts }: FoundMember) =>
-    needle === null || texts.some((text) => text !== null && folded(text).includes(needle));
+    needle === undefined || texts.some((text) => text !== null && folded(text).includes(needle));
   const found: FoundMember[] = [];
   let position = after;
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += SLICE) {
-    const slice = await scanMembers(reader, applicationId, filter, { after: position, stretch: SLICE });
+  // Where most match, little more has to be looked at than is asked for.
+  let stretch = Math.min(SLICE, 2 * limit);
+  const isOver = searchTime();
+  for (let looked = 0; !isOver(looked); looked += stretch, stretch = SLICE) {
+    const slice = await scanMembers(reader, applicationId, { ...filter, word }, { order, after: position, stretch });
     found.push(...slice.found.filter(isMatch));
     const last = found[limit - 1];
     if (last && found.length > limit) return { found: found.slice(0, limit), next: last };
-    if (slice.scanned < SLICE) return { found, next: null };
+    if (slice.scanned < stretch) return { found, next: null };
     position = slice.last;
     await nextTurn();
   }
@@ -50,4 +56,10 @@ export async function searchMembers(
 /** One spelling for what reads the same, in every script. */
 function folded(text: string): string {
   return text.normalize('NFC').toLowerCase();
+}
+
+/** What every match holds in one piece, however its names are kept; undefined where it could be kept as something else. */
+function longestWord(needle: string): string | undefined {
+  const words = needle.split(/\s+/).toSorted((one, other) => other.length - one.length);
+  return words[0] && !/["\\]/.test(needle) ? words[0] : undefined;
 }

@@ -7,41 +7,20 @@ import { AppError } from '../../core/error.ts';
 import { only, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
-import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
-import { endPersonalKeys } from '../../store/api-keys.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
 import { listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
-import {
-  findMembersById,
-  findMemberWithUser,
-  listMembers,
-  type MembershipStatus,
-  type MemberWithUser,
-  setMemberStatus,
-} from '../../store/members.ts';
+import { findMembersById, findMemberWithUser, listMembers, type MemberWithUser } from '../../store/members.ts';
 import type { User } from '../../store/people.ts';
-import { deleteReservation, NEVER } from '../../store/reservations.ts';
+import { NEVER } from '../../store/reservations.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 import { searchMembers } from './search.ts';
-
-/** What management may do to a membership. */
-export type StatusAction = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
-
-/** From which states an action leads where; in its target state it is repeated without effect. */
-const ACTIONS = {
-  ban: { from: ['active', 'paused', 'inactivated', 'left'], to: 'banned', event: 'user.banned' },
-  unban: { from: ['banned'], to: 'active', event: 'user.unbanned' },
-  pause: { from: ['active'], to: 'paused', event: 'user.paused' },
-  resume: { from: ['paused'], to: 'active', event: 'user.resumed' },
-  delete: { from: ['active', 'banned', 'paused', 'inactivated', 'left'], to: 'deleted', event: 'user.deleted' },
-  restore: { from: ['deleted'], to: 'active', event: 'user.restored' },
-} as const satisfies Record<StatusAction, { from: MembershipStatus[]; to: MembershipStatus; event: string }>;
+import { changeStatus, type StatusAction } from './status.ts';
 
 export interface UserDependencies {
   readonly db: Database;
@@ -114,15 +93,19 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
 
   return {
     /**
-     * People, last seen first. Keys' synthetic principals are no people. A page may be short and still have a next one where
+     * People, last seen first or as they joined. Keys' synthetic principals are no people. A page may be short and still have a next one where
      * a search has looked at as much as it may.
      */
     async list(
       application: Application,
-      { limit = DEFAULT_PAGE_SIZE, cursor, include, ...search }: UsersQuery,
+      { limit = DEFAULT_PAGE_SIZE, cursor, include, sort: order, ...search }: UsersQuery,
     ): Promise<Page<UserEntry>> {
       if (Object.values(search).some((value) => value !== undefined)) {
-        const page = await searchMembers(db.reader, application.id, search, { after: positionOf(cursor), limit });
+        const page = await searchMembers(db.reader, application.id, search, {
+          order,
+          after: positionOf(cursor),
+          limit,
+        });
         const ids = page.found.map(({ id }) => id);
         const members = await findMembersById(db.reader, ids);
         const present = ids.flatMap((id) => members.get(id) ?? []);
@@ -130,7 +113,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
         const nextCursor = page.next && encodeCursor([page.next.lastSeenAt, page.next.id]);
         return { items: records.map((record) => entry(application, record)), nextCursor };
       }
-      const rows = await listMembers(db.reader, application.id, { after: positionOf(cursor), limit: limit + 1 });
+      const rows = await listMembers(db.reader, application.id, { order, after: positionOf(cursor), limit: limit + 1 });
       const records = await withRelations(db.reader, rows, include === 'profile');
       return pageOf(
         records,
@@ -144,12 +127,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       return detail(db.reader, application, await find(db.reader, application, userId), isWithProfile);
     },
 
-    /**
-     * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing. A reservation
-     * that is deleted is gone. A restore gives back the state that the deletion ended.
-     *
-     * @throws {AppError} not_found, invalid_state
-     */
+    /** See {@link changeStatus}. @throws {AppError} not_found, invalid_state */
     act(
       actor: Actor,
       application: Application,
@@ -157,41 +135,10 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       action: StatusAction,
       reason?: string,
     ): Promise<UserDetail> {
-      const { from, to, event } = ACTIONS[action];
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, userId);
-        const { member, user } = row;
-        if (member.status === to) return detail(unit, application, row, true);
-        if (!(from as readonly string[]).includes(member.status))
-          throw new AppError('invalid_state', { hint: 'user_status', values: { status: member.status, action } });
-        // An admin can take back what an admin did, but not a deletion that the person asked for.
-        if (action === 'restore' && user.deletedAt !== null)
-          throw new AppError('invalid_state', { hint: 'user_deleted_account' });
-        const restored = action === 'restore' ? (member.statusBeforeDeletion ?? 'active') : null;
-        // A ban stays, for the reason that it was given.
-        const isAsBefore = restored !== null && restored !== 'active';
-        await setMemberStatus(unit, member.id, restored ?? to, isAsBefore ? member.reasonBeforeDeletion : reason);
-        // What nobody has come for yet is gone: there is nobody to keep out, and nothing to bring back.
-        const isGone = to === 'deleted' && member.reservedEmail !== null;
-        const gone = isGone ? await detail(unit, application, await find(unit, application, userId), true) : null;
-        if (isGone) await deleteReservation(unit, member.id);
-        if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
-        // After a pause the devices work again; a ban or a deletion ends them for good.
-        if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
-        const restoredTo = isAsBefore ? { status: restored } : {};
-        await emit(unit, {
-          type: event,
-          applicationId: application.id,
-          data: { userId, ...restoredTo, ...(reason !== undefined && { reason }) },
-        });
-        await recordAudit(unit, {
-          kind: event,
-          applicationId: application.id,
-          userId,
-          email: user.email,
-          detail: { ...restoredTo, ...(reason !== undefined && { reason }) },
-        });
-        return gone ?? detail(unit, application, await find(unit, application, userId), true);
+        const show = (now: MemberWithUser) => detail(unit, application, now, true);
+        return (await changeStatus(unit, application, row, { action, reason }, show)).shown;
       });
     },
 

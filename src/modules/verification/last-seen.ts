@@ -1,5 +1,6 @@
 /** Remembers when sessions, memberships and keys were last seen, and writes it down off the request's path. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { noteKeyUse } from '../../store/api-keys.ts';
@@ -21,7 +22,7 @@ const PAUSE_MS = 100;
 
 /** Notes uses in memory, to the minute; a crash loses those of the last minutes. */
 export interface LastSeen {
-  /** @param known what the row said when it was read; nothing is noted while that is less than a minute old. */
+  /** @param known what the row said when it was read; nothing is noted while that is less than a minute old, and of today. */
   sessionSeen(sessionId: string, applicationUserId: string, known: number, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
   /**
@@ -43,11 +44,19 @@ interface Notes {
 /** @param db written to by `flush` alone. */
 export function lastSeen(db: Database): LastSeen {
   const sessions: Notes = { seen: new Map(), write: noteSessionSeen, next: [] };
-  const members: Notes = { seen: new Map(), write: noteMemberSeen, next: [] };
+  const members: Notes = { seen: new Map(), write: noteMember, next: [] };
   const keys: Notes = { seen: new Map(), write: noteKeyUse, next: [] };
+  /** When members were seen on the day before, who are noted again already: they count for each day. */
+  const eves = new Map<string, number>();
   let running: Promise<void> | undefined;
   /** From the stop on. */
   let isHasty = false;
+
+  async function noteMember(unit: Unit, id: string, at: number): Promise<void> {
+    const eve = eves.get(id);
+    if (eve !== undefined) await noteMemberSeen(unit, id, eve);
+    await noteMemberSeen(unit, id, at);
+  }
 
   /** Only what has been written is forgotten. */
   async function writeSlice(notes: Notes): Promise<void> {
@@ -61,7 +70,10 @@ export function lastSeen(db: Database): LastSeen {
     await db.write(SYSTEM_ACTOR, async (unit) => {
       for (const [id, at] of slice) await write(unit, id, at);
     });
-    for (const [id, at] of slice) if (seen.get(id) === at) seen.delete(id);
+    for (const [id, at] of slice) {
+      if (seen.get(id) === at) seen.delete(id);
+      if (notes === members) eves.delete(id);
+    }
   }
 
   async function writeDown(notes: Notes): Promise<void> {
@@ -78,7 +90,10 @@ export function lastSeen(db: Database): LastSeen {
 
   return {
     sessionSeen(sessionId, applicationUserId, known, now) {
-      if (now - known < RESOLUTION_MS) return;
+      const today = startOfDay(now);
+      if (now - known < RESOLUTION_MS && known >= today) return;
+      const noted = members.seen.get(applicationUserId);
+      if (noted !== undefined && noted < today) eves.set(applicationUserId, noted);
       sessions.seen.set(sessionId, now);
       members.seen.set(applicationUserId, now);
     },

@@ -89,6 +89,15 @@ export const DeliveriesQuery = Type.Composite([
     status: Type.Optional(
       Choice(DELIVERY_STATUSES, { $id: 'DeliveryStatus', description: 'Only deliveries in this state.' }),
     ),
+    type: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Only deliveries of events of this type.',
+        remedy: 'Give an event type, such as user.signed_in.',
+        examples: ['user.signed_in'],
+      }),
+    ),
   }),
 ]);
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;

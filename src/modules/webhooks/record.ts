@@ -6,7 +6,7 @@ import { quarantineMail } from '../../mail/messages/quarantine.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
+import { DELIVERY_ATTEMPTED, finishDelivery, insertAttempt, postponeDelivery } from '../../store/deliveries.ts';
 import { noteTriedInOrder, quarantineWebhook } from '../../store/webhooks.ts';
 import { listOwners } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
@@ -19,9 +19,10 @@ const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
 /** Writes the attempt, what becomes of its delivery, and what that means for the endpoint, in the caller's change. */
 export async function recordResult(unit: Unit, result: Result, mails: WorkspaceMail): Promise<void> {
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
-  const { deliveryId, attempts: number, endpoint } = claimed;
+  const { deliveryId, applicationId, attempts: number, endpoint } = claimed;
   const attempt = { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt };
   await insertAttempt(unit, deliveryId, attempt);
+  unit.tell(DELIVERY_ATTEMPTED, { applicationId, webhookId: endpoint.id, isDelivered: errorClass === null });
   if (claimed.isInOrder) await noteTriedInOrder(unit, endpoint.id, deliveryId);
   if (errorClass === null) return finishDelivery(unit, deliveryId, 'delivered');
   if (errorClass === 'gone') return fail(unit, claimed, null, mails);

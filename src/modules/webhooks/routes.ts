@@ -113,6 +113,7 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       method: 'GET',
       path: `${one}/deliveries`,
       summary: 'List the deliveries of a webhook, newest first',
+      description: 'With `type` a page may hold fewer than asked for and still have a next one.',
       access: 'read',
       query: DeliveriesQuery,
       data: DeliveryPage,

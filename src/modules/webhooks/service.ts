@@ -9,7 +9,7 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
-import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
@@ -18,6 +18,7 @@ import { recordAudit } from '../../store/audit.ts';
 import {
   countPendingDeliveries,
   type Delivery,
+  findDeliveries,
   findDelivery,
   findNewestPending,
   insertDelivery,
@@ -48,6 +49,7 @@ import {
 import { deliveryBody } from './payload.ts';
 import { presentDelivery, presentWebhook, storedStatus } from './present.ts';
 import { DELETE_WEBHOOK } from './removal.ts';
+import { searchDeliveries } from './search.ts';
 
 const SECRET_OVERLAP_MS = DAY;
 
@@ -195,19 +197,21 @@ export function webhookService(dependencies: WebhookDependencies) {
       return { ...changed, released };
     },
 
-    /** Newest first. */
+    /** Newest first. With a type a page may be short and still have a next one. */
     async listDeliveries(application: Application, id: string, query: DeliveriesQuery): Promise<Page<DeliveryRecord>> {
-      const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
+      const { limit = DEFAULT_PAGE_SIZE, cursor, type: eventType } = query;
       const webhook = await find(db.reader, application, id);
       const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
       const status = query.status && storedStatus(query.status, webhook);
-      const rows = status === null ? [] : await listDeliveries(db.reader, id, { status, before, limit: limit + 1 });
-      return pageOf(
-        rows,
-        limit,
-        (row) => [row.id],
-        (row) => presentDelivery(row, webhook),
-      );
+      if (status === null) return { items: [], nextCursor: null };
+      const present = (row: Delivery) => presentDelivery(row, webhook);
+      if (eventType !== undefined) {
+        const page = await searchDeliveries(db.reader, { webhookId: id, eventType, status }, { before, limit });
+        const rows = await findDeliveries(db.reader, page.found);
+        return { items: rows.map(present), nextCursor: page.next && encodeCursor([page.next]) };
+      }
+      const rows = await listDeliveries(db.reader, id, { status, before, limit: limit + 1 });
+      return pageOf(rows, limit, (row) => [row.id], present);
     },
 
     /** One delivery with every attempt. */

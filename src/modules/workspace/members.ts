@@ -123,7 +123,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
         const person = await findUserByEmail(unit, email);
         const locale = localeToWriteIn(await localeShownTo(unit, workspaceId, person));
-        const mail = invitationMail({ locale, workspaceName, role, url: `${baseUrl()}/sign-in` });
+        const mail = invitationMail({ locale, workspaceName, role, url: `${baseUrl()}/console` });
         const expiresAt = unit.now + INVITATION_MAIL_LIFETIME_MS;
         await mails.queue(unit, workspaceId, [
           { to: email, ...mail, code: null, expiresAt, origin: { applicationId: null, workspaceId } },

@@ -1,10 +1,18 @@
 /** Schemas of workspaces and their members. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Choice, Email, Id, Input, Name, PageOf, Timestamp } from '../../http/schemas.ts';
+import { Choice, Email, Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { WORKSPACE_ROLES } from '../../store/workspace-members.ts';
 
+const Role = () => Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' });
+
 export const WorkspaceSchema = Type.Object(
-  { id: Id('wsp'), name: Type.String(), createdAt: Timestamp() },
+  {
+    id: Id('wsp'),
+    name: Type.String(),
+    /** What the caller is in it; null for a key. */
+    role: Nullable(Role()),
+    createdAt: Timestamp(),
+  },
   { $id: 'Workspace' },
 );
 export type WorkspaceRecord = Static<typeof WorkspaceSchema>;
@@ -20,7 +28,7 @@ export const WorkspaceMember = Type.Object(
     id: Id('wsm'),
     userId: Id('usr'),
     email: Email(),
-    role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }),
+    role: Role(),
     createdAt: Timestamp(),
   },
   { $id: 'Member' },
@@ -29,8 +37,8 @@ export type WorkspaceMemberRecord = Static<typeof WorkspaceMember>;
 
 export const MemberPage = PageOf(WorkspaceMember);
 
-export const MemberInput = Input({ email: Email(), role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }) });
+export const MemberInput = Input({ email: Email(), role: Role() });
 
-export const MemberPatch = Input({ role: Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' }) });
+export const MemberPatch = Input({ role: Role() });
 
 export const MemberRemoved = Type.Object({ id: Type.String() });

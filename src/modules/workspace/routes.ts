@@ -51,7 +51,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       summary: 'Read the workspace',
       access: 'read',
       data: WorkspaceSchema,
-      handle: ({ workspaceId }) => workspaces.get(workspaceId),
+      handle: ({ principal, workspaceId }) => workspaces.get(principal, workspaceId),
     }),
     operation({
       ...common,
@@ -62,7 +62,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       access: 'full',
       body: WorkspaceInput,
       data: WorkspaceSchema,
-      handle: ({ actor, workspaceId, body }) => workspaces.rename(actor, workspaceId, body.name),
+      handle: ({ actor, principal, workspaceId, body }) => workspaces.rename(actor, principal, workspaceId, body.name),
     }),
     operation({
       ...common,

@@ -3,7 +3,7 @@ import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { StartupError } from '../../core/startup-error.ts';
-import { type Principal, workspaceAccess } from '../../core/principal.ts';
+import { type ConsoleRole, type Principal, roleIn, workspaceAccess } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { findConsole, updateApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -104,8 +104,8 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
       return { workspaceId: found.workspaceId };
     },
 
-    async get(workspaceId: string): Promise<WorkspaceRecord> {
-      return presentWorkspace(await requireWorkspace(db.reader, workspaceId));
+    async get(principal: Principal, workspaceId: string): Promise<WorkspaceRecord> {
+      return presentWorkspace(await requireWorkspace(db.reader, workspaceId), roleIn(principal, workspaceId));
     },
 
     /** The workspaces a person is a member of, or the one that a key has all of. */
@@ -113,14 +113,15 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
       const own =
         principal.kind === 'key' ? [principal.workspaceId] : principal.workspaces.map(({ workspaceId }) => workspaceId);
       const ids = own.filter((id) => workspaceAccess(principal, id) !== null);
-      return (await listWorkspaces(db.reader, ids)).map(presentWorkspace);
+      const workspaces = await listWorkspaces(db.reader, ids);
+      return workspaces.map((workspace) => presentWorkspace(workspace, roleIn(principal, workspace.id)));
     },
 
-    rename(actor: Actor, workspaceId: string, name: string): Promise<WorkspaceRecord> {
+    rename(actor: Actor, principal: Principal, workspaceId: string, name: string): Promise<WorkspaceRecord> {
       return db.write(actor, async (unit) => {
         const workspace = await renameWorkspace(unit, workspaceId, name.trim());
         await recordAudit(unit, { kind: 'workspace.updated', workspaceId, targetId: workspaceId });
-        return presentWorkspace(workspace);
+        return presentWorkspace(workspace, roleIn(principal, workspaceId));
       });
     },
 
@@ -131,7 +132,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
         const { id: workspaceId } = workspace;
         await insertSeat(unit, workspaceId, { userId: ownerId, role: 'owner' });
         await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });
-        return presentWorkspace(workspace);
+        return presentWorkspace(workspace, 'owner');
       });
     },
 
@@ -155,6 +156,6 @@ async function configuredOwner(unit: Unit, email: string): Promise<string | null
   return holder && holder.deletedAt !== null ? null : email;
 }
 
-function presentWorkspace({ id, name, createdAt }: Workspace): WorkspaceRecord {
-  return { id, name, createdAt: isoTime(createdAt) };
+function presentWorkspace({ id, name, createdAt }: Workspace, role: ConsoleRole | null): WorkspaceRecord {
+  return { id, name, role, createdAt: isoTime(createdAt) };
 }

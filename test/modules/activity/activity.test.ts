@@ -58,6 +58,7 @@ const ids = (entries: { id: string }[]) => entries.map(({ id }) => id);
 describe('an entry', () => {
   const FIELDS = {
     id: expect.stringMatching(/^aud_/),
+    applicationId: expect.stringMatching(/^app_/),
     kind: expect.any(String),
     ok: true,
     userId: null,
@@ -326,7 +327,7 @@ describe('q', () => {
     expect((await manage('GET', '/activity/list?q=nothing')).json.data).toEqual({ items: [], nextCursor: null });
   });
 
-  test('looks at a bounded number of records for one page, and goes on with the next', async () => {
+  test('finds the one among 260,000 records, on whichever page it is reached in time for', async () => {
     const { instance, application, manage } = await setUp();
     // SQL for its speed.
     instance.sqlite
@@ -338,7 +339,7 @@ describe('q', () => {
       )
       .run(application.id, START);
     const found = await pages<Entry>(manage, '/activity/list?q=needle');
-    expect(found.map(ids)).toEqual([[], ['aud_000003']]);
+    expect(ids(found.flat())).toEqual(['aud_000003']);
   });
 });
 

@@ -95,6 +95,12 @@ describe('a change of settings', () => {
     expect(await databaseOf(instance)).toEqual(before);
   });
 
+  test('with what may also be null says what to give instead', async () => {
+    const { patch } = await setUp();
+    const { json } = await patch({ branding: { accentColor: 'red' } });
+    expect(json.fields).toEqual([{ path: 'branding.accentColor', message: 'Give a colour as #rrggbb, or null.' }]);
+  });
+
   test('to a slug that is taken is a conflict and changes nothing else either', async () => {
     const { instance, patch } = await setUp();
     await instance.createApplication({ slug: 'taken' });

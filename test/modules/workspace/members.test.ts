@@ -40,7 +40,7 @@ describe('an invitation', () => {
       ['ada@example.com', 'You were invited to Workspace'],
     ]);
     expect(mails[0]!.text).toContain('now an admin');
-    expect(mails[0]!.text).toContain('https://id.example.com/sign-in');
+    expect(mails[0]!.text).toContain('https://id.example.com/console');
     expect(mails[0]!.text).not.toMatch(/eak_|est_|token/);
     expect(auditsOf(instance, before)).toMatchObject([
       {

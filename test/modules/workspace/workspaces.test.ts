@@ -24,11 +24,15 @@ async function setUpTwo() {
 describe('the workspace', () => {
   test('is read by key and by session', async () => {
     const { instance, member } = await setUpPeople();
-    for (const token of [instance.workspaceKey, member.token]) {
+    const callers = [
+      [instance.workspaceKey, null],
+      [member.token, 'member'],
+    ] as const;
+    for (const [token, role] of callers) {
       const answer = await instance.call('GET', '/api/workspace', { token });
       expect([answer.status, answer.json]).toEqual([
         200,
-        { success: true, data: { id: instance.workspaceId, name: 'Workspace', createdAt: isoTime(START) } },
+        { success: true, data: { id: instance.workspaceId, name: 'Workspace', role, createdAt: isoTime(START) } },
       ]);
     }
   });
@@ -134,7 +138,12 @@ describe('a key that is not of the whole workspace', () => {
 describe('another workspace', () => {
   test('is made by an owner, who owns it alone, and is empty', async () => {
     const { instance, owner, created, secondId } = await setUpTwo();
-    expect(created.json.data).toEqual({ id: secondId, name: 'Second', createdAt: isoTime(instance.clock.now()) });
+    expect(created.json.data).toEqual({
+      id: secondId,
+      name: 'Second',
+      role: 'owner',
+      createdAt: isoTime(instance.clock.now()),
+    });
     const members = await instance.call('GET', `${MEMBERS}?workspaceId=${secondId}`, { token: owner.token });
     expect(members.json.data.items).toMatchObject([{ userId: owner.userId, role: 'owner' }]);
     const listed = await instance.call('GET', '/api/workspaces', { token: owner.token });

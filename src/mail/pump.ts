@@ -1,7 +1,7 @@
 /** The loop of a queue: many calls are one look, and it goes on until a turn finds nothing more to do. */
 import { yieldIfLong } from '../core/turn.ts';
 
-export interface Drain {
+export interface Pump {
   /** Goes through what is due, soon; many calls are one look. */
   wake(): void;
   /** Goes through what is due, and returns when that is done. Calls while it runs join the run, which looks once more. */
@@ -14,7 +14,7 @@ export interface Drain {
  * @param turn one look and what it leads to. @returns whether another look is wanted.
  * @param onFailure told where a turn failed that was woken; the next call looks again.
  */
-export function drain(turn: () => Promise<boolean>, onFailure: (error: unknown) => void): Drain {
+export function pump(turn: () => Promise<boolean>, onFailure: (error: unknown) => void): Pump {
   let isClosed = false;
   let isWakeScheduled = false;
   let isWanted = false;

@@ -1,0 +1,23 @@
+/** Days, weeks and months of UTC, by the time each begins at, in epoch milliseconds. */
+import { DAY } from './clock.ts';
+
+export function startOfDay(at: number): number {
+  return at - (at % DAY);
+}
+
+/** Weeks begin on Monday (ISO 8601); the epoch was a Thursday. */
+export function startOfWeek(at: number): number {
+  const day = startOfDay(at);
+  return day - ((day / DAY + 3) % 7) * DAY;
+}
+
+/** @param months how many later, or earlier where it is negative. */
+export function startOfMonth(at: number, months = 0): number {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
+}
+
+/** `2026-01-31`. */
+export function isoDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,88 @@
+/**
+ * Sends one mail while somebody waits for what comes of it: past the queue, with a lease of its own so that the queue leaves
+ * it alone, and once. It is on record like any other.
+ */
+import type { Logger } from 'pino';
+import { SYSTEM_ACTOR } from '../core/actor.ts';
+import { MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
+import { required } from '../core/required.ts';
+import type { Author, Database, Unit } from '../db/database.ts';
+import { captureMail, leaseMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
+import type { Outbox } from './outbox.ts';
+import { MailError, type MailTransport } from './transport.ts';
+
+/** In real time, longer than an attempt can take. */
+const LEASE_MS = 2 * MINUTE;
+/** How long a caller waits. What is under way then goes on, and is recorded when it ends. */
+const PATIENCE_MS = 15 * SECOND;
+
+export const SENT_NOW_OUTCOMES = ['accepted', 'refused', 'captured', 'timeout'] as const;
+
+/** What came of it while the caller waited. */
+export interface SentNow {
+  readonly outcome: (typeof SENT_NOW_OUTCOMES)[number];
+  /** What the mail server said, or what failed in its place; null where it said nothing. */
+  readonly answer: string | null;
+  readonly durationMs: number;
+}
+
+/** @param queue queues one mail in the change it is given. @returns its id. */
+export type SendNow = (author: Author, queue: (unit: Unit) => Promise<string>) => Promise<SentNow>;
+
+export interface SendNowDependencies {
+  readonly db: Database;
+  readonly clock: WorldClock;
+  readonly way: MailTransport | Outbox;
+  readonly log: Logger;
+  readonly patienceMs?: number;
+}
+
+export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
+  async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
+    try {
+      const answer = await transport.send(mail);
+      await record(mail, { status: 'sent' });
+      return { outcome: 'accepted', answer: answer ?? null };
+    } catch (error) {
+      const reason = error instanceof MailError ? error.reason : 'the mail could not be sent';
+      if (!(error instanceof MailError)) log.error({ err: error, mailId: mail.id }, 'a mail could not be sent');
+      await record(mail, { status: 'failed', error: reason, isExpired: false });
+      return { outcome: 'refused', answer: reason };
+    }
+  }
+
+  /** Where that fails the lease runs out, and the queue finds the mail: twice rather than never. */
+  async function record({ id }: Mail, outcome: MailOutcome): Promise<void> {
+    await db
+      .write(SYSTEM_ACTOR, (unit) => recordMailOutcome(unit, id, outcome))
+      .catch((err: unknown) => log.error({ err, mailId: id }, 'what became of a mail could not be recorded'));
+  }
+
+  async function capture(author: Author, queue: (unit: Unit) => Promise<string>, { onCapture }: Outbox): Promise<void> {
+    const mail = await db.write(author, async (unit) => captureMail(unit, await queue(unit)));
+    onCapture?.(required(mail, 'the mail that was queued'));
+  }
+
+  function lease(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
+    return db.write(author, async (unit) => {
+      const realNow = clock.real();
+      const mail = await leaseMail(unit, await queue(unit), { realNow, until: realNow + LEASE_MS });
+      return required(mail, 'the mail that was queued');
+    });
+  }
+
+  return async (author, queue) => {
+    const startedAt = performance.now();
+    const since = () => Math.round(performance.now() - startedAt);
+    if ('onCapture' in way) {
+      await capture(author, queue, way);
+      return { outcome: 'captured', answer: null, durationMs: since() };
+    }
+    const mail = await lease(author, queue);
+    const patience = Promise.withResolvers<Omit<SentNow, 'durationMs'>>();
+    const timer = setTimeout(() => patience.resolve({ outcome: 'timeout', answer: null }), patienceMs);
+    const result = await Promise.race([attempt(way, mail), patience.promise]);
+    clearTimeout(timer);
+    return { ...result, durationMs: since() };
+  };
+}

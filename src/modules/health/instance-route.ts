@@ -1,0 +1,24 @@
+/** The view that those who run an instance have of it. */
+import { type Operation, operation } from '../../http/operation.ts';
+import type { InstanceHealth } from './instance.ts';
+import { InstanceHealthSchema } from './model.ts';
+
+/** No key asks this: keys lie in backends and pipelines, for which there are `/healthz` and `/readyz`. */
+export function instanceHealthRoute(health: InstanceHealth): Operation {
+  return operation({
+    id: 'getInstanceHealth',
+    method: 'GET',
+    path: '/api/workspace/health',
+    summary: 'How the instance is and what it is set to, as an owner',
+    description:
+      'Owners of the first workspace run the instance and see all of it; those of others see its version, mode and address. ' +
+      'Secrets are never shown.',
+    tag: 'Workspace',
+    access: 'read',
+    scope: 'workspace',
+    consoleRole: 'owner',
+    limit: 'key',
+    data: InstanceHealthSchema,
+    handle: ({ principal }) => health.get(principal),
+  });
+}

@@ -1,0 +1,81 @@
+/** Schemas of an instance’s health, for those who run it. */
+import { type Static, Type } from '@sinclair/typebox';
+import { Choice, Nullable, Timestamp } from '../../http/schemas.ts';
+import { MAIL_TRANSPORTS, MODES } from './facts.ts';
+import { WARNING_CODES } from './warnings.ts';
+
+const Count = () => Type.Integer({ examples: [0] });
+
+export const InstanceHealthSchema = Type.Object(
+  {
+    version: Type.String({ examples: ['1.0.0'] }),
+    startedAt: Timestamp(),
+    uptimeSeconds: Type.Integer({ examples: [86_400] }),
+    mode: Choice(MODES, { $id: 'InstanceMode' }),
+    engine: Type.String({ examples: ['sqlite'] }),
+    baseUrl: Type.String({ examples: ['https://auth.example.com'] }),
+    isOperator: Type.Boolean({
+      description: 'Whether the caller runs the instance: owns its first workspace. To others the rest is null.',
+    }),
+    mail: Type.Object(
+      {
+        transport: Choice(MAIL_TRANSPORTS, { $id: 'MailTransport' }),
+        server: Nullable(Type.String({ description: 'Host and port.', examples: ['smtp.example.com:587'] })),
+        from: Nullable(Type.String({ examples: ['Acme <no-reply@acme.example>'] })),
+      },
+      { $id: 'InstanceMail' },
+    ),
+    database: Nullable(
+      Type.Object(
+        {
+          bytes: Type.Integer({ examples: [1_048_576] }),
+          walBytes: Type.Integer({ description: 'Its log.', examples: [4_194_304] }),
+          freeBytes: Nullable(Type.Integer({ description: 'Left on its disk.', examples: [8_589_934_592] })),
+          schemaVersion: Type.Integer({ examples: [9] }),
+        },
+        { $id: 'InstanceDatabase' },
+      ),
+    ),
+    queues: Nullable(
+      Type.Object(
+        {
+          changes: Count(),
+          mailsQueued: Type.Object({ code: Count(), notice: Count(), bulk: Count() }, { $id: 'MailsQueued' }),
+          deliveriesQueued: Count(),
+          deliveriesHeld: Count(),
+          longWork: Count(),
+        },
+        { $id: 'InstanceQueues', description: 'What waits to be done; some seconds old.' },
+      ),
+    ),
+    settings: Nullable(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: 'The environment variable.', examples: ['GATEHOUSE_PORT'] }),
+            value: Nullable(
+              Type.String({ description: 'As it was given, or its default; `••••` for a secret.', examples: ['8080'] }),
+            ),
+            isDefault: Type.Boolean({ description: 'Nothing was given.' }),
+            meaning: Type.String({ examples: ['Port to listen on; `0` takes a free one.'] }),
+          },
+          { $id: 'InstanceSetting' },
+        ),
+      ),
+    ),
+    warnings: Nullable(
+      Type.Array(
+        Type.Object(
+          {
+            code: Choice(WARNING_CODES, { $id: 'InstanceWarningCode' }),
+            message: Type.String({ examples: ['No mail server is set.'] }),
+            remedy: Type.String({ examples: ['Set GATEHOUSE_SMTP_URL.'] }),
+          },
+          { $id: 'InstanceWarning' },
+        ),
+      ),
+    ),
+  },
+  { $id: 'InstanceHealth' },
+);
+export type InstanceHealthRecord = Static<typeof InstanceHealthSchema>;

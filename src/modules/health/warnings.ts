@@ -1,0 +1,129 @@
+/** What those who run an instance should look at, told from what is known of it. */
+import { HOUR, MINUTE } from '../../core/clock.ts';
+import { isLoopbackAddress } from '../../core/ip-address.ts';
+import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
+import type { MailLane } from '../../store/mails.ts';
+import type { Waiting } from '../../store/queues.ts';
+import type { InstanceFacts } from './facts.ts';
+
+/** What waits to be done. */
+export interface Queues {
+  readonly mails: Readonly<Record<MailLane, Waiting>>;
+  readonly deliveries: { readonly queued: Waiting; readonly held: Waiting };
+  readonly longWork: Waiting;
+}
+
+/** What is looked at. */
+export interface Observed {
+  readonly now: number;
+  readonly facts: Pick<InstanceFacts, 'mode' | 'isBaseUrlSet' | 'mail' | 'untrustedProxyHeader'>;
+  readonly baseUrl: string;
+  readonly database: DatabaseStatus & DatabaseSize;
+  readonly queues: Queues;
+}
+
+export const WARNING_CODES = [
+  'mail_goes_nowhere',
+  'base_url_unset',
+  'base_url_not_https',
+  'proxy_not_trusted',
+  'database_not_writable',
+  'log_is_long',
+  'disk_nearly_full',
+  'mail_waits',
+  'deliveries_wait',
+  'long_work_waits',
+] as const;
+
+export interface Warning {
+  readonly code: (typeof WARNING_CODES)[number];
+  readonly message: string;
+  readonly remedy: string;
+}
+
+const LONG_LOG_BYTES = 64 * 2 ** 20;
+const LITTLE_DISK_BYTES = 2 ** 30;
+
+/** How long what is due may wait; mails to many are sent for as long as they are many. */
+const PATIENCE_MS: Record<MailLane | 'delivery' | 'longWork', number> = {
+  code: 10 * MINUTE,
+  notice: 10 * MINUTE,
+  bulk: 2 * HOUR,
+  delivery: 15 * MINUTE,
+  longWork: 15 * MINUTE,
+};
+
+/** In the order in which they are worth mending. */
+export function warningsOf({ now, facts, baseUrl, database, queues }: Observed): Warning[] {
+  const { mode, isBaseUrlSet, mail } = facts;
+  const isDue = ({ dueAt }: Waiting, kind: keyof typeof PATIENCE_MS) =>
+    dueAt !== null && now - dueAt > PATIENCE_MS[kind];
+  const proxyHeader = facts.untrustedProxyHeader();
+  const { deliveries, longWork, mails } = queues;
+  const found: (Warning | false)[] = [
+    (!database.isWritable || !database.isInPlace) && {
+      code: 'database_not_writable',
+      message: 'The database takes no changes: its disk refuses them, or its file was deleted or replaced.',
+      remedy: 'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
+    },
+    database.freeBytes !== null &&
+      database.freeBytes < LITTLE_DISK_BYTES && {
+        code: 'disk_nearly_full',
+        message: `${mebibytes(database.freeBytes)} are left on the disk of the data folder.`,
+        remedy: 'Make room, or move the data folder to a larger disk; without room nothing is accepted.',
+      },
+    mode === 'normal' &&
+      mail.transport === 'outbox' && {
+        code: 'mail_goes_nowhere',
+        message: 'No mail server is set: mails, codes among them, stay in the outbox, where owners can read them.',
+        remedy: 'Set GATEHOUSE_SMTP_URL, start again, and send a test mail.',
+      },
+    mode === 'normal' &&
+      !isBaseUrlSet && {
+        code: 'base_url_unset',
+        message: `The public address is not set: links, cookies and mails use ${baseUrl}.`,
+        remedy: 'Set GATEHOUSE_BASE_URL to the https address that people reach this server at.',
+      },
+    isBaseUrlSet &&
+      isPlainToOthers(baseUrl) && {
+        code: 'base_url_not_https',
+        message: `${baseUrl} is reached without encryption: sessions and codes can be read on the way, and passkeys do not work.`,
+        remedy: 'Put a proxy with a certificate before this server, and set GATEHOUSE_BASE_URL to its https address.',
+      },
+    proxyHeader !== null && {
+      code: 'proxy_not_trusted',
+      message: `${proxyHeader} came from a peer that is not trusted and is ignored; behind a proxy everybody has one address then.`,
+      remedy:
+        'If that is your proxy, list its address in GATEHOUSE_TRUSTED_PROXIES; if you have none, there is nothing to do.',
+    },
+    database.logBytes > LONG_LOG_BYTES && {
+      code: 'log_is_long',
+      message: `The database’s log has ${mebibytes(database.logBytes)}: something keeps it from being folded in.`,
+      remedy: 'End long readers of the database file, such as a backup tool that hangs.',
+    },
+    (['code', 'notice', 'bulk'] as const).some((lane) => isDue(mails[lane], lane)) && {
+      code: 'mail_waits',
+      message: 'Mails that are due have not been sent for a while.',
+      remedy: 'Send a test mail to see what the mail server says, and look at the outbox.',
+    },
+    isDue(deliveries.queued, 'delivery') && {
+      code: 'deliveries_wait',
+      message: 'Webhook deliveries that are due have not been sent for a while.',
+      remedy: 'Look for endpoints that answer slowly or not at all, and at the log.',
+    },
+    isDue(longWork, 'longWork') && {
+      code: 'long_work_waits',
+      message: 'What follows a large change has not come on for a while.',
+      remedy: 'Look at the log; it goes on by itself after a restart.',
+    },
+  ];
+  return found.filter((warning) => warning !== false);
+}
+
+function isPlainToOthers(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return protocol === 'http:' && host !== 'localhost' && !host.endsWith('.localhost') && !isLoopbackAddress(host);
+}
+
+const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -1,0 +1,70 @@
+/** A mail that tests the way out, sent while its sender waits; to members of the workspace alone. */
+import type { Actor } from '../../core/actor.ts';
+import { type Clock, MINUTE } from '../../core/clock.ts';
+import { normalizeEmail } from '../../core/email.ts';
+import { invalidField } from '../../core/error.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
+import type { Principal } from '../../core/principal.ts';
+import type { Database } from '../../db/database.ts';
+import { mailTestMail } from '../../mail/messages/mail-test.ts';
+import type { SendNow } from '../../mail/send-now.ts';
+import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
+import { recordAudit } from '../../store/audit.ts';
+import { findUserByEmail, requireUser } from '../../store/people.ts';
+import { localeShownTo } from '../../store/reservations.ts';
+import { hasSeatAt } from '../../store/workspace-members.ts';
+import { requireWorkspace } from '../../store/workspaces.ts';
+import type { MailTestRecord } from './model.ts';
+
+export interface MailTestDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly mails: WorkspaceMail;
+  readonly sendNow: SendNow;
+  readonly baseUrl: () => string;
+}
+
+/** A test that comes later tells nothing. */
+const LIFETIME_MS = 5 * MINUTE;
+
+export type MailTests = ReturnType<typeof mailTestService>;
+
+export function mailTestService({ db, clock, mails, sendNow, baseUrl }: MailTestDependencies) {
+  /** @throws {AppError} invalid_request where a key names nobody, or what is named is no address. */
+  async function addressee(principal: Principal, to: string | undefined): Promise<string> {
+    if (to === undefined && principal.kind !== 'key') return (await requireUser(db.reader, principal.userId)).email;
+    if (to === undefined) throw invalidField('to', 'Name a member of the workspace: a key has no mailbox of its own.');
+    const email = normalizeEmail(to);
+    if (email === null) throw invalidField('to', 'Give an e-mail address, such as ada@example.com.');
+    return email;
+  }
+
+  return {
+    standing: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
+
+    /** A refusal by the mail server is an answer too. @throws {AppError} invalid_request; rate_limited where the hour is spent. */
+    async send(
+      actor: Actor,
+      principal: Principal,
+      workspaceId: string,
+      to: string | undefined,
+    ): Promise<MailTestRecord> {
+      const email = await addressee(principal, to);
+      const result = await sendNow(actor, async (unit) => {
+        if (!(await hasSeatAt(unit, workspaceId, email)))
+          throw invalidField('to', 'Name the address of a member of the workspace.');
+        const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
+        const person = await findUserByEmail(unit, email);
+        const locale = localeToWriteIn(await localeShownTo(unit, workspaceId, person));
+        const content = mailTestMail({ locale, workspaceName, host: new URL(baseUrl()).host });
+        const expiresAt = unit.now + LIFETIME_MS;
+        const origin = { applicationId: null, workspaceId };
+        const ids = await mails.queue(unit, workspaceId, [{ to: email, ...content, code: null, expiresAt, origin }]);
+        const [id = ''] = ids;
+        await recordAudit(unit, { kind: 'mail.tested', workspaceId, targetId: id, email });
+        return id;
+      });
+      return { transport: result.outcome === 'captured' ? 'outbox' : 'smtp', to: email, ...result };
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** What was mailed for a workspace, and whether mail goes out at all. */
+import { workspaceMail } from '../../mail/workspace-mail.ts';
+import type { Module, World } from '../module.ts';
+import { mailTestService } from './mail-test.ts';
+import { outboxRoutes } from './routes.ts';
+import { outboxService } from './service.ts';
+
+export function outboxModule(world: World, { consoleId }: { readonly consoleId: () => string }): Module {
+  const { db, limits } = world;
+  const tests = mailTestService({ ...world, mails: workspaceMail(limits.mailsPerWorkspace) });
+  return { operations: outboxRoutes(outboxService({ db, consoleId }), tests) };
+}

@@ -1,0 +1,73 @@
+/** The outbox of a workspace, and the mail that tests the way out. */
+import { AppError } from '../../core/error.ts';
+import type { Principal } from '../../core/principal.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
+import type { MailTests } from './mail-test.ts';
+import { MailTestInput, MailTestSchema, OutboxLetterSchema, OutboxPage, OutboxQuery } from './model.ts';
+import type { Caller, OutboxReader } from './service.ts';
+
+export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[] {
+  const common = { tag: 'Workspace', scope: 'workspace' } as const;
+  const path = '/api/workspace/outbox';
+  return [
+    operation({
+      ...common,
+      id: 'listOutbox',
+      method: 'GET',
+      path,
+      summary: 'List what was mailed for the workspace, newest first, as an owner',
+      description:
+        'Its own mails and those of its applications, and the console’s to its members. With `q` a page may hold fewer than ' +
+        'asked for and still have a next one.',
+      access: 'read',
+      consoleRole: 'owner',
+      limit: 'key',
+      query: OutboxQuery,
+      data: OutboxPage,
+      errors: ['invalid_cursor'],
+      handle: ({ principal, workspaceId, query }) => outbox.list(callerOf(principal), workspaceId, query),
+    }),
+    operation({
+      ...common,
+      id: 'getOutboxMail',
+      method: 'GET',
+      path: `${path}/:mailId`,
+      summary: 'Read a mail of the outbox, with its code, as an owner',
+      description:
+        'What it says is null where `isReadable` is false. Mails that were sent or given up say nothing any more.',
+      access: 'read',
+      consoleRole: 'owner',
+      limit: 'key',
+      data: OutboxLetterSchema,
+      errors: ['not_found'],
+      handle: ({ principal, workspaceId, params }) => outbox.get(callerOf(principal), workspaceId, params.mailId),
+    }),
+    operation({
+      ...common,
+      id: 'testMail',
+      method: 'POST',
+      path: '/api/workspace/mail/test',
+      summary: 'Send a test mail to a member now, and say what the mail server answered',
+      description:
+        'Answers within 15 seconds; that the mail server refuses is an answer too, with 200. It is sent once, and is in the ' +
+        'outbox. A key names in `to` who gets it.',
+      access: 'full',
+      limit: 'key_mail',
+      body: MailTestInput,
+      isBodyOptional: true,
+      data: MailTestSchema,
+      async handle({ actor, principal, workspaceId, body, context }) {
+        const result = await tests.send(actor, principal, workspaceId, body.to);
+        announceLimit(context.headers, await tests.standing(workspaceId));
+        return result;
+      },
+    }),
+  ];
+}
+
+/** The role that is asked for is a person's. */
+function callerOf(principal: Principal): Caller {
+  if (principal.kind === 'key') throw new AppError('forbidden', { hint: 'owner_needed' });
+  return principal;
+}

@@ -1,0 +1,105 @@
+/**
+ * What was mailed on behalf of a workspace, for its owners. A mail can hold a code, and whoever reads a code can act as its
+ * reader, so what it says is shown only of people who are the owner's own to speak for.
+ */
+import { isoTime } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
+import type { Principal } from '../../core/principal.ts';
+import type { Database } from '../../db/database.ts';
+import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
+import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
+import { findInOutbox, listOutbox, type MailEnvelope } from '../../store/outbox.ts';
+import { hasOtherWorkspace, listTies } from '../../store/ties.ts';
+import type { OutboxLetterRecord, OutboxMailRecord, OutboxQuery } from './model.ts';
+
+export interface OutboxServiceDependencies {
+  readonly db: Database;
+  readonly consoleId: () => string;
+}
+
+/** Mails that one page of a search looks at: some 15 ms in another thread. */
+const MAX_SCANNED = 40_000;
+
+/** Which workspaces the caller owns. */
+export type Caller = Pick<Exclude<Principal, { kind: 'key' }>, 'workspaces'>;
+
+export type OutboxReader = ReturnType<typeof outboxService>;
+
+/** Reads only. */
+export function outboxService({ db, consoleId }: OutboxServiceDependencies) {
+  /**
+   * Judges for one caller whether they may read what is mailed to an address: its holder is tied to no workspace that is not
+   * theirs, and is known in one that is. Strangers are readable only where every workspace is the caller's: else a code could
+   * prove an address to the whole server that nobody has shown to be theirs, and the answer would tell whom others know.
+   */
+  async function readerFor({ workspaces }: Caller): Promise<(email: string) => Promise<boolean>> {
+    const owned = workspaces.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
+    const isAlone = !(await hasOtherWorkspace(db.reader, owned));
+    return async (email) => {
+      if (isAlone) return true;
+      const ties = await listTies(db.reader, email);
+      return ties.some(({ hasCome }) => hasCome) && ties.every(({ workspaceId }) => owned.includes(workspaceId));
+    };
+  }
+
+  /** A mail that a server is to have, or has, is nobody's to read here. */
+  async function readable(caller: Caller, mails: readonly MailEnvelope[]): Promise<ReadonlySet<string>> {
+    const mayRead = await readerFor(caller);
+    const emails = new Set(mails.filter(({ status }) => status === 'captured').map(({ recipient }) => recipient));
+    const found = new Set<string>();
+    for (const email of emails) if (await mayRead(email)) found.add(email);
+    return new Set(
+      mails.filter(({ status, recipient }) => status === 'captured' && found.has(recipient)).map(({ id }) => id),
+    );
+  }
+
+  return {
+    /** A page may be short and still have a next one where `q` has looked at as much as it may. */
+    async list(caller: Caller, workspaceId: string, query: OutboxQuery): Promise<Page<OutboxMailRecord>> {
+      const { limit = DEFAULT_PAGE_SIZE, cursor, status, q } = query;
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+      const { found, reached } = await listOutbox(
+        db.reader,
+        { workspaceId, consoleId: consoleId(), status, q: q?.toLowerCase() },
+        { before, limit: limit + 1, stretch: MAX_SCANNED },
+      );
+      const shown = await readable(caller, found);
+      const page = pageOf(
+        found,
+        limit,
+        ({ id }) => [id],
+        (mail) => present(mail, shown.has(mail.id)),
+      );
+      return { ...page, nextCursor: page.nextCursor ?? (reached === null ? null : encodeCursor([reached])) };
+    },
+
+    /** @throws {AppError} not_found */
+    async get(caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
+      const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId() }, mailId);
+      if (!mail) throw new AppError('not_found');
+      const isReadable = (await readable(caller, [mail])).has(mail.id);
+      const { text, html, code } = isReadable ? mail : { text: null, html: null, code: null };
+      return { ...present(mail, isReadable), text, html, code };
+    },
+  };
+}
+
+const LANE_NAMES = Object.fromEntries(Object.entries(MAIL_LANES).map(([name, lane]) => [lane, name as MailLane]));
+
+function present(mail: MailEnvelope, isReadable: boolean): OutboxMailRecord {
+  const { id, recipient, subject, lane, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
+  return {
+    id,
+    to: recipient,
+    subject: isReadable ? subject : null,
+    lane: LANE_NAMES[lane] ?? 'notice',
+    status,
+    attempts,
+    lastError,
+    applicationId,
+    createdAt: isoTime(createdAt),
+    sentAt: isoTime(sentAt),
+    isReadable,
+  };
+}

@@ -1,0 +1,86 @@
+/** Schemas of an application's statistics. */
+import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
+import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
+import { REPORTED_LIMITS } from '../../http/limits.ts';
+import { Choice, Id } from '../../http/schemas.ts';
+
+export const DEFAULT_DAYS = 30;
+
+export const StatsQuery = Type.Object({
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      default: DEFAULT_DAYS,
+      description: 'How many days, of which the last is today.',
+      remedy: 'Give a whole number from 1 to 365.',
+    }),
+  ),
+});
+export type StatsQuery = Static<typeof StatsQuery>;
+
+/** A day of UTC. */
+const Day = (description?: string) =>
+  Type.String({
+    $id: 'Date',
+    describedFormat: 'date',
+    examples: ['2026-01-31'],
+    ...(description !== undefined && { description }),
+  });
+
+const Count = (options: SchemaOptions = {}) => Type.Integer({ minimum: 0, examples: [12], ...options });
+
+const Compared = Type.Object(
+  {
+    count: Count(),
+    previous: Count({ description: 'The same of the time before, of equal length.' }),
+  },
+  { $id: 'ComparedCount' },
+);
+
+const DayStats = Type.Object(
+  { date: Day(), signIns: Count(), newUsers: Count(), activeUsers: Count(), refusals: Count() },
+  { $id: 'DayStats' },
+);
+
+const MethodCount = Type.Object({ method: Choice(SESSION_METHODS), count: Count() }, { $id: 'MethodCount' });
+
+const ReasonCount = Type.Object(
+  { reason: Type.String({ examples: ['gate_closed'] }), count: Count() },
+  { $id: 'ReasonCount', description: 'The error code that was answered.' },
+);
+
+const LimitCount = Type.Object({ limit: Choice(REPORTED_LIMITS), count: Count() }, { $id: 'LimitCount' });
+
+const EndpointStats = Type.Object(
+  { webhookId: Id('whk'), delivered: Count(), failedAttempts: Count() },
+  { $id: 'EndpointStats' },
+);
+
+export const Stats = Type.Object(
+  {
+    from: Day('The first day.'),
+    to: Day('The last day, which is not over yet.'),
+    days: Type.Array(DayStats, { description: 'Every day, the oldest first.' }),
+    totals: Type.Object({ signIns: Compared, newUsers: Compared, refusals: Compared }),
+    activeUsers: Type.Object(
+      { day: Compared, week: Compared, month: Compared },
+      { description: 'Of the day, the week (from Monday) and the month that is running, beside the one before.' },
+    ),
+    users: Type.Object({
+      total: Count({
+        description: 'People whose membership is active now; who was imported and has not come yet is one of them.',
+      }),
+    }),
+    signInsByMethod: Type.Array(MethodCount, { description: 'The most frequent first.' }),
+    refusalsByReason: Type.Array(ReasonCount, { description: 'The most frequent first.' }),
+    webhooks: Type.Object({
+      delivered: Count({ description: 'Events that an endpoint took; of removed ones too.' }),
+      failedAttempts: Count({ description: 'Attempts that an endpoint did not take.' }),
+      endpoints: Type.Array(EndpointStats, { description: 'Those there are now.' }),
+    }),
+    limits: Type.Array(LimitCount, { description: 'Calls refused by a limit, the most frequent first.' }),
+  },
+  { $id: 'Stats' },
+);
+export type Stats = Static<typeof Stats>;

@@ -1,0 +1,26 @@
+/** What happens in applications, in numbers by the day: counted from what is told of commits, and read by management. */
+import { SECOND } from '../../core/clock.ts';
+import { AUDIT_RECORDED } from '../../store/audit.ts';
+import { DELIVERY_ATTEMPTED } from '../../store/deliveries.ts';
+import { MEMBER_SEEN } from '../../store/members.ts';
+import { LIMIT_REACHED } from '../../store/stats.ts';
+import { type Module, onCommit, type World } from '../module.ts';
+import { type Counts, dailyCounter } from './counts.ts';
+import { statsRoutes } from './routes.ts';
+import { statsService } from './service.ts';
+
+export function statsModule(world: World): Module & { readonly counts: Counts } {
+  const counts = dailyCounter(world);
+  return {
+    counts,
+    operations: statsRoutes(statsService(world)),
+    jobs: [{ name: 'daily counts', everyMs: 5 * SECOND, runOnce: () => counts.flush() }],
+    listeners: [
+      onCommit(AUDIT_RECORDED, (records) => records.forEach(counts.recorded)),
+      onCommit(MEMBER_SEEN, (seen) => seen.forEach(counts.memberSeen)),
+      onCommit(DELIVERY_ATTEMPTED, (attempts) => attempts.forEach(counts.attempted)),
+      onCommit(LIMIT_REACHED, (reached) => reached.forEach(counts.limitReached)),
+    ],
+    flush: () => counts.flush(),
+  };
+}

@@ -1,0 +1,108 @@
+/** An application's statistics, read from its counters alone. */
+import { isoDate, startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
+import { type Clock, DAY } from '../../core/clock.ts';
+import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
+import type { Database } from '../../db/database.ts';
+import { REPORTED_LIMITS } from '../../http/limits.ts';
+import type { Application } from '../../store/applications.ts';
+import { countActivePeople, findCount, listCountsByDay, listCountsByLabel, type Metric } from '../../store/stats.ts';
+import { listWebhooks } from '../../store/webhooks.ts';
+import { MAX_WEBHOOKS } from '../webhooks/model.ts';
+import { DEFAULT_DAYS, type Stats, type StatsQuery } from './model.ts';
+
+const WEEK = 7 * DAY;
+
+export type Statistics = ReturnType<typeof statsService>;
+
+/** Reads only; what was counted in the last seconds may be missing. */
+export function statsService({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
+  const { reader } = db;
+
+  /** Of the running day, week and month, each beside the one before. */
+  async function activeUsers(id: string, now: number): Promise<Stats['activeUsers']> {
+    const compared = async (metric: Metric, start: number, before: number) => ({
+      count: await findCount(reader, id, metric, start),
+      previous: await findCount(reader, id, metric, before),
+    });
+    const [day, week] = [startOfDay(now), startOfWeek(now)];
+    return {
+      day: await compared('active_day', day, day - DAY),
+      week: await compared('active_week', week, week - WEEK),
+      month: await compared('active_month', startOfMonth(now), startOfMonth(now, -1)),
+    };
+  }
+
+  /** What is told of each day; `previous` is of the range before. */
+  async function byDay(id: string, first: number, length: number) {
+    const last = first + (length - 1) * DAY;
+    const counts = new Map<string, number>();
+    for (const { metric, day, count } of await listCountsByDay(reader, id, { first: first - length * DAY, last }))
+      counts.set(`${metric} ${day}`, count);
+    const on = (metric: Metric, day: number) => counts.get(`${metric} ${day}`) ?? 0;
+    const starts = Array.from({ length }, (_, index) => first + index * DAY);
+    const total = (metric: Metric) => ({
+      count: sum(starts.map((day) => on(metric, day))),
+      previous: sum(starts.map((day) => on(metric, day - length * DAY))),
+    });
+    return {
+      from: isoDate(first),
+      to: isoDate(last),
+      days: starts.map((day) => ({
+        date: isoDate(day),
+        signIns: on('sign_in', day),
+        newUsers: on('new_user', day),
+        activeUsers: on('active_day', day),
+        refusals: on('refusal', day),
+      })),
+      totals: { signIns: total('sign_in'), newUsers: total('new_user'), refusals: total('refusal') },
+    };
+  }
+
+  async function byLabel(id: string, first: number, last: number) {
+    const counts = await listCountsByLabel(reader, id, { first, last });
+    const of = (metric: Metric) => counts.filter((entry) => entry.metric === metric);
+    const [delivered, failed] = [of('delivered'), of('failed_attempt')];
+    const webhooks = await listWebhooks(reader, id, { after: undefined, limit: MAX_WEBHOOKS });
+    const total = (entries: typeof counts) => sum(entries.map(({ count }) => count));
+    return {
+      signInsByMethod: known(SESSION_METHODS, of('sign_in')).map(({ label: method, count }) => ({ method, count })),
+      refusalsByReason: of('refusal').map(({ label: reason, count }) => ({ reason, count })),
+      webhooks: {
+        delivered: total(delivered),
+        failedAttempts: total(failed),
+        endpoints: webhooks.map(({ id: webhookId }) => ({
+          webhookId,
+          delivered: total(delivered.filter(({ label }) => label === webhookId)),
+          failedAttempts: total(failed.filter(({ label }) => label === webhookId)),
+        })),
+      },
+      limits: known(REPORTED_LIMITS, of('limit_reached')).map(({ label: limit, count }) => ({ limit, count })),
+    };
+  }
+
+  return {
+    async read({ id }: Application, { days = DEFAULT_DAYS }: StatsQuery): Promise<Stats> {
+      const now = clock.now();
+      const today = startOfDay(now);
+      const first = today - (days - 1) * DAY;
+      return {
+        ...(await byDay(id, first, days)),
+        activeUsers: await activeUsers(id, now),
+        users: { total: await countActivePeople(reader, id) },
+        ...(await byLabel(id, first, today)),
+      };
+    },
+  };
+}
+
+/** Those whose label is one of the words of now. */
+function known<const Word extends string>(words: readonly Word[], counts: readonly { label: string; count: number }[]) {
+  return counts.flatMap(({ label, count }) => {
+    const word = words.find((one) => one === label);
+    return word === undefined ? [] : [{ label: word, count }];
+  });
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((left, right) => left + right, 0);
+}

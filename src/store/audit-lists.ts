@@ -1,0 +1,197 @@
+/**
+ * Activity, read from the audit trail: newest first, of an application or of a workspace with all its applications. What an
+ * index knows of a filter is asked of that; the rest is looked at record by record, in stretches.
+ */
+import { and, eq, inArray } from 'drizzle-orm';
+import { familiesBeginning } from '../core/audit.ts';
+import type { Reader } from '../db/database.ts';
+import { longRead, orm, raw } from '../db/statements.ts';
+import type { AuditRecord } from './audit.ts';
+import { auditRecords } from './schema/records.ts';
+
+/** Whose records. */
+export interface AuditScope {
+  readonly workspaceId: string;
+  /** Null for all of the workspace. */
+  readonly applicationId: string | null;
+}
+
+/** Which records; what is absent is not asked for. */
+export interface AuditFilter {
+  readonly ok?: boolean | undefined;
+  /** What the kind begins with. */
+  readonly family?: string | undefined;
+  /** Upper case. */
+  readonly country?: string | undefined;
+  /** The person it is about. */
+  readonly userId?: string | undefined;
+  /** All of the address, normalised. */
+  readonly email?: string | undefined;
+  /** A piece of the address, in lower case. */
+  readonly needle?: string | undefined;
+  /** In epoch milliseconds, the first and the first not any more. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** Where a list goes on: behind this record. */
+export type AuditPosition = readonly [createdAt: number, id: string];
+
+/** A piece of SQL with its values. */
+type Condition = readonly [sql: string, ...values: (string | number)[]];
+
+/** A condition on one column. */
+type ColumnCondition = readonly [column: string, ...Condition];
+
+/** What an index answers in the order of the times, and what has to be looked at. */
+interface Plan {
+  readonly known: readonly Condition[];
+  readonly looked: readonly ColumnCondition[];
+}
+
+/** Written out, so that the partial indexes of refusals are recognised. */
+const IS_REFUSED: Condition = ['ok = 0'];
+
+function planOf({ workspaceId, applicationId }: AuditScope, filter: AuditFilter): Plan {
+  const { ok, family, country, userId, email, needle } = filter;
+  const home: Condition =
+    applicationId === null ? ['workspace_id = ?', workspaceId] : ['application_id = ?', applicationId];
+  const known: Condition[] = [home];
+  const looked: ColumnCondition[] = [];
+  const isKnown = { refused: false, email: false, family: false, country: false };
+  if (userId !== undefined) {
+    known.splice(0, 1, ['user_id = ?', userId], ['workspace_id = ?', workspaceId]);
+    if (applicationId !== null) looked.push(['application_id', ...home]);
+  } else if (ok === false) {
+    isKnown.refused = true;
+    known.push(IS_REFUSED);
+    isKnown.email = email !== undefined && applicationId !== null;
+    if (email !== undefined && isKnown.email) known.push(['email = ?', email]);
+  } else if (family !== undefined && familiesBeginning(family).length < 2) {
+    const [whole = family] = familiesBeginning(family);
+    isKnown.family = family.length <= whole.length;
+    known.push(['family = ?', whole]);
+  } else if (country !== undefined && applicationId !== null) {
+    isKnown.country = true;
+    known.push(['ip_country = ?', country]);
+  }
+  if (ok !== undefined && !isKnown.refused) looked.push(['ok', `ok = ${ok ? 1 : 0}`]);
+  if (family !== undefined && !isKnown.family) looked.push(['kind', `substr(kind, 1, ${family.length}) = ?`, family]);
+  if (country !== undefined && !isKnown.country) looked.push(['ip_country', 'ip_country = ?', country]);
+  if (email !== undefined && !isKnown.email) looked.push(['email', 'email = ?', email]);
+  if (needle !== undefined) looked.push(['email', `instr(lower(coalesce(email, '')), ?) > 0`, needle]);
+  return { known, looked };
+}
+
+function rangeOf({ from, to }: AuditFilter, after: AuditPosition | null): Condition[] {
+  return [
+    ...(from === undefined ? [] : [['created_at >= ?', from] as const]),
+    ...(to === undefined ? [] : [['created_at < ?', to] as const]),
+    ...(after === null ? [] : [['(created_at, id) < (?, ?)', ...after] as const]),
+  ];
+}
+
+const textOf = (conditions: readonly Condition[]) => conditions.map(([sql]) => sql).join(' AND ');
+const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(([, ...values]) => values);
+
+/** Whether an index gives exactly what is asked for. */
+export function isIndexed(scope: AuditScope, filter: AuditFilter): boolean {
+  return planOf(scope, filter).looked.length === 0;
+}
+
+/** Newest first, of what {@link isIndexed}. */
+export async function listAuditRecords(
+  reader: Reader,
+  scope: AuditScope,
+  filter: AuditFilter,
+  { after, limit }: { readonly after: AuditPosition | null; readonly limit: number },
+): Promise<AuditPosition[]> {
+  const conditions = [...planOf(scope, filter).known, ...rangeOf(filter, after)];
+  const list = raw<{ createdAt: number; id: string }>(
+    `SELECT created_at AS "createdAt", id FROM audit_records WHERE ${textOf(conditions)}
+     ORDER BY created_at DESC, id DESC LIMIT ?`,
+  );
+  const rows = await list(reader, ...valuesOf(conditions), limit);
+  return rows.map(({ createdAt, id }) => [createdAt, id]);
+}
+
+/** Undefined for one out of the scope. */
+export async function findAuditRecord(
+  reader: Reader,
+  { workspaceId, applicationId }: AuditScope,
+  id: string,
+): Promise<AuditRecord | undefined> {
+  const isWithin =
+    applicationId === null ? eq(auditRecords.workspaceId, workspaceId) : eq(auditRecords.applicationId, applicationId);
+  const [row] = await orm(reader)
+    .select()
+    .from(auditRecords)
+    .where(and(eq(auditRecords.id, id), isWithin));
+  return row;
+}
+
+/** Records by id, in no order. */
+export async function findAuditRecords(reader: Reader, ids: readonly string[]): Promise<Map<string, AuditRecord>> {
+  if (ids.length === 0) return new Map();
+  const rows = await orm(reader)
+    .select()
+    .from(auditRecords)
+    .where(inArray(auditRecords.id, [...ids]));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** What looking through a stretch of records has found. */
+export interface AuditScan {
+  /** Those that match, newest first; no more than were asked for. */
+  readonly matches: readonly AuditPosition[];
+  /** The last record looked at; null where there was none. */
+  readonly last: AuditPosition | null;
+  readonly scanned: number;
+}
+
+/** How far to look. */
+export interface AuditSearch {
+  readonly after: AuditPosition | null;
+  /** How many records to look at. */
+  readonly stretch: number;
+  /** How many matches to give. */
+  readonly limit: number;
+}
+
+/** Looks through the next records for what no index knows: a long read. */
+export async function scanAuditRecords(
+  reader: Reader,
+  scope: AuditScope,
+  filter: AuditFilter,
+  { after, stretch, limit }: AuditSearch,
+): Promise<AuditScan> {
+  const plan = planOf(scope, filter);
+  const known = [...plan.known, ...rangeOf(filter, after)];
+  const looked = plan.looked.map(([, ...condition]): Condition => condition);
+  // No more than is looked at: of refusals an index holds all of it.
+  const columns = [...new Set(['created_at', 'id', ...plan.looked.map(([column]) => column)])];
+  const scan = longRead<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }>(
+    `WITH stretch AS (
+       SELECT ${columns.join(', ')} FROM audit_records
+       WHERE ${textOf(known)}
+       ORDER BY created_at DESC, id DESC LIMIT ${stretch}
+     )
+     SELECT * FROM (
+       SELECT 'match' AS role, created_at AS "createdAt", id, 0 AS scanned FROM stretch
+       WHERE ${textOf(looked)}
+       ORDER BY created_at DESC, id DESC LIMIT ?
+     ) AS matches
+     UNION ALL
+     SELECT * FROM (
+       SELECT 'last' AS role, created_at AS "createdAt", id, (SELECT count(*) FROM stretch) AS scanned FROM stretch
+       ORDER BY created_at, id LIMIT 1
+     ) AS ends`,
+  );
+  const rows = await scan(reader, ...valuesOf(known), ...valuesOf(looked), limit);
+  const end = rows.find(({ role }) => role === 'last');
+  return {
+    matches: rows.filter(({ role }) => role === 'match').map(({ createdAt, id }) => [createdAt, id] as const),
+    last: end ? [end.createdAt, end.id] : null,
+    scanned: end?.scanned ?? 0,
+  };
+}

@@ -1,0 +1,53 @@
+/** Looking through the deliveries of an endpoint for those of one type, stretch by stretch: no index answers that. */
+import type { Reader } from '../db/database.ts';
+import { longRead } from '../db/statements.ts';
+import type { Delivery } from './deliveries.ts';
+
+/** Which deliveries; every state where none is given. */
+export interface DeliverySearch {
+  readonly webhookId: string;
+  readonly eventType: string;
+  readonly status: Delivery['status'] | undefined;
+}
+
+/** What looking through a stretch of deliveries has found. */
+export interface DeliveryScan {
+  /** The ids of those that match, newest first; no more than were asked for. */
+  readonly found: readonly string[];
+  /** The last one looked at; null where there was none. */
+  readonly last: string | null;
+  readonly scanned: number;
+}
+
+/** A long read. @param before goes on behind this one. */
+export async function scanDeliveries(
+  reader: Reader,
+  { webhookId, eventType, status }: DeliverySearch,
+  { before, stretch, limit }: { readonly before: string | undefined; readonly stretch: number; readonly limit: number },
+): Promise<DeliveryScan> {
+  const conditions = [
+    'webhook_id = ?',
+    ...(status === undefined ? [] : ['status = ?']),
+    ...(before === undefined ? [] : ['id < ?']),
+  ];
+  const scan = longRead<{ id: string; scanned: number | null }>(
+    `WITH stretch AS (
+       SELECT id, event_type FROM deliveries WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?
+     )
+     SELECT * FROM (
+       SELECT id, NULL AS scanned FROM stretch WHERE event_type = ? ORDER BY id DESC LIMIT ?
+     ) AS found
+     UNION ALL
+     SELECT * FROM (
+       SELECT id, (SELECT count(*) FROM stretch) AS scanned FROM stretch ORDER BY id LIMIT 1
+     ) AS ends`,
+  );
+  const values = [webhookId, status, before].filter((value) => value !== undefined);
+  const rows = await scan(reader, ...values, stretch, eventType, limit);
+  const end = rows.find(({ scanned }) => scanned !== null);
+  return {
+    found: rows.filter(({ scanned }) => scanned === null).map(({ id }) => id),
+    last: end?.id ?? null,
+    scanned: end?.scanned ?? 0,
+  };
+}

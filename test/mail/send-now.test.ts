@@ -1,0 +1,60 @@
+/** A mail that somebody waits for: they wait for so long and no longer, and what comes of it later is on record all the same. */
+import { expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { DAY } from '@/core/clock.ts';
+import { MailError, type MailTransport } from '@/mail/transport.ts';
+import { sendNow } from '@/mail/send-now.ts';
+import { queueMail } from '@/store/mails.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+/** The instance's own, which never gets to it. */
+const SILENT: MailTransport = { places: 1, send: () => new Promise(() => {}), close() {} };
+
+const content = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', code: null };
+
+function senderOver({ db, clock }: Instance, send: MailTransport['send']) {
+  const log = { error() {} } as never;
+  const way: MailTransport = { places: 1, send, close() {} };
+  const expiresAt = clock.now() + DAY;
+  const origin = { applicationId: null, workspaceId: null };
+  return () =>
+    sendNow({ db, clock, way, log, patienceMs: 20 })(SYSTEM_ACTOR, (unit) =>
+      queueMail(unit, { ...content, expiresAt, origin }),
+    );
+}
+
+const stored = ({ sqlite }: Instance) =>
+  sqlite.query('SELECT status, last_error AS lastError FROM mails').get() as object;
+
+/** Until the instance has recorded something. */
+async function recorded(instance: Instance, status: string): Promise<void> {
+  while ((stored(instance) as { status: string }).status !== status)
+    await new Promise((resume) => setImmediate(resume));
+}
+
+test('a server that is silent is waited for within the bound; what it says afterwards is recorded', async () => {
+  const instance = await createInstance({ mail: SILENT });
+  const answer = Promise.withResolvers<string>();
+  const result = await senderOver(instance, () => answer.promise)();
+  expect(result).toEqual({ outcome: 'timeout', answer: null, durationMs: expect.any(Number) });
+  expect(stored(instance)).toEqual({ status: 'queued', lastError: null });
+  answer.resolve('250 ok');
+  await recorded(instance, 'sent');
+});
+
+test('a refusal after the wait is recorded, and nothing is sent again', async () => {
+  const instance = await createInstance({ mail: SILENT });
+  const answer = Promise.withResolvers<string>();
+  expect((await senderOver(instance, () => answer.promise)()).outcome).toBe('timeout');
+  answer.reject(new MailError('450 busy', false));
+  await recorded(instance, 'failed');
+  expect(stored(instance)).toEqual({ status: 'failed', lastError: '450 busy' });
+});
+
+test('a transport that breaks is told of without its words', async () => {
+  const instance = await createInstance({ mail: SILENT });
+  const result = await senderOver(instance, async () => {
+    throw new Error('secret of ada@example.com');
+  })();
+  expect(result).toMatchObject({ outcome: 'refused', answer: 'the mail could not be sent' });
+});

@@ -1,0 +1,51 @@
+/** Reading one key: whatever its state, for those alone who see the list it is in. */
+import { expect, test } from 'bun:test';
+import * as given from '../../support/given.ts';
+import { createInstance } from '../../support/instance.ts';
+
+async function setUp() {
+  const instance = await createInstance();
+  const { id } = await instance.createApplication();
+  const path = `/api/applications/${id}/api-keys`;
+  const get = (address: string, token: string | undefined = instance.workspaceKey) =>
+    instance.call('GET', address, { token });
+  return { instance, id, path, get };
+}
+
+test('a key is read as it is listed, without its token, also when it was revoked', async () => {
+  const { instance, id, path, get } = await setUp();
+  const [live, revoked] = [await instance.createKey(id), await given.revokedKey(instance, id)];
+  const { items } = (await get(path)).json.data;
+  for (const key of [live, revoked]) {
+    const { status, json, text } = await get(`${path}/${key.id}`);
+    expect(status).toBe(200);
+    expect(json.data).toEqual(items.find((item: { id: string }) => item.id === key.id));
+    expect(text).not.toContain(key.token);
+  }
+});
+
+test('a key is read where it belongs: not at another application, another workspace, or in place of a workspace’s', async () => {
+  const { instance, id, path, get } = await setUp();
+  const [key, other] = [await instance.createKey(id), await instance.createApplication({ name: 'Other' })];
+  const ofWorkspace = await given.workspaceKey(instance);
+  const { workspaceKey: foreign } = await given.tenant(instance);
+  const statuses = [
+    await get(`/api/applications/${other.id}/api-keys/${key.id}`),
+    await get(`/api/workspace/api-keys/${key.id}`),
+    await get(`${path}/${ofWorkspace.id}`),
+    await get(`${path}/${key.id}`, foreign),
+    await get(`/api/workspace/api-keys/${ofWorkspace.id}`, foreign),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([404, 404, 404, 404, 404]);
+  expect((await get(`/api/workspace/api-keys/${ofWorkspace.id}`)).json.data.id).toBe(ofWorkspace.id);
+});
+
+test('reading a key takes full access, as the list does', async () => {
+  const { instance, id, path, get } = await setUp();
+  const key = await instance.createKey(id, { access: 'read' });
+  const member = await given.consoleMember(instance, 'member@example.com', 'member');
+  for (const token of [key.token, member.token]) {
+    const { status, json } = await get(`${path}/${key.id}`, token);
+    expect([status, json.error]).toEqual([403, 'admin_scope_required']);
+  }
+});

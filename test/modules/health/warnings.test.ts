@@ -1,0 +1,70 @@
+/** Every warning has its cause, and none comes without it. */
+import { expect, test } from 'bun:test';
+import { HOUR, MINUTE } from '@/core/clock.ts';
+import { type Observed, WARNING_CODES, warningsOf } from '@/modules/health/warnings.ts';
+
+const NOW = 1_000_000_000_000;
+const NONE = { count: 0, dueAt: null };
+const since = (ms: number) => ({ count: 1, dueAt: NOW - ms });
+
+const WELL: Observed = {
+  now: NOW,
+  baseUrl: 'https://auth.example.com',
+  facts: {
+    mode: 'normal',
+    isBaseUrlSet: true,
+    mail: { transport: 'smtp', server: 'smtp.example.com:587', from: 'a@example.com' },
+    untrustedProxyHeader: () => null,
+  },
+  database: { queued: 0, logBytes: 64 * 2 ** 20, isWritable: true, isInPlace: true, bytes: 1, freeBytes: 2 ** 30 },
+  queues: {
+    mails: { code: since(10 * MINUTE), notice: NONE, bulk: since(HOUR) },
+    deliveries: { queued: since(15 * MINUTE), held: since(100 * HOUR) },
+    longWork: NONE,
+  },
+};
+
+const { facts, database, queues } = WELL;
+const outbox = { transport: 'outbox', server: null, from: null } as const;
+
+const ILL: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
+  ['mail_goes_nowhere', { facts: { ...facts, mail: outbox } }],
+  ['base_url_unset', { baseUrl: 'http://localhost:8080', facts: { ...facts, isBaseUrlSet: false } }],
+  ['base_url_not_https', { baseUrl: 'http://auth.example.com' }],
+  ['base_url_not_https', { baseUrl: 'http://192.0.2.7:8080' }],
+  ['proxy_not_trusted', { facts: { ...facts, untrustedProxyHeader: () => 'X-Forwarded-For' } }],
+  ['database_not_writable', { database: { ...database, isWritable: false } }],
+  ['database_not_writable', { database: { ...database, isInPlace: false } }],
+  ['log_is_long', { database: { ...database, logBytes: 64 * 2 ** 20 + 1 } }],
+  ['disk_nearly_full', { database: { ...database, freeBytes: 2 ** 30 - 1 } }],
+  ['mail_waits', { queues: { ...queues, mails: { ...queues.mails, code: since(10 * MINUTE + 1) } } }],
+  ['mail_waits', { queues: { ...queues, mails: { ...queues.mails, bulk: since(3 * HOUR) } } }],
+  ['deliveries_wait', { queues: { ...queues, deliveries: { ...queues.deliveries, queued: since(HOUR) } } }],
+  ['long_work_waits', { queues: { ...queues, longWork: since(HOUR) } }],
+];
+
+test('an instance that is well has none, and neither has one for development or tests that sends no mail', () => {
+  expect(warningsOf(WELL)).toEqual([]);
+  for (const mode of ['dev', 'ephemeral'] as const)
+    expect(
+      warningsOf({
+        ...WELL,
+        baseUrl: 'http://localhost:1',
+        facts: { ...facts, mode, isBaseUrlSet: false, mail: outbox },
+      }),
+    ).toEqual([]);
+  for (const baseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1', 'http://app.localhost'])
+    expect(warningsOf({ ...WELL, baseUrl })).toEqual([]);
+  expect(warningsOf({ ...WELL, database: { ...database, freeBytes: null } })).toEqual([]);
+});
+
+test.each(ILL)('%s', (code, observed) => {
+  const warnings = warningsOf({ ...WELL, ...observed });
+  expect(warnings.map((warning) => warning.code)).toEqual([code]);
+  for (const { message, remedy } of warnings)
+    expect([message, remedy].map((text) => /[.]$/.test(text))).toEqual([true, true]);
+});
+
+test('each of them has a case here', () => {
+  expect([...new Set(ILL.map(([code]) => code))].sort()).toEqual([...WARNING_CODES].sort());
+});

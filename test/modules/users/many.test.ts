@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'bun:test';
+import { type Answer, createInstance } from '../../support/instance.ts';
+import * as given from '../../support/given.ts';
+import { managing, people, tables, watch } from './management.ts';
+
+const STRANGER = 'usr_01h455vb4pex5vsknk084sn02q';
+
+async function setUp() {
+  const instance = await createInstance();
+  const application = await instance.createApplication();
+  const manage = managing(instance, application);
+  const signIn = (name: string) => instance.signIn(application.clientId, `${name}@example.com`);
+  const [ada, bea, cleo] = [await signIn('ada'), await signIn('bea'), await signIn('cleo')];
+  const act = (body: object) => manage('POST', '/users/actions', { body });
+  const grant = (body: object) => manage('POST', '/users/grants', { body });
+  return { instance, application, manage, act, grant, ada, bea, cleo };
+}
+
+interface Person {
+  readonly userId: string;
+}
+
+describe('an action on many users', () => {
+  test('does to each what the call for one does, with its events and its record, in the order given', async () => {
+    const { instance, application, manage, act, ada, bea, cleo } = await setUp();
+    await manage('POST', `/users/${bea.userId}/ban`);
+    await manage('POST', `/users/${cleo.userId}/delete`);
+    const before = watch(instance, application);
+    const userIds = [cleo.userId, ada.userId, STRANGER, bea.userId];
+    const { status, json } = await act({ action: 'ban', userIds, reason: 'spam' });
+    expect([status, json.data]).toEqual([
+      200,
+      {
+        summary: { requested: 4, changed: 1, skipped: 3 },
+        results: [
+          {
+            userId: cleo.userId,
+            outcome: 'refused',
+            status: 'deleted',
+            error: 'invalid_state',
+            message: 'A user who is deleted cannot do that: ban.',
+          },
+          { userId: ada.userId, outcome: 'changed', status: 'banned' },
+          { userId: STRANGER, outcome: 'not_found' },
+          { userId: bea.userId, outcome: 'unchanged', status: 'banned' },
+        ],
+      },
+    ]);
+    expect(before.kinds()).toEqual(['user.banned']);
+    expect(before.events().map(({ type }) => type)).toEqual(['user.session_revoked', 'user.banned']);
+    expect(before.events().at(-1)!.data).toEqual({ userId: ada.userId, reason: 'spam' });
+    const verdict = await instance.call('POST', '/api/v1/session', { token: ada.token });
+    expect([verdict.status, verdict.json.error]).toEqual([403, 'membership_blocked']);
+  });
+
+  test('sent again changes nothing', async () => {
+    const { instance, act, ada, bea } = await setUp();
+    const body = { action: 'pause', userIds: [ada.userId, bea.userId] };
+    await act(body);
+    const rows = await tables(instance);
+    const { json } = await act(body);
+    expect(json.data.summary).toEqual({ requested: 2, changed: 0, skipped: 2 });
+    expect(json.data.results.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['unchanged', 'unchanged']);
+    expect(await tables(instance)).toEqual(rows);
+  });
+
+  test.each([
+    ['ban', 'banned', 'unban', 'active'],
+    ['pause', 'paused', 'resume', 'active'],
+    ['delete', 'deleted', 'restore', 'active'],
+  ])('%s makes them %s, and %s %s again', async (there, state, back, before) => {
+    const { act, ada, bea } = await setUp();
+    const userIds = [ada.userId, bea.userId];
+    const statuses = async (action: string) =>
+      (await act({ action, userIds })).json.data.results.map(({ status }: { status: string }) => status);
+    expect([await statuses(there), await statuses(back)]).toEqual([
+      [state, state],
+      [before, before],
+    ]);
+  });
+
+  test('reaches two hundred, over several changes, and none of another application', async () => {
+    const { instance, application, manage, act } = await setUp();
+    const emails = Array.from({ length: 199 }, (_, index) => `p${index}@example.com`);
+    const userIds = await people(manage, ...emails);
+    const other = await instance.createApplication({ name: 'Other' });
+    const { userId } = await instance.signIn(other.clientId, 'zoe@example.com');
+    const { json } = await act({ action: 'ban', userIds: [...userIds, userId] });
+    expect(json.data.summary).toEqual({ requested: 200, changed: 199, skipped: 1 });
+    expect(json.data.results.at(-1)).toEqual({ userId, outcome: 'not_found' });
+    expect(instance.auditKinds(application.id).filter((kind) => kind === 'user.banned')).toHaveLength(199);
+    expect(instance.auditKinds(other.id)).not.toContain('user.banned');
+  });
+
+  test('ends a reservation for good', async () => {
+    const { instance, manage, act } = await setUp();
+    const [userId] = await people(manage, 'imported@example.com');
+    const first = await act({ action: 'delete', userIds: [userId] });
+    expect(first.json.data.results).toEqual([{ userId, outcome: 'changed', status: 'deleted' }]);
+    expect((await act({ action: 'delete', userIds: [userId] })).json.data.results).toEqual([
+      { userId, outcome: 'not_found' },
+    ]);
+    expect((await manage('GET', `/users/${userId}`)).status).toBe(404);
+    expect(instance.auditKinds()).toContain('user.deleted');
+  });
+
+  test.each([
+    ['no users', { userIds: [] }, 'userIds'],
+    ['one twice', { userIds: ['usr_1', 'usr_1'] }, 'userIds'],
+    ['too many', { userIds: Array.from({ length: 201 }, (_, index) => `usr_${index}`) }, 'userIds'],
+    ['another action', { action: 'promote' }, 'action'],
+    ['a long reason', { reason: 'x'.repeat(501) }, 'reason'],
+    ['an unknown field', { all: true }, 'all'],
+  ])('is refused with %s, and nothing is done', async (_, part, path) => {
+    const { instance, act, ada } = await setUp();
+    const rows = await tables(instance);
+    const { status, json } = await act({ action: 'ban', userIds: [ada.userId], ...part });
+    expect([status, json.error, json.fields[0].path]).toEqual([400, 'invalid_request', path]);
+    expect(await tables(instance)).toEqual(rows);
+  });
+
+  test('stops at the first change after its caller has lost the right', async () => {
+    const { instance, manage, ada, bea } = await setUp();
+    const emails = Array.from({ length: 60 }, (_, index) => `p${index}@example.com`);
+    const userIds = await people(manage, ...emails);
+    const mia = await given.consoleMember(instance, 'mia@example.com', 'admin');
+    const call = manage('POST', '/users/actions', {
+      token: mia.token,
+      body: { action: 'ban', userIds: [ada.userId, bea.userId, ...userIds] },
+    });
+    const removal = instance.call('DELETE', `/api/workspace/members/${mia.memberId}`, { token: instance.workspaceKey });
+    const [answer, removed] = await Promise.all([call, removal]);
+    expect(removed.status).toBe(200);
+    expect([401, 403, 404]).toContain(answer.status);
+    const banned = instance.auditKinds().filter((kind) => kind === 'user.banned').length;
+    expect(banned).toBeLessThan(62);
+  });
+});
+
+describe('grants of many users', () => {
+  test('are given and taken away, and what is not named stays', async () => {
+    const { instance, application, manage, grant, ada, bea } = await setUp();
+    for (const slug of ['editor', 'author', 'guest']) await given.grant(instance, 'roles', application.id, slug);
+    await given.grant(instance, 'scopes', application.id, 'read');
+    await given.holder(instance, 'roles', application.id, ada.userId, 'guest', 'author');
+    const before = watch(instance, application);
+    const { status, json } = await grant({
+      userIds: [ada.userId, STRANGER, bea.userId],
+      roles: { add: ['editor'], remove: ['guest'] },
+      scopes: { add: ['read'] },
+    });
+    expect([status, json.data]).toEqual([
+      200,
+      {
+        summary: { requested: 3, changed: 2, skipped: 1 },
+        results: [
+          { userId: ada.userId, outcome: 'changed', roles: ['author', 'editor', 'user'], scopes: ['read'] },
+          { userId: STRANGER, outcome: 'not_found' },
+          { userId: bea.userId, outcome: 'changed', roles: ['editor', 'user'], scopes: ['read'] },
+        ],
+      },
+    ]);
+    expect(before.events().map(({ type }) => type)).toEqual([
+      'user.role_added',
+      'user.role_removed',
+      'user.scope_added',
+      'user.role_added',
+      'user.scope_added',
+    ]);
+    expect(before.kinds()).toEqual(['role.assigned', 'scope.assigned', 'role.assigned', 'scope.assigned']);
+    expect((await manage('GET', `/users/${ada.userId}`)).json.data.roles).toEqual(['author', 'editor', 'user']);
+  });
+
+  test('sent again change nothing', async () => {
+    const { instance, application, grant, ada, bea } = await setUp();
+    await given.grant(instance, 'memberships', application.id, 'pro');
+    const body = { userIds: [ada.userId, bea.userId], memberships: { add: ['pro'] } };
+    await grant(body);
+    const rows = await tables(instance);
+    expect((await grant(body)).json.data).toEqual({
+      summary: { requested: 2, changed: 0, skipped: 2 },
+      results: [ada, bea].map(({ userId }) => ({ userId, outcome: 'unchanged', memberships: ['pro'] })),
+    });
+    expect(await tables(instance)).toEqual(rows);
+  });
+
+  test.each([
+    ['a slug that does not exist', { roles: { add: ['editor', 'nobody'] } }, 'roles.add.1'],
+    ['one to be taken away that does not exist', { scopes: { remove: ['nobody'] } }, 'scopes.remove.0'],
+    ['one both ways', { roles: { add: ['editor'], remove: ['editor'] } }, 'roles.remove.0'],
+    ['another kind', { rights: { add: ['editor'] } }, 'rights'],
+  ])('are refused with %s, naming it, and nothing is done', async (_, part, path) => {
+    const { instance, application, grant, ada } = await setUp();
+    await given.grant(instance, 'roles', application.id, 'editor');
+    const rows = await tables(instance);
+    const { status, json } = await grant({ userIds: [ada.userId], ...part });
+    expect([status, json.error, json.fields.map((field: { path: string }) => field.path)]).toEqual([
+      400,
+      'invalid_request',
+      [path],
+    ]);
+    expect(await tables(instance)).toEqual(rows);
+  });
+});
+
+describe('the list in the order of joining', () => {
+  test.each(['', '&status=active', '&q=example'])(
+    'gives everybody once, though they are seen while it is read%s',
+    async (query) => {
+      const { instance, application, manage, ada, bea, cleo } = await setUp();
+      const rest = await people(manage, 'dan@example.com', 'eve@example.com');
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const next: string = cursor && `&cursor=${cursor}`;
+        const page: Answer = await manage('GET', `/users?sort=joined&limit=2${query}${next}`);
+        seen.push(...page.json.data.items.map(({ userId }: Person) => userId));
+        cursor = page.json.data.nextCursor;
+        instance.clock.advance(60_000);
+        await instance.signIn(application.clientId, 'cleo@example.com');
+        await instance.signIn(application.clientId, 'eve@example.com');
+      }
+      const everybody = [ada.userId, bea.userId, cleo.userId, ...rest];
+      expect(seen).toHaveLength(5);
+      expect([...seen].sort()).toEqual([...everybody].sort());
+    },
+  );
+});

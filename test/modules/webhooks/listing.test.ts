@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test';
+import { emit, newestDelivery, setUp, subscribe } from './scene.ts';
+
+interface Row {
+  readonly id: string;
+  readonly eventType: string;
+  readonly status: string;
+}
+
+async function mixed() {
+  const scene = await setUp();
+  const { instance, api } = scene;
+  const { id, receiver } = await subscribe(scene);
+  for (let round = 0; round < 4; round += 1) {
+    await emit(scene, `usr_${round}`);
+    await api.test(id);
+  }
+  await instance.services.deliveries.runOnce();
+  receiver.answerWith(() => ({ status: 500 }));
+  await emit(scene, 'usr_late');
+  await instance.services.deliveries.runOnce();
+  const found = async (query: string): Promise<Row[]> => {
+    const rows: Row[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { status, json } = await api.deliveries(id, `?limit=2${query}${cursor && `&cursor=${cursor}`}`);
+      expect(status).toBe(200);
+      expect(json.data.items.length).toBeLessThanOrEqual(2);
+      rows.push(...json.data.items);
+      cursor = json.data.nextCursor;
+    }
+    return rows;
+  };
+  return { scene, id, found };
+}
+
+describe('the deliveries of one type', () => {
+  test('are found alone and by their state, newest first, on every page', async () => {
+    const { found } = await mixed();
+    const all = await found('');
+    expect(all).toHaveLength(9);
+    for (const type of ['user.banned', 'webhook.test', 'user.left'])
+      for (const status of ['', 'pending', 'delivered', 'failed', 'held']) {
+        const rows = await found(`&type=${type}${status && `&status=${status}`}`);
+        const expected = all.filter((row) => row.eventType === type && (status === '' || row.status === status));
+        expect([type, status, rows]).toEqual([type, status, expected]);
+      }
+    expect(all.filter(({ status }) => status === 'pending')).toHaveLength(1);
+  });
+
+  test('are a bounded look at very many, which goes on with the next page', async () => {
+    const { scene, id, found } = await mixed();
+    const { sqlite } = scene.instance;
+    await scene.instance.services.deliveries.stop();
+    const { event_id: eventId } = sqlite.query('SELECT event_id FROM deliveries LIMIT 1').get() as { event_id: string };
+    // SQL for its speed.
+    sqlite
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100999)
+         INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at, finished_at)
+         SELECT 'dlv_z' || printf('%025d', i), ?, ?, 'user.signed_in', 'delivered', 1, 0, 0, 0 FROM n`,
+      )
+      .run(id, eventId);
+    const first = await scene.api.deliveries(id, '?type=webhook.test');
+    expect(first.json.data).toEqual({ items: [], nextCursor: expect.any(String) } as never);
+    expect(await found('&type=webhook.test')).toHaveLength(4);
+  });
+
+  test('cannot be asked for by nothing', async () => {
+    const { scene, id } = await mixed();
+    const { status, json } = await scene.api.deliveries(id, '?type=');
+    expect([status, json.error, json.fields[0].path]).toEqual([400, 'invalid_request', 'type']);
+  });
+});
+
+test('a delivery shows what was sent and what was answered, attempt by attempt', async () => {
+  const { scene, id } = await mixed();
+  const delivery = await newestDelivery(scene, id);
+  expect(JSON.parse(delivery.requestBody)).toMatchObject({ type: 'user.banned', data: { userId: 'usr_late' } });
+  expect(delivery.attemptLog).toEqual([
+    {
+      number: 1,
+      startedAt: expect.any(String),
+      durationMs: expect.any(Number),
+      statusCode: 500,
+      errorClass: 'status',
+      requestHeaders: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Gatehouse',
+        'Svc-Event-Id': delivery.eventId,
+        'Svc-Signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]+$/),
+      },
+      responseExcerpt: expect.any(String),
+    },
+  ]);
+});

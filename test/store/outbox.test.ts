@@ -1,0 +1,40 @@
+/** A search that may look at only so many mails: it goes on where it stopped, and skips and repeats nothing. */
+import { expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { DAY } from '@/core/clock.ts';
+import { queueMail } from '@/store/mails.ts';
+import { listOutbox } from '@/store/outbox.ts';
+import { createInstance } from '../support/instance.ts';
+
+test('mails of the workspace and of the console are found together, however short the stretches are', async () => {
+  // Nothing is taken, so that all stay queued.
+  const instance = await createInstance({ mail: { places: 1, send: () => new Promise(() => {}), close() {} } });
+  const { db, workspaceId, clock } = instance;
+  const consoleId = instance.services.workspaces.consoleId();
+  const written: string[] = [];
+  await db.write(SYSTEM_ACTOR, async (unit) => {
+    for (let n = 0; n < 30; n += 1) {
+      const isConsole = n % 4 === 0;
+      const to = isConsole ? 'owner@example.com' : n % 3 === 0 ? `own${n}@example.com` : `other${n}@example.net`;
+      const origin = isConsole ? { applicationId: consoleId, workspaceId: null } : { applicationId: null, workspaceId };
+      const content = { subject: 's', text: 't', html: 'h', code: null, expiresAt: clock.now() + DAY, origin };
+      const id = await queueMail(unit, { to, ...content });
+      if (to.includes('own')) written.unshift(id);
+    }
+  });
+  for (const stretch of [1, 2, 5, 100])
+    for (const limit of [1, 3, 50])
+      for (const status of [undefined, 'queued'] as const) {
+        const seen: string[] = [];
+        let before: string | undefined;
+        for (;;) {
+          const filter = { workspaceId, consoleId, status, q: 'own' };
+          const { found, reached } = await listOutbox(db.reader, filter, { before, limit, stretch });
+          seen.push(...found.map(({ id }) => id));
+          const isFull = found.length === limit;
+          if (!isFull && reached === null) break;
+          before = isFull ? found.at(-1)!.id : reached!;
+        }
+        expect([stretch, limit, seen]).toEqual([stretch, limit, written]);
+      }
+});
