@@ -6,6 +6,7 @@
  *   bun build.ts --all      pages and a binary for every platform Bun supports
  */
 import { rmSync, statSync } from 'node:fs';
+import { describeApi } from './src/console/describe.ts';
 import { compileCatalogues } from './src/i18n/compile.ts';
 import { bundlePages } from './src/pages/bundle.ts';
 
@@ -61,6 +62,7 @@ const { files, bytes } = await bundlePages();
 console.log(`pages: ${files} files, ${(bytes / 1024).toFixed(1)} KiB`);
 
 if (!flags.includes('--pages')) {
+  await describeApi();
   rmSync('dist/gatehouse', { force: true });
   await buildBinary('dist/gatehouse');
 }

@@ -31,6 +31,7 @@ import { workspaceModule } from './modules/workspace/module.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { readerOfPages } from './pages/reader.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { consoleRoutes } from './console/route.tsx';
 import type { Application } from './store/applications.ts';
 
 /**
@@ -107,7 +108,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     i18nModule(),
     descriptionModule(world, { operations }),
     healthModule(world),
-    { operations: pageRoutes(pages) },
+    { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
     ...(testTools ? [testToolsModule(world, testTools)] : []),
   ];
 

@@ -2,22 +2,28 @@
 
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const FOLDER = import.meta.dir;
 const GENERATED_FILE = join(FOLDER, 'generated', 'assets.ts');
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
 const SOURCES = [
   { name: 'account.js', source: 'account/entry.ts', contentType: JAVASCRIPT },
+  { name: 'console-sign-in.js', source: '../console/sign-in-entry.ts', contentType: JAVASCRIPT },
+  { name: 'console.css', source: '../console/style/style.css', contentType: STYLE },
   { name: 'device-code.js', source: 'device/code-entry.ts', contentType: JAVASCRIPT },
   { name: 'device.js', source: 'device/entry.ts', contentType: JAVASCRIPT },
   { name: 'favicon.svg', source: 'favicon.svg', contentType: 'image/svg+xml' },
   { name: 'setup.js', source: 'setup/entry.ts', contentType: JAVASCRIPT },
   { name: 'sign-in.js', source: 'sign-in/entry.ts', contentType: JAVASCRIPT },
-  { name: 'style.css', source: 'style/style.css', contentType: 'text/css; charset=utf-8' },
+  { name: 'style.css', source: 'style/style.css', contentType: STYLE },
 ];
+
+/** The console comes in parts: each view's script is fetched when the view is first shown. */
+const CONSOLE = { name: 'console.js', source: '../console/entry.tsx' };
 
 /** Messages come compiled: no page carries the parser of their format. */
 const withoutParser: Bun.BunPlugin = {
@@ -28,6 +34,18 @@ const withoutParser: Bun.BunPlugin = {
     }));
   },
 };
+
+const BROWSER = {
+  target: 'browser',
+  format: 'esm',
+  minify: true,
+  sourcemap: 'none',
+  env: 'disable',
+  jsx: { development: false },
+  // What the WebAuthn library tells developers; readers of a page have no use for it.
+  drop: ['console'],
+  plugins: [withoutParser],
+} as const satisfies Partial<Bun.BuildConfig>;
 
 const HEADER = `/** Written by src/pages/bundle.ts from the pages' entries; do not edit. */
 
@@ -54,28 +72,40 @@ export async function bundlePages(): Promise<{ files: number; bytes: number }> {
     assets[name] = describe(name, contentType, content);
     bytes += content.byteLength;
   }
+  for (const { name, path, content } of await bundleInParts(join(FOLDER, CONSOLE.source))) {
+    assets[name ?? path] = { ...describe(path, JAVASCRIPT, content), path: `/assets/${path}` };
+    bytes += content.byteLength;
+  }
   const type = 'Record<string, GeneratedAsset>';
   await writeIfChanged(`${HEADER}export const generatedAssets: ${type} = ${JSON.stringify(assets, null, 2)};\n`);
-  return { files: SOURCES.length, bytes };
+  return { files: Object.keys(assets).length, bytes };
 }
 
 async function bundle(path: string): Promise<Uint8Array> {
   if (path.endsWith('.svg')) return new TextEncoder().encode((await Bun.file(path).text()).trim());
-  const result = await Bun.build({
-    entrypoints: [path],
-    target: 'browser',
-    format: 'esm',
-    minify: true,
-    sourcemap: 'none',
-    env: 'disable',
-    jsx: { development: false },
-    // What the WebAuthn library tells developers; readers of a page have no use for it.
-    drop: ['console'],
-    plugins: [withoutParser],
-  });
+  const result = await Bun.build({ ...BROWSER, entrypoints: [path] });
   const [output, ...more] = result.outputs;
   if (!output || more.length > 0) throw new Error(`${path} must bundle into one file`);
   return new Uint8Array(await output.arrayBuffer());
+}
+
+interface Part {
+  /** Of the first part alone; the others are known to each other by their paths. */
+  readonly name: string | null;
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** The bundler names the parts by their content, since they name each other. */
+async function bundleInParts(entry: string): Promise<Part[]> {
+  const naming = { entry: 'console.[hash].[ext]', chunk: 'console.[hash].[ext]' };
+  const result = await Bun.build({ ...BROWSER, entrypoints: [entry], splitting: true, naming });
+  const parts = result.outputs.map(async (output) => ({
+    name: output.kind === 'entry-point' ? CONSOLE.name : null,
+    path: basename(output.path),
+    content: new Uint8Array(await output.arrayBuffer()),
+  }));
+  return (await Promise.all(parts)).sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 function describe(name: string, contentType: string, content: Uint8Array): Record<string, string> {

@@ -28,10 +28,15 @@ export interface PageDocument {
   /** The script that takes the page up, and what it renders it from; a page without one works without JavaScript. */
   readonly script?: { readonly asset: string; readonly props: unknown; readonly services: readonly Service[] };
   readonly accentColor?: string | null;
+  /** Another than the hosted pages' look. */
+  readonly style?: string;
+  /** A script that begins anew in the place of the body, without anything it renders from. */
+  readonly module?: string;
 }
 
 /** Without inline script or style; everything it loads comes from this server. */
-export function renderPage({ locale, title, body, script, accentColor }: PageDocument): string {
+export function renderPage(page: PageDocument): string {
+  const { locale, title, body, script, accentColor, style = 'style.css', module } = page;
   const texts = textsFor(locale);
   const accent = accentColor ? accentPath(accentColor) : null;
   const data: PageData | undefined = script && {
@@ -49,9 +54,10 @@ export function renderPage({ locale, title, body, script, accentColor }: PageDoc
         <meta name="robots" content="noindex, nofollow" />
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={assetUrl('favicon.svg')} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetUrl('style.css')} />
+        <link rel="stylesheet" href={assetUrl(style)} />
         {accent && <link rel="stylesheet" href={accent} />}
         {script && <script type="module" src={assetUrl(script.asset)} {...BEFORE_PAINT} />}
+        {module && <script type="module" src={assetUrl(module)} />}
       </head>
       <body>
         <div id="page">

@@ -30,10 +30,10 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       id: 'homePage',
       method: 'GET',
       path: '/',
-      summary: 'Sends people to the sign-in page',
+      summary: 'Sends people to the console',
       limit: 'none',
       handle: ({ context }) =>
-        new Response(null, { status: 302, headers: { ...context.headers, Location: '/sign-in' } }),
+        new Response(null, { status: 302, headers: { ...context.headers, Location: '/console' } }),
     }),
     operation({
       ...HOSTED_PAGE,

@@ -127,6 +127,7 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     return answer.text;
   };
+  const member = { cookie: `gatehouse=${(await instance.signIn('console', 'owner@example.com')).token}` };
   const returnTo = encodeURIComponent(`https://app.example/in?${text.replaceAll(/[\s#]/g, '')}`);
   return {
     signInPage: await get(`/sign-in?clientId=${clientId}&email=${encoded}&locale=${encoded}&returnTo=${returnTo}`, {
@@ -149,6 +150,10 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     finishProviderSignIn: await get(
       `/api/auth/google/callback?state=${encoded}&error=${encoded}&error_description=${encoded}&clientId=${encoded}`,
     ),
+    consolePage: await get(`/console?locale=${encoded}`),
+    consoleViewPage: await get(`/console/applications/${encoded}/users?q=${encoded}`),
+    'consolePage of a member': await get(`/console?${encoded}`, member),
+    'consoleViewPage of a member': await get(`/console/applications/${encoded}/users?q=${encoded}`, member),
     'no page': await get(`/${encoded}?${encoded}`),
   };
 }

@@ -1,7 +1,9 @@
-/** Every state of the hosted pages under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
+/** Every state of the hosted pages and of the console under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { outboxCode } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { type ConsoleScene, setConsoleScene } from '../shots/console-scene.ts';
+import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
 import { forgetEverything, type Scene, setScene } from '../shots/scene.ts';
 import { CONTINUED, STATES } from '../shots/states.ts';
 
@@ -14,6 +16,9 @@ const LOOKS = [
   { scheme: 'light', width: 1280 },
   { scheme: 'dark', width: 360 },
 ] as const;
+/** Of the demo's people, in percent: there is some of everything. */
+const SMALL_DEMO = 10;
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 /** In all, as it comes over the line. */
 const SIGN_IN_BYTES = 40 * 1024;
 
@@ -47,11 +52,12 @@ interface Finding {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/** What axe finds that is serious or worse. */
-async function findings(): Promise<string[]> {
+/** What axe finds that is serious or worse. @param rules all of them where left out. */
+async function findings(rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.view.cdp('Runtime.evaluate', { expression: AXE });
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
   const found = await page.evaluate<string>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations))`,
+    `axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations))`,
   );
   return (JSON.parse(found) as Finding[])
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -72,6 +78,28 @@ describe('in every look nothing serious stands in the way at', () => {
     expect(page.problems).toEqual([]);
     const own = [scene.server.url, scene.ownUrl, scene.fresh.url, 'about:', 'data:'];
     expect(page.requested.filter((url) => !own.some((start) => url.startsWith(start)))).toEqual([]);
+  });
+});
+
+describe('in the console nothing serious stands in the way at', () => {
+  let demo: ConsoleScene;
+  beforeAll(async () => {
+    demo = await setConsoleScene(SMALL_DEMO);
+  });
+  afterAll(() => demo.stop());
+
+  const examined = CONSOLE.filter(({ name }) => !LIKE_ANOTHER.has(name));
+  test.each(examined.map((state) => [state.name, state] as const))('%s', async (_, { reach }) => {
+    await look('light', 1280);
+    page.problems.length = 0;
+    await reach(page, demo);
+    for (const [index, { scheme, width }] of LOOKS.entries()) {
+      await look(scheme, width);
+      // What is there is the same in the second look, in other colours.
+      expect([scheme, width, await findings(index > 0 ? COLOUR_RULES : undefined)]).toEqual([scheme, width, []]);
+      expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
+    }
+    expect(page.problems).toEqual([]);
   });
 });
 

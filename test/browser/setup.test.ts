@@ -1,6 +1,6 @@
 /** First setup in a real browser, at the width of a small phone, against the compiled binary on an empty folder. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
+import { databaseCode, emptyFolder, request, run, type RunningServer, signIn, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
 setDefaultTimeout(60_000);
@@ -50,6 +50,7 @@ test('the printed link makes the first owner, and then a key that works', async 
   await page.untilVisible('#done');
   expect(await page.text('#done-lead')).toContain('owner@example.com');
   expect((await page.address()).search).toBe('');
+  expect(await page.text('#open-console')).toBe('Open the console');
   await expectSoundPage();
 
   // Loaded again, the page goes on where it was.
@@ -72,6 +73,15 @@ test('the printed link makes the first owner, and then a key that works', async 
   await expectSoundPage();
 });
 
+test('after the setup the console opens without another sign-in', async () => {
+  await page.open(`${server.url}/setup`);
+  await page.untilVisible('#open-console');
+  await page.view.click('#open-console');
+  await page.untilAddress(/\/console\b/);
+  await page.untilVisible('#main h1');
+  await expectSoundPage();
+});
+
 test('the used link is dead, its page does not come back, and says how to get another', async () => {
   await page.open(server.setupUrl!);
   expect(await page.text('h1')).toBe('This setup link no longer works');
@@ -80,14 +90,23 @@ test('the used link is dead, its page does not come back, and says how to get an
   await expectSoundPage();
 });
 
-test('the owner signs in at the console’s sign-in page from then on', async () => {
+test('the owner signs in at the sign-in page from then on, which opens the console', async () => {
   const { token } = await signIn(server, 'owner@example.com');
   const list = await request(server, 'GET', '/api/applications', { token });
   expect(list.json.data.items.map(({ name }: { name: string }) => name)).toEqual(['Shop']);
-  await page.open(`${server.url}/`);
-  expect((await page.address()).pathname).toBe('/sign-in');
+  await page.view.cdp('Storage.clearDataForOrigin', { origin: server.url, storageTypes: 'all' });
+  await page.open(`${server.url}/sign-in`);
   expect(await page.text('#title')).toBe('Sign in to Gatehouse console');
   await expectSoundPage();
+
+  await page.evaluate(`localStorage.setItem('gatehouse.passkey-offered', 'before')`);
+  await page.fill('#email', 'owner@example.com');
+  await page.view.press('Enter');
+  await page.untilVisible('#code-form');
+  await page.pressKeys(databaseCode(folder.path, 'owner@example.com'));
+  await page.untilAddress(/\/console\b/);
+  await page.untilVisible('#main h1');
+  expect(page.problems).toEqual([]);
 });
 
 test('a link that dies while its page is open is told as such', async () => {

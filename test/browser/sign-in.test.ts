@@ -8,6 +8,7 @@ import {
   outboxCode,
   request,
   type RunningServer,
+  signIn,
   startEphemeral,
   startServer,
 } from '../support/binary.ts';
@@ -198,7 +199,8 @@ describe('a code that is under way', () => {
       await second.untilVisible('#code-form');
       expect(await second.text('#lead')).toContain('still works');
       await second.pressKeys(code);
-      await second.untilVisible('#signed-in');
+      await second.untilAddress(/\/console\b/);
+      await second.untilVisible('#main h1');
       expect(second.problems).toEqual([]);
     } finally {
       second.close();
@@ -384,6 +386,15 @@ describe('a refusal', () => {
 });
 
 describe('an address that is not right', () => {
+  test('with the token of somebody else opens no console as them', async () => {
+    const { token, expiresAt } = await signIn(server, 'owner@example.test');
+    await page.open(`${server.url}/sign-in#${new URLSearchParams({ token, expiresAt })}`);
+    await page.untilText('#message', /\S/);
+    expect(page.requested).not.toContain(`${server.url}/account/session`);
+    expect((await page.address()).href).toBe(`${server.url}/sign-in`);
+    await expectSoundPage();
+  });
+
   test.each([
     'https://evil.example/',
     'https://evil.example\\@127.0.0.1/',

@@ -44,20 +44,25 @@ function target(path: string, specifier: string): string | null {
 /** The folder, or the file itself where it lies in src directly. */
 const placeOf = (path: string) => (path.startsWith('..') ? path : path.split('/')[0]!);
 
-/** All that runs in a browser: what the scripts of the pages are bundled from, without what is imported as a type. */
+/**
+ * All that runs in a browser: what the scripts of the pages are bundled from, without what is imported as a type, or as a macro:
+ * that runs while they are bundled, and leaves its result.
+ */
 const inBrowser = new Set<string>();
 
 function follow(path: string): void {
   const source = sources.find((one) => one.path === path);
   if (!source || inBrowser.has(path)) return;
   inBrowser.add(path);
-  const code = source.code.replace(/(?:^|\n)(?:import|export) type [^'";]*['"][^'"]*['"];/g, '');
+  const code = source.code
+    .replace(/(?:^|\n)(?:import|export) type [^'";]*['"][^'"]*['"];/g, '')
+    .replace(/(?:^|\n)import [^'";]*['"][^'"]*['"] with \{ type: 'macro' \};/g, '');
   for (const specifier of importsOf(code)) {
     const to = target(path, specifier);
     if (to !== null) follow(to);
   }
 }
-for (const { path } of sources) if (/^pages\/.*entry\.ts$/.test(path)) follow(path);
+for (const { path } of sources) if (/^(?:pages|console)\/.*entry\.tsx?$/.test(path)) follow(path);
 
 /**
  * What each folder may import of src, besides itself. A folder that is not named here fails: draw its line first.
@@ -74,6 +79,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mail: ['core', 'db', 'i18n', 'store'],
   jobs: ['core', 'db', 'events', 'store'],
   pages: ['core', 'db', 'http', 'i18n', 'store'],
+  console: ['core', 'db', 'http', 'i18n', 'pages'],
   modules: ['core', 'db', 'events', 'http', 'i18n', 'jobs', 'mail', 'outbound', 'store'],
   cli: ['core', 'db', 'http', 'i18n', 'jobs', 'mail', 'modules', 'outbound', 'pages', 'store', '(root)'],
 };
@@ -216,13 +222,13 @@ describe('imports', () => {
 
   test('of a browser’s scripts never reach the server’s code', () => {
     expect([...inBrowser]).toEqual(expect.arrayContaining(['pages/sign-in/page.tsx', 'pages/browser/api.ts']));
-    const isOfBoth = (path: string) => /^(?:pages|core)\//.test(path) || path === 'i18n/texts.ts';
+    const isOfBoth = (path: string) => /^(?:pages|console|core)\//.test(path) || path === 'i18n/texts.ts';
     expect([...inBrowser].filter((path) => !isOfBoth(path))).toEqual([]);
     // A type is knowledge too: of the pages, of what both sides share and of the catalogues, and of nothing else.
     const known = sources
       .filter(({ path }) => inBrowser.has(path) || path.startsWith('pages/browser/'))
       .flatMap(({ path, imports }) => imports.map((specifier) => target(path, specifier)));
-    expect(known.filter((to) => to !== null && !/^(?:pages|core|i18n)\//.test(to))).toEqual([]);
+    expect(known.filter((to) => to !== null && !/^(?:pages|console|core|i18n)\//.test(to))).toEqual([]);
   });
 
   test('never come from the tests', () => {
@@ -232,7 +238,7 @@ describe('imports', () => {
 
 /** Where the world is wrapped; the pages' scripts run in a browser and have a world of their own. */
 const isFree = (path: string) =>
-  path === 'main.ts' || path.startsWith('cli/') || (path.startsWith('pages/') && inBrowser.has(path));
+  path === 'main.ts' || path.startsWith('cli/') || (/^(?:pages|console)\//.test(path) && inBrowser.has(path));
 
 const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] = [
   ['the environment', /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/, {}],
@@ -255,7 +261,11 @@ const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] 
       'outbound/guarded-fetch.ts': 'the one way out, and guarded',
     },
   ],
-  ['a process', /\bBun\.spawn|\bchild_process\b|\bBun\.\$|\beval\s*\(|\bnew Function\b/, {}],
+  [
+    'a process',
+    /\bBun\.spawn|\bchild_process\b|\bBun\.\$|\beval\s*\(|\bnew Function\b/,
+    { 'console/describe.ts': 'at build time alone: the product describes itself' },
+  ],
 ];
 
 describe('the outside world', () => {

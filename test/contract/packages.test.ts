@@ -89,6 +89,8 @@ describe('licenses', () => {
       'MIT',
       'MIT-0',
       '0BSD',
+      // Gives everything up: the public domain.
+      'Unlicense',
       'ISC',
       'BSD-2-Clause',
       'BSD-3-Clause',

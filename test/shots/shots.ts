@@ -1,7 +1,7 @@
 /**
- * Draws every state of the hosted pages, and every mail, into `shots/`: for people to look at.
+ * Draws every state of the hosted pages, every mail and every view of the console into `shots/`: for people to look at.
  *
- *   bun run shots                                        everything, in English, German and Greek
+ *   bun run shots                                        everything, in English, German and Greek; the console in English
  *   bun run shots --locale en --scheme light --width 390 a part of it; several are given by commas
  *   bun run shots --only sign-in/code,mail               names that begin so
  *   bun run shots --out /tmp/before                      elsewhere
@@ -12,6 +12,8 @@ import { parseArgs } from 'node:util';
 import { type Locale, LOCALES } from '../../src/core/locale.ts';
 import { BINARY, request } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { setConsoleScene } from './console-scene.ts';
+import { CONSOLE } from './console-states.ts';
 import { forgetEverything, type Scene, setScene } from './scene.ts';
 import { CONTINUED, SHOWN_LOCALES, STATES } from './states.ts';
 
@@ -115,9 +117,29 @@ async function drawMails(page: Page, { server, locale, sendMails }: Scene): Prom
   }
 }
 
+/** From the demo's data, in the one language that the console has. */
+async function drawConsole(): Promise<void> {
+  const scene = await setConsoleScene(100);
+  const page = await openBrowserPage({ width: 1280, height: 900 });
+  try {
+    for (const { name, reach } of CONSOLE.filter((state) => isChosen(state.name)))
+      try {
+        await look(page, schemes[0]!, 1280);
+        await reach(page, scene);
+        await draw(page, 'en', name);
+      } catch (error) {
+        failed.push(`${name}: ${(error as Error).message}`);
+      }
+  } finally {
+    page.close();
+    await scene.stop();
+  }
+}
+
 if (only.length === 0) await rm(options.out, { recursive: true, force: true });
 await mkdir(options.out, { recursive: true });
-for (const locale of locales) {
+const isPageChosen = only.length === 0 || only.some((name) => !name.startsWith('console'));
+for (const locale of isPageChosen ? locales : []) {
   const scene = await setScene(locale);
   const page = await openBrowserPage({ width: 1280, height: 900 });
   try {
@@ -128,6 +150,7 @@ for (const locale of locales) {
     await scene.stop();
   }
 }
+if (locales.includes('en') && CONSOLE.some(({ name }) => isChosen(name))) await drawConsole();
 closeBrowser();
 console.log(`${drawn} pictures in ${options.out}`);
 for (const failure of failed) console.error(failure);

@@ -7,7 +7,7 @@ import { copyText } from '../browser/clipboard.ts';
 import { isLikeEmail } from '../browser/email-address.ts';
 import { browserTimezone } from '../browser/timing.ts';
 import { ProductMark } from '../components/application-mark.tsx';
-import { Button } from '../components/button.tsx';
+import { Button, LinkButton } from '../components/button.tsx';
 import { emphasized } from '../components/emphasis.tsx';
 import { failureText } from '../components/failure-text.ts';
 import { EmailField, FieldError } from '../components/field.tsx';
@@ -138,6 +138,9 @@ function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
       <p class="lead" id="done-lead">
         {emphasized(text, 'signin.setup.doneLead', { email })}
       </p>
+      <LinkButton id="open-console" href="/console">
+        {text('signin.setup.openConsole')}
+      </LinkButton>
       <section class="part" aria-labelledby="key-title">
         <h2 id="key-title" tabIndex={-1} ref={keyHeading}>
           {text(key === null ? 'signin.setup.keyTitle' : 'signin.setup.keyReady')}
@@ -150,6 +153,7 @@ function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
             <FieldError id="key" error={error} />
             <Button
               id="create-key"
+              look="plain"
               busyText={isAtWork && text('signin.setup.creatingKey')}
               onClick={() => void createKey()}
             >

@@ -1,8 +1,12 @@
-/** The sign-in page of an application: signs the reader in and takes them back with a session token. */
+/**
+ * The sign-in page of an application: signs the reader in and takes them back with a session token. The console's own keeps the
+ * session in this browser and opens the console.
+ */
 import { Fingerprint, LogIn } from 'lucide';
 import { useState } from 'preact/hooks';
-import { failureOfCode, type SignedIn } from '../browser/api.ts';
-import { takeProviderReturn } from '../browser/provider-return.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { failureOfCode, request, type SignedIn } from '../browser/api.ts';
+import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
 import { addressBack } from '../browser/return-url.ts';
 import { ApplicationMark } from '../components/application-mark.tsx';
 import { Button } from '../components/button.tsx';
@@ -22,7 +26,7 @@ export interface SignInPageProps extends SignInData {
 type Session = Pick<SignedIn, 'token' | 'expiresAt'>;
 
 type State =
-  | { readonly at: 'signing-in' }
+  | { readonly at: 'signing-in'; readonly failure: string | null }
   | { readonly at: 'offer'; readonly offer: PasskeyOffer; readonly session: Session }
   | { readonly at: 'done'; readonly isReturning: boolean };
 
@@ -30,11 +34,22 @@ export function SignInPage(props: SignInPageProps) {
   const { application, ways, returnTo, locale } = props;
   const text = useTexts();
   const app = application.name;
-  const [state, setState] = useState<State>({ at: 'signing-in' });
+  const [state, setState] = useState<State>({ at: 'signing-in', failure: null });
   const [isCreating, setIsCreating] = useState(false);
+
+  const isConsole = application.clientId === CONSOLE_CLIENT_ID && returnTo === null;
+
+  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  async function enterConsole(token: string): Promise<void> {
+    setState({ at: 'done', isReturning: true });
+    const kept = await request('/account/session', { method: 'PUT', bearer: token });
+    if (kept.ok) location.replace('/console');
+    else setState({ at: 'signing-in', failure: kept.code });
+  }
 
   /** The token goes on in a fragment, exactly as a link straight to the application would carry it. */
   function finish({ token, expiresAt }: Session): void {
+    if (isConsole) return void enterConsole(token);
     const address = addressBack(returnTo, { token, expiresAt });
     setState({ at: 'done', isReturning: address !== null });
     if (address) location.replace(address);
@@ -57,6 +72,8 @@ export function SignInPage(props: SignInPageProps) {
     const back = takeProviderReturn();
     if (back === null) return null;
     if ('error' in back) return failureOfCode(back.error);
+    // A link with somebody else's token leaves no session of theirs in this browser.
+    if (isConsole && !takeDeparture()) return failureOfCode('provider_failed');
     finish(back);
     return null;
   }
@@ -70,11 +87,12 @@ export function SignInPage(props: SignInPageProps) {
     >
       {state.at === 'signing-in' && (
         <SignIn
+          key={state.failure}
           data={props}
           title={text('signin.title', { app })}
           lead={text(ways.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}
           email={props.email}
-          earlierFailure={earlierFailure}
+          earlierFailure={() => (state.failure === null ? earlierFailure() : failureOfCode(state.failure))}
           backTo={(reason) => addressBack(returnTo, { error: reason })}
           onSignedIn={(session, method) => void onSignedIn(session, method)}
         />

@@ -1,0 +1,18 @@
+/** An empty place: what will be here, and the first step to it. */
+import type { ComponentChildren } from 'preact';
+
+interface EmptyProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly action?: ComponentChildren;
+}
+
+export function Empty({ title, children, action }: EmptyProps) {
+  return (
+    <div class="empty-place">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+/** The filters above a list: what is typed waits a moment, what is chosen counts at once. */
+import { Search } from 'lucide';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../../pages/components/icon.tsx';
+import { Select, type SelectChoice } from '../../pages/components/select-field.tsx';
+
+const TYPING_MS = 250;
+
+interface SearchFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onSearch: (value: string) => void;
+}
+
+export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // Going back in the history changes what was searched for.
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <div class="search">
+      <Icon of={Search} size={16} />
+      <input
+        id={id}
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={typed}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => onSearch(currentTarget.value.trim()), TYPING_MS);
+        }}
+      />
+    </div>
+  );
+}
+
+interface FilterProps {
+  readonly id: string;
+  readonly label: string;
+  /** What not filtering is called: "Any status". */
+  readonly any: string;
+  readonly value: string | undefined;
+  readonly choices: readonly SelectChoice[];
+  readonly onChoose: (value: string | undefined) => void;
+}
+
+export function Filter({ id, label, any, value, choices, onChoose }: FilterProps) {
+  return (
+    <Select
+      id={id}
+      label={label}
+      none={any}
+      value={value ?? ''}
+      choices={choices}
+      isSmall
+      onChoose={(chosen) => onChoose(chosen === '' ? undefined : chosen)}
+    />
+  );
+}

@@ -1,0 +1,46 @@
+/** A change that has taken effect and whose traces are still being written: how far it is, looked at until it is done. */
+import { useEffect } from 'preact/hooks';
+import { api, ask, type Schemas } from '../api.ts';
+import { useLoaded } from '../data.ts';
+import { useEvery } from '../refresh.ts';
+import { Progress } from './progress.tsx';
+
+interface PendingWorkProps {
+  readonly application: Schemas['Application'];
+  /** When nothing is left to be written. */
+  readonly onDone: () => unknown;
+}
+
+const LOOK_MS = 1500;
+
+/** Give it a key where one change may follow another. */
+export function PendingWork({ application, onDone }: PendingWorkProps) {
+  const { id, pendingWork } = application;
+  const loaded = useLoaded(async () => {
+    if (pendingWork === null) return { ok: true as const, data: application };
+    return ask(api.GET('/api/applications/{id}', { params: { path: { id } } }));
+  }, [id, application.updatedAt, pendingWork?.kind]);
+  const now = loaded.data?.pendingWork ?? null;
+  useEvery(now === null ? null : LOOK_MS, loaded.reload);
+  const isDone = pendingWork !== null && loaded.data !== null && now === null;
+  useEffect(() => {
+    if (isDone) void onDone();
+  }, [isDone]);
+  if (now === null) return null;
+  return (
+    <div class="panel" id="pending-work">
+      <Progress label={LABELS[now.kind] ?? 'A change is being written'} done={now.done} total={now.total} />
+    </div>
+  );
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  launch: 'Telling those who have waited. As many mails an hour as the workspace may send.',
+  decide_pending: 'Deciding over those who wait',
+  end_sessions: 'Ending sessions',
+  end_keys: 'Revoking keys',
+  withdraw_grant: 'Taking it from everybody who had it',
+  announce_rename: 'Telling backends of the new name',
+  delete_webhook: 'Removing a webhook and its deliveries',
+  forget_sessions: 'Forgetting sessions that are over',
+};

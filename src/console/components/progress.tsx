@@ -1,0 +1,19 @@
+/** How far long work is. */
+import { count } from './words.ts';
+
+interface ProgressProps {
+  readonly label: string;
+  readonly done: number;
+  /** Null where nobody knows. */
+  readonly total: number | null;
+}
+
+export function Progress({ label, done, total }: ProgressProps) {
+  return (
+    <div class="progress" role="status">
+      <span>{label}</span>
+      <progress aria-label={label} {...(total !== null && { value: done, max: Math.max(total, 1) })} />
+      <span class="fine">{total === null ? count(done) : `${count(done)} / ${count(total)}`}</span>
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+/** A number with what it is compared to. */
+import { count } from './words.ts';
+
+interface TileProps {
+  readonly label: string;
+  readonly value: number;
+  /** The same of the time before. */
+  readonly previous?: number;
+  /** What that time is called: "the 30 days before". */
+  readonly before?: string;
+  /** Whether more is worse. */
+  readonly isTrouble?: boolean;
+}
+
+export function Tile({ label, value, previous, before, isTrouble = false }: TileProps) {
+  return (
+    <div class="stat">
+      <dt>{label}</dt>
+      <dd>
+        <span class="stat-value">{count(value)}</span>
+        {previous !== undefined && <Delta value={value} previous={previous} before={before} isTrouble={isTrouble} />}
+      </dd>
+    </div>
+  );
+}
+
+type DeltaProps = Required<Pick<TileProps, 'value' | 'previous' | 'isTrouble'>> & Pick<TileProps, 'before'>;
+
+function Delta({ value, previous, before, isTrouble }: DeltaProps) {
+  const compared = `${count(previous)} in ${before}`;
+  if (previous === 0)
+    return <span class="delta">{value === 0 ? `none in ${before} either` : `none in ${before}`}</span>;
+  const change = Math.round(((value - previous) / previous) * 100);
+  const tone = change === 0 ? 'calm' : change > 0 === isTrouble ? 'bad' : 'good';
+  return (
+    <span class="delta" data-tone={tone} title={compared}>
+      {change === 0 ? 'as' : `${change > 0 ? '+' : '−'}${count(Math.abs(change))} %`}{' '}
+      <span>{change === 0 ? `in ${before}` : `from ${before}`}</span>
+    </span>
+  );
+}

@@ -1,0 +1,8 @@
+/** The console's script: what every view stands on; the views come when they are asked for. */
+import { render } from 'preact';
+import { Shell } from './shell/shell.tsx';
+
+const root = document.getElementById('page');
+if (!root) throw new Error('this document is not the console');
+root.replaceChildren();
+render(<Shell />, root);

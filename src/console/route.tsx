@@ -1,0 +1,80 @@
+/** The addresses of the console: one document for all of its views, and the sign-in for whoever has no session. */
+import { CONSOLE_CLIENT_ID } from '../core/console.ts';
+import type { Database } from '../db/database.ts';
+import { type Operation, operation } from '../http/operation.ts';
+import { pageResponse } from '../http/page-response.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { queryOf } from '../http/request-url.ts';
+import { textsFor } from '../i18n/catalogue.ts';
+import { renderPage } from '../pages/document.tsx';
+import { applicationOfPage, HOSTED_PAGE } from '../pages/hosted-page.ts';
+import { localeOf } from '../pages/page-locale.ts';
+import type { readerOfPages } from '../pages/reader.ts';
+import { ownAddress, signInDataFor, type SignInDataDependencies } from '../pages/sign-in/sign-in-data.ts';
+import { ConsoleSignInPage } from './sign-in-page.tsx';
+
+export interface ConsoleDependencies extends SignInDataDependencies {
+  readonly db: Database;
+  readonly readerOf: ReturnType<typeof readerOfPages>;
+}
+
+const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
+
+export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
+  const { db, readerOf } = dependencies;
+
+  async function show(context: RequestContext): Promise<Response> {
+    const { request } = context;
+    const reader = await readerOf(request, CONSOLE_CLIENT_ID);
+    if (reader) return pageResponse(context, renderConsole());
+    const query = queryOf(request);
+    const application = await applicationOfPage(db.reader, new URLSearchParams());
+    const locale = localeOf(context);
+    const own = ownAddress(new URL(request.url).pathname, { locale: query.get('locale') });
+    const data = await signInDataFor({ application, locale, own }, dependencies);
+    const html = renderPage({
+      locale,
+      title: textsFor(locale)('signin.title', { app: application.name }),
+      script: { asset: 'console-sign-in.js', props: data, services: ['account', 'signin', 'errors'] },
+      body: <ConsoleSignInPage {...data} />,
+    });
+    return pageResponse(context, html);
+  }
+
+  return [
+    operation({
+      ...page,
+      id: 'consolePage',
+      path: '/console',
+      summary: 'The console, for those who administer applications',
+      handle: ({ context }) => show(context),
+    }),
+    operation({
+      ...page,
+      id: 'consoleViewPage',
+      path: '/console/*',
+      summary: 'A view of the console, for links to it',
+      handle: ({ context }) => show(context),
+    }),
+  ];
+}
+
+/** What stands there until the script has come: the places of what comes. */
+function renderConsole(): string {
+  return renderPage({
+    locale: 'en',
+    title: 'Gatehouse',
+    style: 'console.css',
+    module: 'console.js',
+    body: (
+      <div class="console" aria-busy="true">
+        <div class="rail" />
+        <main class="view">
+          <noscript>
+            <p class="note">The console needs JavaScript.</p>
+          </noscript>
+        </main>
+      </div>
+    ),
+  });
+}

@@ -1,0 +1,184 @@
+/** The rail: which application is open, its sections, search, the workspace, and who is signed in. */
+import { ChevronsUpDown, LogOut, Menu as MenuIcon, Search } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { Link, useLocation } from 'wouter-preact';
+import { ApplicationMark } from '../../pages/components/application-mark.tsx';
+import { GateMark, Icon } from '../../pages/components/icon.tsx';
+import { addresses } from '../address.ts';
+import type { Schemas } from '../api.ts';
+import { isHidden, useWorld } from '../rights.tsx';
+import { count } from '../components/words.ts';
+import { useLive } from './live.tsx';
+import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS, type Section } from './sections.ts';
+
+interface RailProps {
+  readonly application: Schemas['Application'] | null;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+  readonly onSearch: () => void;
+}
+
+/** On narrow screens a bar, which opens. */
+export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
+  const { workspace, workspaces, me } = useWorld();
+  return (
+    <header class="rail">
+      <div class="rail-bar">
+        <Link class="rail-brand" href={addresses.workspace(workspace.id, 'applications')}>
+          <GateMark />
+          <span>Gatehouse</span>
+        </Link>
+        <button
+          class="icon-button"
+          type="button"
+          id="open-palette"
+          aria-label="Search"
+          title="Search (Ctrl+K)"
+          onClick={onSearch}
+        >
+          <Icon of={Search} />
+        </button>
+        <button
+          class="icon-button rail-toggle"
+          type="button"
+          aria-label="Sections"
+          aria-expanded={isOpen}
+          aria-controls="rail-body"
+          onClick={onToggle}
+        >
+          <Icon of={MenuIcon} />
+        </button>
+      </div>
+      <div class="rail-body" id="rail-body">
+        <Switcher application={application} />
+        {application && (
+          <nav aria-label={application.name}>
+            {APPLICATION_SECTIONS.map(({ title, sections }) => (
+              <div class="rail-group" key={title}>
+                {title && <p class="rail-title">{title}</p>}
+                {sections.map((section) => (
+                  <SectionLink
+                    key={section.name}
+                    section={section}
+                    href={addresses.application(application.id, section.name)}
+                    badge={section.name === 'activity' && <Unseen />}
+                  />
+                ))}
+              </div>
+            ))}
+          </nav>
+        )}
+        <nav aria-label="Workspace" class="rail-workspace">
+          <div class="rail-group">
+            <p class="rail-title" dir="auto">
+              {workspaces.length > 1 ? workspace.name : 'Workspace'}
+            </p>
+            {WORKSPACE_SECTIONS.map((section) => (
+              <SectionLink
+                key={section.name}
+                section={section}
+                href={addresses.workspace(workspace.id, section.name)}
+              />
+            ))}
+          </div>
+        </nav>
+        <div class="rail-foot">
+          <span class="rail-me" title={me.email} dir="auto">
+            {me.email}
+          </span>
+          <button
+            class="icon-button"
+            type="button"
+            id="sign-out"
+            aria-label="Sign out"
+            title="Sign out"
+            onClick={() => void signOut()}
+          >
+            <Icon of={LogOut} size={16} />
+          </button>
+        </div>
+      </div>
+    </header>
+  );
+}
+
+async function signOut(): Promise<void> {
+  await fetch('/account/session', { method: 'DELETE' });
+  location.assign('/console');
+}
+
+interface SectionLinkProps {
+  readonly section: Section<string>;
+  readonly href: string;
+  readonly badge?: ComponentChildren;
+}
+
+function SectionLink({ section, href, badge }: SectionLinkProps) {
+  const [location] = useLocation();
+  // What an address without a section shows.
+  const isFirst = href === `${location}/overview` || href === `${location}/applications`;
+  const isHere = isFirst || location === href || location.startsWith(`${href}/`);
+  return (
+    <Link class="rail-link" href={href} aria-current={isHere ? 'page' : undefined}>
+      <Icon of={section.icon} size={16} />
+      <span>{section.title}</span>
+      {badge}
+    </Link>
+  );
+}
+
+function Unseen() {
+  const { unseen } = useLive();
+  if (unseen === 0) return null;
+  return (
+    <span class="badge" aria-label={`${unseen} new`}>
+      {unseen > 99 ? '99+' : count(unseen)}
+    </span>
+  );
+}
+
+/** Applications of all workspaces, and the workspaces themselves. */
+function Switcher({ application }: Pick<RailProps, 'application'>) {
+  const { applications, workspace, workspaces } = useWorld();
+  const close = () => document.getElementById('switcher')?.hidePopover();
+  return (
+    <>
+      <button class="switcher" type="button" id="open-switcher" aria-haspopup="true" {...{ popovertarget: 'switcher' }}>
+        {application ? (
+          <ApplicationMark name={application.name} logoUrl={application.branding.logoUrl} />
+        ) : (
+          <span class="tile" aria-hidden="true">
+            {workspace.name.slice(0, 1).toUpperCase()}
+          </span>
+        )}
+        <span class="switcher-name">
+          <strong dir="auto">{application?.name ?? workspace.name}</strong>
+          <span class="fine">{application ? workspace.name : 'Workspace'}</span>
+        </span>
+        <Icon of={ChevronsUpDown} size={16} />
+      </button>
+      <div class="menu switcher-menu" id="switcher" popover="auto" onClick={close}>
+        {workspaces.map((one) => (
+          <div class="menu-group" key={one.id}>
+            <p class="rail-title" dir="auto">
+              {one.name}
+            </p>
+            {applications
+              .filter((application) => application.workspaceId === one.id && !isHidden(application))
+              .map(({ id, name, stage }) => (
+                <Link
+                  key={id}
+                  href={addresses.application(id)}
+                  aria-current={id === application?.id ? 'true' : undefined}
+                >
+                  <span dir="auto">{name}</span>
+                  {stage !== 'live' && <span class="fine">{stage}</span>}
+                </Link>
+              ))}
+            <Link href={addresses.workspace(one.id, 'applications')}>All applications of {one.name}</Link>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}

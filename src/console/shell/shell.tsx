@@ -1,0 +1,212 @@
+/** The frame of the console: who is signed in, which workspace and application are open, and the view that the address names. */
+import { useEffect, useState } from 'preact/hooks';
+import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { ToastProvider } from '../../pages/components/toast.tsx';
+import { addresses } from '../address.ts';
+import { api, ask, type Failure, type Outcome, type Page, type Schemas } from '../api.ts';
+import { type Workspace, type World, WorldProvider } from '../rights.tsx';
+import { ApplicationRoutes, NothingHere, WorkspaceRoutes } from '../views.tsx';
+import { LiveProvider } from './live.tsx';
+import { Palette } from './palette.tsx';
+import { Rail } from './rail.tsx';
+
+const LAST_WORKSPACE = 'gatehouse.console.workspace';
+const PAGE_SIZE = 200;
+
+interface Known {
+  readonly me: World['me'];
+  readonly workspaces: readonly Workspace[];
+  readonly applications: readonly Schemas['Application'][];
+}
+
+export function Shell() {
+  return (
+    <ToastProvider>
+      <Router base="/console">
+        <Signed />
+      </Router>
+    </ToastProvider>
+  );
+}
+
+function Signed() {
+  const [known, setKnown] = useState<Known | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  useEffect(() => void load(), []);
+
+  async function load(): Promise<void> {
+    setFailure(null);
+    const [me, workspaces, applications] = await Promise.all([
+      ask(api.GET('/api/account')),
+      ask(api.GET('/api/workspaces')),
+      loadApplications(),
+    ]);
+    if (!me.ok) return setFailure(me);
+    if (!workspaces.ok) return setFailure(workspaces);
+    if (!applications.ok) return setFailure(applications);
+    const { userId, email, identity } = me.data;
+    setKnown({
+      me: { userId, email, name: identity.fullName ?? '' },
+      workspaces: workspaces.data.items,
+      applications: applications.data,
+    });
+  }
+
+  if (failure) return <FailureNoteOutside failure={failure} onRetry={load} />;
+  if (!known) return <Loading />;
+  if (known.workspaces.length === 0) return <NoWorkspace email={known.me.email} />;
+  return (
+    <Opened
+      known={known}
+      reload={async (part) => {
+        if (part === 'applications') {
+          const applications = await loadApplications();
+          if (applications.ok) setKnown((now) => now && { ...now, applications: applications.data });
+        } else {
+          const workspaces = await ask(api.GET('/api/workspaces'));
+          if (workspaces.ok) setKnown((now) => now && { ...now, workspaces: workspaces.data.items });
+        }
+      }}
+    />
+  );
+}
+
+/** All of them, hidden ones too: what is switched between and searched through is known whole. */
+async function loadApplications(): Promise<Outcome<Schemas['Application'][]>> {
+  const all: Schemas['Application'][] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Outcome<Page<Schemas['Application']>> = await ask(
+      api.GET('/api/applications', { params: { query: { include: 'hidden', limit: PAGE_SIZE, cursor } } }),
+    );
+    if (!page.ok) return page;
+    all.push(...page.data.items);
+    cursor = page.data.nextCursor ?? undefined;
+  } while (cursor);
+  return { ok: true, data: all };
+}
+
+interface OpenedProps {
+  readonly known: Known;
+  readonly reload: (part: 'applications' | 'workspaces') => Promise<void>;
+}
+
+function Opened({ known, reload }: OpenedProps) {
+  const [location, navigate] = useLocation();
+  const { me, workspaces, applications } = known;
+  const [, kind, id = ''] = location.split('/');
+  const application = kind === 'applications' ? (applications.find((one) => one.id === id) ?? null) : null;
+  const asked = kind === 'workspaces' ? id : (application?.workspaceId ?? localStorage.getItem(LAST_WORKSPACE));
+  const workspace = (workspaces.find((one) => one.id === asked) ?? workspaces[0]) as Workspace;
+  const [isPaletteOpen, setIsPaletteOpen] = useState(false);
+  const [isRailOpen, setIsRailOpen] = useState(false);
+
+  useEffect(() => localStorage.setItem(LAST_WORKSPACE, workspace.id), [workspace.id]);
+  useEffect(() => setIsRailOpen(false), [location]);
+  useEffect(() => {
+    if (location === '' || location === '/')
+      navigate(addresses.workspace(workspace.id, 'applications'), { replace: true });
+  }, [location]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setIsPaletteOpen((isOpen) => !isOpen);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+
+  const world: World = {
+    me,
+    workspace,
+    workspaces,
+    applications,
+    reloadApplications: () => reload('applications'),
+    reloadWorkspaces: () => reload('workspaces'),
+  };
+  return (
+    <WorldProvider value={world}>
+      <LiveProvider applicationId={application?.id ?? null}>
+        <a class="skip" href="#main">
+          Go to the content
+        </a>
+        <div class="console" data-rail={isRailOpen ? 'open' : undefined}>
+          <Rail
+            application={application}
+            onSearch={() => setIsPaletteOpen(true)}
+            isOpen={isRailOpen}
+            onToggle={() => setIsRailOpen((isOpen) => !isOpen)}
+          />
+          <main class="view" id="main" tabIndex={-1}>
+            {workspace.role === 'member' && (
+              <p class="note read-only">
+                You can look around in {workspace.name}; only its admins and owners can change things.
+              </p>
+            )}
+            <Switch>
+              <Route path="/applications/:id/*?">
+                {application ? <ApplicationRoutes key={application.id} application={application} /> : <NothingHere />}
+              </Route>
+              <Route path="/workspaces/:id/*?">
+                {workspaces.some((one) => one.id === id) ? <WorkspaceRoutes key={id} /> : <NothingHere />}
+              </Route>
+              <Route path="/" />
+              <Route>
+                <NothingHere />
+              </Route>
+            </Switch>
+          </main>
+        </div>
+        {isPaletteOpen && <Palette application={application} onClose={() => setIsPaletteOpen(false)} />}
+      </LiveProvider>
+    </WorldProvider>
+  );
+}
+
+/** In the shape of what comes. */
+function Loading() {
+  return (
+    <div class="console" aria-busy="true">
+      <div class="rail" />
+      <main class="view">
+        <p class="visually-hidden" role="status">
+          Loading the console
+        </p>
+        <div class="skeleton title" aria-hidden="true" />
+      </main>
+    </div>
+  );
+}
+
+function FailureNoteOutside({ failure, onRetry }: { readonly failure: Failure; readonly onRetry: () => unknown }) {
+  return (
+    <main class="lonely">
+      <h1>The console could not be opened</h1>
+      <p class="lead" role="alert">
+        {failure.message}
+      </p>
+      <button class="button primary" type="button" onClick={() => void onRetry()}>
+        Try again
+      </button>
+    </main>
+  );
+}
+
+function NoWorkspace({ email }: { readonly email: string }) {
+  return (
+    <main class="lonely">
+      <h1>No workspace to open</h1>
+      <p class="lead">
+        You are signed in as {email}, who is no member of a workspace here any more. An owner can invite you again.
+      </p>
+      <button
+        class="button plain"
+        type="button"
+        onClick={() => void fetch('/account/session', { method: 'DELETE' }).then(() => location.reload())}
+      >
+        Sign out
+      </button>
+    </main>
+  );
+}

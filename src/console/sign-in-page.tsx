@@ -1,0 +1,50 @@
+/** Signing in to the console: the ordinary steps, and then the console in this page's place. */
+import { useState } from 'preact/hooks';
+import { failureOfCode, request, type SignedIn } from '../pages/browser/api.ts';
+import { takeDeparture, takeProviderReturn } from '../pages/browser/provider-return.ts';
+import { ApplicationMark } from '../pages/components/application-mark.tsx';
+import { Frame } from '../pages/components/frame.tsx';
+import { useTexts } from '../pages/components/texts.tsx';
+import type { SignInData } from '../pages/sign-in/offer.ts';
+import { SignIn } from '../pages/sign-in/sign-in.tsx';
+
+export function ConsoleSignInPage(data: SignInData) {
+  const { application, locale } = data;
+  const text = useTexts();
+  const [failure, setFailure] = useState<string | null>(null);
+
+  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  async function enter(token: string): Promise<void> {
+    const kept = await request('/account/session', { method: 'PUT', bearer: token });
+    if (kept.ok) location.reload();
+    else setFailure(kept.code);
+  }
+
+  /** Back from a provider; a link with somebody else's token signs nobody in. */
+  function earlier() {
+    const back = takeProviderReturn();
+    const isExpected = takeDeparture();
+    if (back && 'token' in back && isExpected) void enter(back.token);
+    else if (back) return failureOfCode('error' in back ? back.error : 'provider_failed');
+    return null;
+  }
+
+  return (
+    <Frame
+      brand={<ApplicationMark {...application} />}
+      links={application.links}
+      locale={locale}
+      scriptNeeded={text('signin.scriptNeeded')}
+    >
+      <SignIn
+        key={failure}
+        data={data}
+        title={text('signin.title', { app: application.name })}
+        lead={text('account.signInLead', { app: application.name })}
+        earlierFailure={() => (failure === null ? earlier() : failureOfCode(failure))}
+        backTo={() => null}
+        onSignedIn={({ token }: SignedIn) => void enter(token)}
+      />
+    </Frame>
+  );
+}

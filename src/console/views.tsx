@@ -1,0 +1,96 @@
+/** Which view an address shows, and where its script is. */
+import { useParams } from 'wouter-preact';
+import type { Schemas } from './api.ts';
+import { PageHead } from './components/page-head.tsx';
+import { lazyView } from './lazy-view.tsx';
+
+/** What every view of an application is given. */
+export interface ApplicationViewProps {
+  readonly application: Schemas['Application'];
+}
+
+const Overview = lazyView(async () => (await import('./views/overview/overview.tsx')).Overview);
+const Users = lazyView(async () => (await import('./views/users/users.tsx')).Users);
+const Import = lazyView(async () => (await import('./views/import/import.tsx')).Import);
+const Grants = lazyView(async () => (await import('./views/grants/grants.tsx')).Grants);
+const Keys = lazyView(async () => (await import('./views/keys/application-keys.tsx')).ApplicationKeys);
+const Gate = lazyView(async () => (await import('./views/gate/gate.tsx')).Gate);
+const Webhooks = lazyView(async () => (await import('./views/webhooks/webhooks.tsx')).Webhooks);
+const Activity = lazyView(async () => (await import('./views/activity/application-activity.tsx')).ApplicationActivity);
+const Settings = lazyView(async () => (await import('./views/settings/settings.tsx')).Settings);
+const Applications = lazyView(async () => (await import('./views/applications/applications.tsx')).Applications);
+const Members = lazyView(async () => (await import('./views/members/members.tsx')).Members);
+const WorkspaceKeys = lazyView(async () => (await import('./views/keys/workspace-keys.tsx')).WorkspaceKeys);
+const WorkspaceActivity = lazyView(
+  async () => (await import('./views/activity/workspace-activity.tsx')).WorkspaceActivity,
+);
+const Outbox = lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox);
+const Health = lazyView(async () => (await import('./views/health/health.tsx')).Health);
+
+/** What stands behind the section in an address: the record that is open, and what of it. */
+export function useOpen(): readonly (string | undefined)[] {
+  const rest = useParams()['*'] ?? '';
+  return rest
+    .split('/')
+    .slice(1)
+    .map((part) => decodeURIComponent(part) || undefined);
+}
+
+export function ApplicationRoutes({ application }: ApplicationViewProps) {
+  const section = (useParams()['*'] ?? 'overview').split('/')[0];
+  switch (section) {
+    case '':
+    case 'overview':
+      return <Overview application={application} />;
+    case 'users':
+      return <Users application={application} />;
+    case 'import':
+      return <Import application={application} />;
+    case 'roles':
+    case 'scopes':
+    case 'groups':
+      return <Grants key={section} application={application} kind={section} />;
+    case 'keys':
+      return <Keys application={application} />;
+    case 'gate':
+      return <Gate application={application} />;
+    case 'webhooks':
+      return <Webhooks application={application} />;
+    case 'activity':
+      return <Activity application={application} />;
+    case 'settings':
+      return <Settings application={application} />;
+    default:
+      return <NothingHere />;
+  }
+}
+
+export function WorkspaceRoutes() {
+  const section = (useParams()['*'] ?? 'applications').split('/')[0];
+  switch (section) {
+    case '':
+    case 'applications':
+      return <Applications />;
+    case 'members':
+      return <Members />;
+    case 'keys':
+      return <WorkspaceKeys />;
+    case 'activity':
+      return <WorkspaceActivity />;
+    case 'outbox':
+      return <Outbox />;
+    case 'health':
+      return <Health />;
+    default:
+      return <NothingHere />;
+  }
+}
+
+export function NothingHere() {
+  return (
+    <PageHead
+      title="There is nothing at this address"
+      lead="It may have been removed, or be in a workspace that you are no member of."
+    />
+  );
+}

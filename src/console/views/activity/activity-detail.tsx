@@ -1,0 +1,121 @@
+/** One record with everything in it: what came of it, whom it is about, who did it, and from where. */
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { Copyable, CopyBox } from '../../components/copy.tsx';
+import { type Fact, Facts } from '../../components/facts.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { Time } from '../../components/time.tsx';
+import { exactTime } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+import { Actor } from './actor.tsx';
+import { countryName } from './countries.ts';
+import { Person, Result } from './event-parts.tsx';
+import { type AuthEvent, kindInWords, methodInWords, reasonInWords } from './kinds.ts';
+import type { ActivitySource } from './source.ts';
+
+interface ActivityDetailProps {
+  readonly id: string;
+  readonly source: ActivitySource;
+  /** What the list has of it; else it is fetched. */
+  readonly known: AuthEvent | undefined;
+  readonly closeTo: string;
+}
+
+export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailProps) {
+  const { data, failure, reload } = useLoaded<AuthEvent>(
+    async () => (known ? { ok: true, data: known } : source.one(id)),
+    [source.id, id],
+  );
+  const event = known ?? data;
+  if (!event)
+    return (
+      <Detail title="Record" closeTo={closeTo}>
+        {failure ? <FailureNote failure={failure} onRetry={reload} /> : <div class="skeleton title" />}
+      </Detail>
+    );
+  return (
+    <Detail title={kindInWords(event.kind)} subtitle={<code>{event.kind}</code>} closeTo={closeTo}>
+      <Record event={event} />
+    </Detail>
+  );
+}
+
+function Record({ event }: { readonly event: AuthEvent }) {
+  const { applications } = useWorld();
+  const { applicationId, userId, email, targetId, ip, ipCountry, requestId, createdAt, detail } = event;
+  const application = applications.find((one) => one.id === applicationId);
+  const reason = reasonInWords(event);
+  const particulars = Object.entries(detail ?? {}).filter(([name]) => name !== 'reason' || reason === null);
+  return (
+    <>
+      <Facts
+        of={[
+          ['Result', <Result of={event} />],
+          reason !== null && [
+            'Reason',
+            <>
+              {sentence(reason)}
+              {reason !== detail?.['reason'] && <code class="fine block">{String(detail?.['reason'])}</code>}
+            </>,
+          ],
+          [
+            'When',
+            <>
+              <Time at={createdAt} />
+              <span class="fine block">{exactTime(createdAt)}</span>
+            </>,
+          ],
+          (email !== null || userId !== null) && [
+            'About',
+            <>
+              <Person of={event} />
+              {userId !== null && email !== null && (
+                <span class="block">
+                  <Copyable value={userId} label="user id" />
+                </span>
+              )}
+            </>,
+          ],
+          ['Done by', <Actor of={event} />],
+          application !== undefined && [
+            'Application',
+            <Link dir="auto" href={addresses.application(application.id, 'overview')}>
+              {application.name}
+            </Link>,
+          ],
+          targetId !== null && ['Target', <Copyable value={targetId} label="target id" />],
+          ip !== null && ['Address', <code>{ip}</code>],
+          ipCountry !== null && ['Country', `${countryName(ipCountry)} (${ipCountry})`],
+          requestId !== null && ['Request', <Copyable value={requestId} label="request id" />],
+          ['Record', <Copyable value={event.id} label="record id" />],
+        ]}
+      />
+      {particulars.length > 0 && (
+        <DetailPart title="Particulars">
+          <Facts of={particulars.map(particular)} />
+        </DetailPart>
+      )}
+      <DetailPart title="As JSON">
+        <CopyBox id="record-json" value={JSON.stringify(event, null, 2)} label="the record" />
+      </DetailPart>
+    </>
+  );
+}
+
+function particular([name, value]: [string, unknown]): Fact {
+  if (name === 'method' && typeof value === 'string') return ['Method', methodInWords(value)];
+  if (typeof value === 'string' && ISO_TIME.test(value)) return [title(name), <Time at={value} />];
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return [title(name), typeof value === 'string' ? <span dir="auto">{text}</span> : <code>{text}</code>];
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** `pausedUntil` → "Paused until" */
+function title(name: string): string {
+  return sentence(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,149 @@
+/** Activity of an application or a workspace: what happened, newest first, filtered by the address, growing while it is looked at. */
+import { Download, RefreshCw } from 'lucide';
+import { useState } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { useFilters, withSearch } from '../../address.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+import { useOpen } from '../../views.tsx';
+import { ActivityDetail } from './activity-detail.tsx';
+import { ACTIVITY_FILTERS, queryOf } from './activity-filters.ts';
+import { ActivityToolbar } from './activity-toolbar.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { Person, Result } from './event-parts.tsx';
+import { type AuthEvent, kindInWords } from './kinds.ts';
+import { useLiveRows } from './live-rows.ts';
+import type { ActivitySource } from './source.ts';
+
+const PAGE = 50;
+
+export function ActivityView({ source }: { readonly source: ActivitySource }) {
+  const { applications } = useWorld();
+  const search = useSearch();
+  const [open] = useOpen();
+  const [filters, setFilters] = useFilters([...ACTIVITY_FILTERS, 'live']);
+  const [isExporting, setIsExporting] = useState(false);
+  const query = queryOf(filters);
+  const key = JSON.stringify(query);
+  const stored = useListed<AuthEvent>((cursor) => source.list({ ...query, cursor, limit: PAGE }), [source.id, key]);
+  const isLive = !source.isOfMany && filters.live !== 'off';
+  const list = useLiveRows(stored, query, isLive);
+  const isFiltered = Object.keys(query).length > 0;
+  const nameOf = (id: string | null) => applications.find((application) => application.id === id)?.name ?? null;
+
+  const columns: readonly (Column<AuthEvent> | false)[] = [
+    {
+      key: 'what',
+      title: 'What',
+      render: ({ kind }) => (
+        <>
+          {kindInWords(kind)}{' '}
+          <code class="muted" data-extra="">
+            {kind}
+          </code>
+        </>
+      ),
+    },
+    { key: 'result', title: 'Result', render: (event) => <Result of={event} /> },
+    source.isOfMany && {
+      key: 'application',
+      title: 'Application',
+      render: ({ applicationId }) => <span dir="auto">{nameOf(applicationId) ?? '–'}</span>,
+      isExtra: true,
+    },
+    { key: 'who', title: 'About', render: (event) => <Person of={event} />, isExtra: true },
+    !source.isOfMany && {
+      key: 'from',
+      title: 'From',
+      render: ({ ip, ipCountry }) => [ipCountry, ip].filter(Boolean).join(' · ') || '–',
+      isExtra: true,
+    },
+    { key: 'when', title: 'When', render: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+
+  return (
+    <>
+      <PageHead
+        title={source.isOfMany ? 'Workspace activity' : 'Activity'}
+        lead={source.lead}
+        actions={
+          <>
+            {!isLive && (
+              <Action
+                id="reload"
+                needs="nothing"
+                icon={<Icon of={RefreshCw} size={16} />}
+                onClick={() => stored.reload()}
+              >
+                Reload
+              </Action>
+            )}
+            <Action
+              id="export"
+              needs="nothing"
+              icon={<Icon of={Download} size={16} />}
+              onClick={() => setIsExporting(true)}
+            >
+              Export
+            </Action>
+          </>
+        }
+      />
+      <ListDetail
+        list={
+          <>
+            <ActivityToolbar filters={filters} onChange={setFilters} canBeLive={!source.isOfMany} />
+            <DataTable
+              id="activity"
+              label="Activity"
+              list={list}
+              columns={columns.filter((column) => column !== false)}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => withSearch(source.address(id), search)}
+              open={open}
+              empty={
+                isFiltered ? (
+                  <Empty
+                    title="Nothing matches these filters"
+                    action={
+                      <Action needs="nothing" onClick={() => setFilters(NO_FILTERS)}>
+                        Clear the filters
+                      </Action>
+                    }
+                  >
+                    Records are kept for as long as the server’s settings say; older ones are gone.
+                  </Empty>
+                ) : (
+                  <Empty title="Nothing has happened yet">
+                    Every sign-in, every refusal and every change that somebody makes is recorded here.
+                  </Empty>
+                )
+              }
+            />
+          </>
+        }
+        detail={
+          open && (
+            <ActivityDetail
+              key={open}
+              id={open}
+              source={source}
+              known={list.items?.find(({ id }) => id === open)}
+              closeTo={withSearch(source.address(), search)}
+            />
+          )
+        }
+      />
+      {isExporting && <ExportDialog source={source} query={query} onClose={() => setIsExporting(false)} />}
+    </>
+  );
+}
+
+const NO_FILTERS = Object.fromEntries(ACTIVITY_FILTERS.map((name) => [name, undefined]));

@@ -1,0 +1,82 @@
+/** Who did something, as a link to where they are looked after: a member, a user, or a key. */
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { api, ask, type Outcome } from '../../api.ts';
+import { Copyable } from '../../components/copy.tsx';
+import { useLoaded } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+import { ACTOR_TYPES, type AuthEvent } from './kinds.ts';
+
+interface Found {
+  readonly name: string;
+  readonly detail: string;
+  readonly href: string | null;
+}
+
+export function Actor({ of: event }: { readonly of: AuthEvent }) {
+  const { actorType, actorUserId, actorApiKeyId, userId } = event;
+  const { workspace } = useWorld();
+  const isOneself = actorUserId !== null && actorUserId === userId;
+  const { data } = useLoaded<Found | null>(() => find(event, workspace.id), [event.id]);
+  const id = actorApiKeyId ?? actorUserId;
+  if (isOneself && actorApiKeyId === null) return <>The person themselves</>;
+  return (
+    <>
+      {data?.href ? <Link href={data.href}>{data.name}</Link> : (data?.name ?? ACTOR_TYPES[actorType])}
+      {data && <span class="fine block">{data.detail}</span>}
+      {id !== null && (
+        <span class="block">
+          <Copyable value={id} label="actor id" />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Where nobody is found, the kind of actor and the id say what is known. */
+async function find(event: AuthEvent, workspaceId: string): Promise<Outcome<Found | null>> {
+  const { actorUserId, actorApiKeyId, applicationId } = event;
+  const found =
+    actorApiKeyId !== null
+      ? ((await keyOfApplication(applicationId, actorApiKeyId)) ?? (await keyOfWorkspace(workspaceId, actorApiKeyId)))
+      : actorUserId !== null && actorUserId !== event.userId
+        ? ((await member(workspaceId, actorUserId)) ?? (await user(applicationId, actorUserId)))
+        : null;
+  return { ok: true, data: found };
+}
+
+async function keyOfApplication(applicationId: string | null, id: string): Promise<Found | null> {
+  if (applicationId === null) return null;
+  const keys = await ask(
+    api.GET('/api/applications/{id}/api-keys', { params: { path: { id: applicationId }, query: { limit: 200 } } }),
+  );
+  const key = keys.ok ? keys.data.items.find((one) => one.id === id) : undefined;
+  if (!key) return null;
+  const href = addresses.application(applicationId, 'keys', id);
+  return { name: key.name, detail: 'Key of the application', href };
+}
+
+async function keyOfWorkspace(workspaceId: string, id: string): Promise<Found | null> {
+  const keys = await ask(api.GET('/api/workspace/api-keys', { params: { query: { workspaceId, limit: 200 } } }));
+  const key = keys.ok ? keys.data.items.find((one) => one.id === id) : undefined;
+  return key
+    ? { name: key.name, detail: 'Key of the workspace', href: addresses.workspace(workspaceId, 'keys', id) }
+    : null;
+}
+
+async function member(workspaceId: string, userId: string): Promise<Found | null> {
+  const members = await ask(api.GET('/api/workspace/members', { params: { query: { workspaceId, limit: 200 } } }));
+  const found = members.ok ? members.data.items.find((one) => one.userId === userId) : undefined;
+  if (!found) return null;
+  const href = addresses.workspace(workspaceId, 'members', found.id);
+  return { name: found.email, detail: 'Member of the workspace', href };
+}
+
+async function user(applicationId: string | null, userId: string): Promise<Found | null> {
+  if (applicationId === null) return null;
+  const found = await ask(
+    api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id: applicationId, userId } } }),
+  );
+  const href = addresses.application(applicationId, 'users', userId);
+  return found.ok ? { name: found.data.email, detail: 'User of the application', href } : null;
+}

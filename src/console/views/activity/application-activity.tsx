@@ -1,0 +1,8 @@
+/** What happened in an application. */
+import type { ApplicationViewProps } from '../../views.tsx';
+import { ActivityView } from './activity-view.tsx';
+import { activityOfApplication } from './source.ts';
+
+export function ApplicationActivity({ application: { id, name } }: ApplicationViewProps) {
+  return <ActivityView source={activityOfApplication(id, name)} />;
+}

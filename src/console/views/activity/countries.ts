@@ -1,0 +1,26 @@
+/** Countries by name, for a filter: those that the browser has names for. */
+
+const NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Codes that are reserved, withdrawn or private. */
+const NO_COUNTRIES = new Set(
+  'AC CP CQ CS DD DG EA EU EZ FX IC NT QO SU TA TP UK UN XA XB YD YU ZR ZZ AN BU CT FQ HV JT MI NH NQ PC PU PZ RH VD WK'.split(
+    ' ',
+  ),
+);
+
+/** "Germany"; the code where it has no name. */
+export function countryName(code: string): string {
+  try {
+    return NAMES.of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+export const COUNTRIES: readonly { readonly value: string; readonly label: string }[] = LETTERS.flatMap((first) =>
+  LETTERS.map((second) => first + second),
+)
+  .filter((code) => !NO_COUNTRIES.has(code) && NAMES.of(code) !== undefined)
+  .map((value) => ({ value, label: countryName(value) }))
+  .sort((one, other) => one.label.localeCompare(other.label, 'en'));

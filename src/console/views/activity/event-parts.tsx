@@ -1,0 +1,25 @@
+/** Parts of a record as lists and details show them alike. */
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { Status } from '../../components/status.tsx';
+import { type AuthEvent, reasonInWords } from './kinds.ts';
+
+/** What came of it, and why not. */
+export function Result({ of: event }: { readonly of: AuthEvent }) {
+  if (event.ok) return <Status tone="good">OK</Status>;
+  const isRefusal = event.kind.startsWith('signin.');
+  const reason = reasonInWords(event);
+  return (
+    <span title={reason ?? undefined}>
+      <Status tone="bad">{isRefusal ? 'Refused' : 'Failed'}</Status>
+    </span>
+  );
+}
+
+/** The person a record is about, as a link where there is somewhere to go. */
+export function Person({ of: { userId, email, applicationId } }: { readonly of: AuthEvent }) {
+  const name = email ?? userId;
+  if (name === null) return <span class="muted">–</span>;
+  if (userId === null || applicationId === null) return <>{name}</>;
+  return <Link href={addresses.application(applicationId, 'users', userId)}>{name}</Link>;
+}

@@ -1,0 +1,54 @@
+/** Records that come while the list is looked at, above those that were there. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Listed } from '../../data.ts';
+import { useLive, useLiveEvents } from '../../shell/live.tsx';
+import { type ActivityQuery, isWithin } from './activity-filters.ts';
+import type { AuthEvent } from './kinds.ts';
+
+/** So often the list grows at most, however much comes. */
+const EVERY_MS = 250;
+/** After so many the list is read anew, so that it does not grow for as long as it is left open. */
+const MAX_NEW = 200;
+
+/** The list with what came since; `isOn` is asked when a record comes. */
+export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn: boolean): Listed<AuthEvent> {
+  const { isConnected, see, unseen } = useLive();
+  const [recent, setRecent] = useState<readonly AuthEvent[]>([]);
+  const waiting = useRef<AuthEvent[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const missed = useRef(false);
+
+  useLiveEvents((event) => {
+    if (!isOn) return;
+    waiting.current.unshift(event);
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      const come = waiting.current.splice(0);
+      setRecent((before) => [...come, ...before]);
+    }, EVERY_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  // Whoever looks here has seen them.
+  useEffect(() => (unseen > 0 && isOn ? see() : undefined), [unseen, isOn]);
+
+  /** What came is in the first page by then. */
+  async function readAnew(): Promise<void> {
+    const known = new Set(recent);
+    await list.reload();
+    setRecent((now) => now.filter((event) => !known.has(event)));
+  }
+  useEffect(() => {
+    if (recent.length > MAX_NEW) void readAnew();
+  }, [recent.length > MAX_NEW]);
+  useEffect(() => {
+    if (isConnected && isOn && missed.current) void readAnew();
+    missed.current = !isConnected || !isOn;
+  }, [isConnected, isOn]);
+
+  if (list.items === null) return list;
+  const [newest] = list.items;
+  const isNew = ({ createdAt, id }: AuthEvent) =>
+    !newest || createdAt > newest.createdAt || (createdAt === newest.createdAt && id > newest.id);
+  const fresh = recent.filter((event) => isNew(event) && isWithin(event, query));
+  return fresh.length === 0 ? list : { ...list, items: [...fresh, ...list.items] };
+}

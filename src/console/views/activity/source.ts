@@ -1,0 +1,47 @@
+/** Whose activity is shown: the calls and addresses in which an application and a workspace differ. */
+import { addresses } from '../../address.ts';
+import { api, ask, type Outcome, type Page } from '../../api.ts';
+import type { AuthEvent } from './kinds.ts';
+import type { ActivityQuery } from './activity-filters.ts';
+
+/** Part of a page of the list. */
+export interface ActivityPart extends ActivityQuery {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface ActivitySource {
+  readonly id: string;
+  readonly lead: string;
+  /** Whether the records are of several applications. */
+  readonly isOfMany: boolean;
+  list(part: ActivityPart): Promise<Outcome<Page<AuthEvent>>>;
+  one(activityId: string): Promise<Outcome<AuthEvent>>;
+  address(...rest: string[]): string;
+}
+
+export function activityOfApplication(id: string, name: string): ActivitySource {
+  return {
+    id,
+    lead: `What people, keys and administrators did in ${name}, newest first.`,
+    isOfMany: false,
+    list: (query) => ask(api.GET('/api/applications/{id}/activity/list', { params: { path: { id }, query } })),
+    one: (activityId) =>
+      ask(api.GET('/api/applications/{id}/activity/{activityId}', { params: { path: { id, activityId } } })),
+    address: (...rest) => addresses.application(id, 'activity', ...rest),
+  };
+}
+
+export function activityOfWorkspace(workspaceId: string, name: string): ActivitySource {
+  return {
+    id: workspaceId,
+    lead: `What happened in ${name} and all its applications, newest first.`,
+    isOfMany: true,
+    list: (query) => ask(api.GET('/api/workspace/activity/list', { params: { query: { ...query, workspaceId } } })),
+    one: (activityId) =>
+      ask(
+        api.GET('/api/workspace/activity/{activityId}', { params: { path: { activityId }, query: { workspaceId } } }),
+      ),
+    address: (...rest) => addresses.workspace(workspaceId, 'activity', ...rest),
+  };
+}

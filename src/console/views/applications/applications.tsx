@@ -1,0 +1,188 @@
+/** The applications of the open workspace, and the workspace itself: its name, and another one beside it. */
+import { Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { ApplicationMark } from '../../../pages/components/application-mark.tsx';
+import { Checkbox } from '../../../pages/components/checkbox.tsx';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { addresses, useFilters } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import type { Listed } from '../../data.ts';
+import { isHidden, useWorld } from '../../rights.tsx';
+import { ApplicationForm } from './application-form.tsx';
+import { STAGES, GATE_TITLES } from './words.ts';
+import { WorkspaceForm } from './workspace-form.tsx';
+
+type Application = Schemas['Application'];
+
+const COLUMNS: readonly Column<Application>[] = [
+  {
+    key: 'name',
+    title: 'Name',
+    render: ({ name, branding }) => (
+      <span class="named">
+        <ApplicationMark name={name} logoUrl={branding.logoUrl} />
+        <span dir="auto">{name}</span>
+      </span>
+    ),
+  },
+  { key: 'state', title: 'Stage', render: (application) => <State application={application} /> },
+  { key: 'gate', title: 'Gate', render: ({ signinGate }) => GATE_TITLES[signinGate], isExtra: true },
+  { key: 'slug', title: 'Slug', render: ({ slug }) => <code>{slug}</code>, isExtra: true },
+  { key: 'created', title: 'Created', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
+];
+
+export function Applications() {
+  const { workspace, applications, reloadApplications, reloadWorkspaces } = useWorld();
+  const [, navigate] = useLocation();
+  const [filters, setFilters] = useFilters(['new', 'hidden']);
+  const [asked, setAsked] = useState<'application' | 'rename' | 'workspace' | null>(null);
+  const items = applications.filter(
+    (application) =>
+      application.workspaceId === workspace.id && (filters.hidden !== undefined || !isHidden(application)),
+  );
+  const list: Listed<Application> = {
+    items,
+    failure: null,
+    isLoading: false,
+    hasMore: false,
+    loadMore: async () => {},
+    reload: reloadApplications,
+    change: () => {},
+  };
+
+  function close(): void {
+    setAsked(null);
+    if (filters.new) setFilters({ new: undefined }, true);
+  }
+
+  const create = (
+    <Action
+      id="create-application"
+      look="primary"
+      icon={<Icon of={Plus} size={16} />}
+      onClick={() => setAsked('application')}
+    >
+      Create application
+    </Action>
+  );
+  return (
+    <>
+      <PageHead
+        title="Applications"
+        lead={
+          <>
+            What people sign in to, in <span dir="auto">{workspace.name}</span>.
+          </>
+        }
+        actions={
+          <>
+            <Action id="rename-workspace" onClick={() => setAsked('rename')}>
+              Rename workspace
+            </Action>
+            <Action id="create-workspace" needs="owner" onClick={() => setAsked('workspace')}>
+              Create workspace
+            </Action>
+            {create}
+          </>
+        }
+      />
+      <DataTable
+        id="applications"
+        label="Applications"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => addresses.application(id)}
+        empty={
+          <Empty title="Create your first application" action={create}>
+            An application is what people sign in to: it has its own users, roles, keys and look. It begins as a draft
+            that only members of this workspace can enter.
+          </Empty>
+        }
+      />
+      <div class="below-table">
+        <Checkbox
+          id="show-hidden"
+          label="Show hidden ones as well"
+          isChecked={filters.hidden !== undefined}
+          onChange={(isShown) => setFilters({ hidden: isShown ? '1' : undefined })}
+        />
+      </div>
+      {(asked === 'application' || filters.new !== undefined) && (
+        <ApplicationForm
+          workspaceId={workspace.id}
+          onDone={async ({ id }) => {
+            close();
+            await reloadApplications();
+            navigate(addresses.application(id));
+          }}
+          onClose={close}
+        />
+      )}
+      {asked === 'rename' && (
+        <WorkspaceForm
+          title="Rename workspace"
+          submitText="Rename workspace"
+          name={workspace.name}
+          send={(name) =>
+            ask(api.PATCH('/api/workspace', { params: { query: { workspaceId: workspace.id } }, body: { name } }))
+          }
+          onDone={async () => {
+            close();
+            await reloadWorkspaces();
+          }}
+          onClose={close}
+        />
+      )}
+      {asked === 'workspace' && (
+        <WorkspaceForm
+          title="Create workspace"
+          lead="It has its own applications, members and keys. You will be its owner; nobody of this workspace sees it unless invited."
+          submitText="Create workspace"
+          name=""
+          send={(name) =>
+            ask(api.POST('/api/workspaces', { params: { query: { workspaceId: workspace.id } }, body: { name } }))
+          }
+          onDone={async ({ id }) => {
+            close();
+            await reloadWorkspaces();
+            navigate(addresses.workspace(id, 'applications'));
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
+
+function State({ application }: { readonly application: Application }) {
+  const { stage, archivedAt, deletedAt, purgeAfter } = application;
+  if (deletedAt !== null)
+    return (
+      <span class="state">
+        <Status tone="bad">Deleted</Status>
+        {purgeAfter !== null && (
+          <span class="fine">
+            {!isHidden(application) ? (
+              <>
+                listed for another <Countdown to={purgeAfter} />
+              </>
+            ) : (
+              'hidden; can be restored'
+            )}
+          </span>
+        )}
+      </span>
+    );
+  if (archivedAt !== null) return <Status tone="calm">Archived</Status>;
+  const { title, tone } = STAGES[stage];
+  return <Status tone={tone}>{title}</Status>;
+}

@@ -1,0 +1,210 @@
+/** Those who asked to be let in or were put on the list, by state, and decided over singly and several at once. */
+import { Plus } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { useFilters } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Menu, MenuEntry } from '../../components/menu.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { count, counted } from '../../components/words.ts';
+import { type Listed, useListed } from '../../data.ts';
+import { useRights } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { AddDialog } from './add-dialog.tsx';
+import { DecideDialog, type Done } from './decide-dialog.tsx';
+import { BETA_STATUSES, type Decision, type Interest, SOURCES } from './words.ts';
+
+export const PAGE = 100;
+const NOTHING = { ok: true as const, data: { items: [] as Interest[], nextCursor: null } };
+
+/** @param mayRead the list is for admins. */
+export function useAllowlist(applicationId: string, mayRead: boolean): Listed<Interest> {
+  const [{ status }] = useFilters(['status']);
+  return useListed<Interest>(
+    async (cursor) => {
+      if (!mayRead) return NOTHING;
+      const query = { cursor, limit: PAGE, status: status as Interest['status'] | undefined };
+      return ask(api.GET('/api/applications/{id}/beta-interests', { params: { path: { id: applicationId }, query } }));
+    },
+    [applicationId, status, mayRead],
+  );
+}
+
+const COLUMNS: readonly Column<Interest>[] = [
+  { key: 'email', title: 'E-mail', render: ({ email }) => <span dir="auto">{email}</span> },
+  {
+    key: 'status',
+    title: 'State',
+    render: ({ status }) => <Status tone={BETA_STATUSES[status].tone}>{BETA_STATUSES[status].title}</Status>,
+  },
+  { key: 'source', title: 'Came by', render: ({ source }) => SOURCES[source] ?? source, isExtra: true },
+  { key: 'created', title: 'Since', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
+  {
+    key: 'decided',
+    title: 'Decided',
+    render: ({ decidedAt }) => <Time at={decidedAt} none="Not yet" />,
+    isExtra: true,
+  },
+];
+
+interface AllowlistProps extends ApplicationViewProps {
+  readonly list: Listed<Interest>;
+  readonly counts: Schemas['BetaCounts'] | null;
+  readonly onChanged: () => Promise<void>;
+  /** What the list shows is right already. */
+  readonly onDecided: () => Promise<void>;
+}
+
+/** As decided; who is not in the state that is shown any more leaves the list, and nothing else moves. */
+function settled(items: readonly Interest[], states: Done['states'], shown: string | undefined): readonly Interest[] {
+  return items.flatMap((interest) => {
+    const status = states.has(interest.id) ? states.get(interest.id) : interest.status;
+    if (!status || (shown !== undefined && status !== shown)) return [];
+    return status === interest.status ? interest : { ...interest, status, decidedAt: new Date().toISOString() };
+  });
+}
+
+export function Allowlist({ application, list, counts, onChanged, onDecided }: AllowlistProps) {
+  const { canWrite } = useRights();
+  const [filters, setFilters] = useFilters(['status', 'new']);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<{ decision: Decision; interests: readonly Interest[] } | null>(null);
+  const [isAdding, setIsAdding] = useState(false);
+  useEffect(() => setChosen(new Set()), [filters.status]);
+  const chosenInterests = (list.items ?? []).filter(({ id }) => chosen.has(id));
+  const decide = (decision: Decision, ...interests: Interest[]) => setAsked({ decision, interests });
+
+  function closeAdding(): void {
+    setIsAdding(false);
+    if (filters.new) setFilters({ new: undefined }, true);
+  }
+
+  const add = (
+    <Action id="add-addresses" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsAdding(true)}>
+      Add addresses
+    </Action>
+  );
+  return (
+    <section class="allowlist" aria-labelledby="allowlist-title">
+      <header class="section-head">
+        <h2 id="allowlist-title">Allowlist</h2>
+        {add}
+      </header>
+      <StatusTabs application={application} status={filters.status} counts={counts} />
+      {chosenInterests.length > 0 && (
+        <div class="selection" id="selection">
+          <strong>{counted(chosenInterests.length, 'address', 'addresses')} chosen</strong>
+          <Action onClick={() => decide('approve', ...chosenInterests)}>Approve</Action>
+          <Action onClick={() => decide('soft_decline', ...chosenInterests)}>Put off</Action>
+          <Action onClick={() => decide('decline', ...chosenInterests)}>Decline</Action>
+          <Action onClick={() => decide('remove', ...chosenInterests)}>Remove</Action>
+          <Action needs="nothing" onClick={() => setChosen(new Set())}>
+            Choose none
+          </Action>
+        </div>
+      )}
+      {canWrite ? (
+        <DataTable
+          id="allowlist"
+          label="Allowlist"
+          list={list}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          chosen={chosen}
+          onChoose={setChosen}
+          menuOf={(interest) => (
+            <Menu label={`Actions for ${interest.email}`}>
+              {interest.status !== 'approved' && (
+                <MenuEntry onClick={() => decide('approve', interest)}>Approve</MenuEntry>
+              )}
+              {interest.status !== 'notify_when_public' && (
+                <MenuEntry onClick={() => decide('soft_decline', interest)}>Put off until you open</MenuEntry>
+              )}
+              {interest.status !== 'declined' && (
+                <MenuEntry onClick={() => decide('decline', interest)}>Decline</MenuEntry>
+              )}
+              <MenuEntry isDanger onClick={() => decide('remove', interest)}>
+                Remove
+              </MenuEntry>
+            </Menu>
+          )}
+          empty={
+            filters.status ? (
+              <Empty title="Nobody is in this state" />
+            ) : (
+              <Empty title="Nobody is on the allowlist yet" action={add}>
+                While the application is a private beta, people who are not on it can ask to be let in, and stand here.
+                You can add addresses yourself at any time.
+              </Empty>
+            )
+          }
+        />
+      ) : (
+        <p class="note" id="allowlist-hidden">
+          Who stands on the allowlist is shown to admins and owners alone: these people have not come in yet.
+        </p>
+      )}
+      {(isAdding || filters.new !== undefined) && (
+        <AddDialog
+          applicationId={application.id}
+          onDone={async () => {
+            closeAdding();
+            await onChanged();
+          }}
+          onClose={closeAdding}
+        />
+      )}
+      {asked && (
+        <DecideDialog
+          applicationId={application.id}
+          decision={asked.decision}
+          interests={asked.interests}
+          onDone={({ states }) => {
+            setAsked(null);
+            setChosen(new Set());
+            list.change((items) => settled(items, states, filters.status));
+            void onDecided();
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+interface StatusTabsProps extends ApplicationViewProps {
+  readonly status: string | undefined;
+  readonly counts: Schemas['BetaCounts'] | null;
+}
+
+/** The filter, with how many are in each state. */
+function StatusTabs({ application, status, counts }: StatusTabsProps) {
+  const [path] = useLocation();
+  const all = counts && counts.pending + counts.approved + counts.notifyWhenPublic + counts.declined;
+  const states = [
+    { value: undefined, title: 'All', many: all },
+    { value: 'pending', title: BETA_STATUSES.pending.title, many: counts?.pending },
+    { value: 'approved', title: BETA_STATUSES.approved.title, many: counts?.approved },
+    { value: 'notify_when_public', title: BETA_STATUSES.notify_when_public.title, many: counts?.notifyWhenPublic },
+    { value: 'declined', title: BETA_STATUSES.declined.title, many: counts?.declined },
+  ];
+  return (
+    <nav class="tabs view-tabs" id="status-tabs" aria-label={`Allowlist of ${application.name} by state`}>
+      {states.map(({ value, title, many }) => (
+        <Link
+          key={title}
+          href={value === undefined ? path : `${path}?status=${value}`}
+          aria-current={status === value ? 'page' : undefined}
+        >
+          {title}
+          {many !== null && many !== undefined && <span class="badge-count">{count(many)}</span>}
+        </Link>
+      ))}
+    </nav>
+  );
+}

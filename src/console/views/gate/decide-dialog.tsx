@@ -1,0 +1,115 @@
+/** Asks before a decision over one or several of the allowlist, and carries it out. */
+import { useState } from 'preact/hooks';
+import { Checkbox } from '../../../pages/components/checkbox.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { api, ask, type Outcome } from '../../api.ts';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { count } from '../../components/words.ts';
+import { type Decision, DECISIONS, type Interest, whom } from './words.ts';
+
+const CALL_IDS = 200;
+
+interface DecideDialogProps {
+  readonly applicationId: string;
+  readonly decision: Decision;
+  readonly interests: readonly Interest[];
+  readonly onDone: (done: Done) => void;
+  readonly onClose: () => void;
+}
+
+/** What was done, and why not the rest. */
+export interface Done {
+  readonly changed: number;
+  /** As they are now, by id; null for one that is gone. */
+  readonly states: ReadonlyMap<string, Interest['status'] | null>;
+  readonly refusal: string | null;
+}
+
+export function DecideDialog({ applicationId, decision, interests, onDone, onClose }: DecideDialogProps) {
+  const toast = useToast();
+  const { verb, past, lead } = DECISIONS[decision];
+  const [only] = interests.length === 1 ? interests : [];
+  const [isTold, setIsTold] = useState(false);
+  // Who waits to be told is told in any case.
+  const mayBeTold = decision === 'approve' && only !== undefined && only.source === 'request';
+
+  return (
+    <FormDialog<Done>
+      id="decide-dialog"
+      title={`${verb} ${whom(interests)}?`}
+      lead={lead(interests.length)}
+      submitText={verb}
+      isDanger={decision === 'remove' || decision === 'decline'}
+      send={() => {
+        if (decision === 'remove') return remove(applicationId, interests);
+        if (mayBeTold && isTold) return approveAndTell(applicationId, only.id);
+        return decideAll(applicationId, decision, interests);
+      }}
+      onDone={(done) => {
+        const { changed, refusal } = done;
+        if (refusal !== null) toast(`${count(changed)} of ${count(interests.length)} ${past}. ${refusal}`, 'bad');
+        else toast(`${interests.length === 1 ? whom(interests) : count(changed)} ${past}.`);
+        onDone(done);
+      }}
+      onClose={onClose}
+    >
+      {() =>
+        mayBeTold && <Checkbox id="decide-notify" label="Tell them by mail" isChecked={isTold} onChange={setIsTold} />
+      }
+    </FormDialog>
+  );
+}
+
+async function approveAndTell(applicationId: string, interestId: string): Promise<Outcome<Done>> {
+  const outcome = await ask(
+    api.POST('/api/applications/{id}/beta-interests/{interestId}/approve', {
+      params: { path: { id: applicationId, interestId } },
+      body: { notify: true },
+    }),
+  );
+  if (!outcome.ok) return outcome;
+  const { id, status } = outcome.data;
+  return { ok: true, data: { changed: 1, states: new Map([[id, status]]), refusal: null } };
+}
+
+async function decideAll(
+  applicationId: string,
+  decision: Exclude<Decision, 'remove'>,
+  interests: readonly Interest[],
+): Promise<Outcome<Done>> {
+  const states = new Map<string, Interest['status'] | null>();
+  let changed = 0;
+  let refusal: string | null = null;
+  for (let from = 0; from < interests.length; from += CALL_IDS) {
+    const ids = interests.slice(from, from + CALL_IDS).map(({ id }) => id);
+    const outcome = await ask(
+      api.POST('/api/applications/{id}/beta-interests/decide', {
+        params: { path: { id: applicationId } },
+        body: { decision, ids },
+      }),
+    );
+    if (!outcome.ok) return outcome;
+    changed += outcome.data.summary.changed;
+    for (const { id, status = null } of outcome.data.results) states.set(id, status);
+    refusal ??= outcome.data.results.find((result) => result.outcome === 'refused')?.message ?? null;
+  }
+  return { ok: true, data: { changed, states, refusal } };
+}
+
+/** One after the other; who is gone already is as good as removed. */
+async function remove(applicationId: string, interests: readonly Interest[]): Promise<Outcome<Done>> {
+  const states = new Map<string, null>();
+  let changed = 0;
+  for (const { id: interestId } of interests) {
+    const outcome = await ask(
+      api.DELETE('/api/applications/{id}/beta-interests/{interestId}', {
+        params: { path: { id: applicationId, interestId } },
+      }),
+    );
+    if (!outcome.ok && outcome.status !== 404)
+      return changed === 0 ? outcome : { ok: true, data: { changed, states, refusal: outcome.message } };
+    if (outcome.ok) changed += 1;
+    states.set(interestId, null);
+  }
+  return { ok: true, data: { changed, states, refusal: null } };
+}

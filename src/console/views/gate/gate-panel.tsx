@@ -1,0 +1,114 @@
+/** The gate: three choices, and what changing to one of them does. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Choice, ChooseOne } from '../../components/choices.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { counted } from '../../components/words.ts';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { useRights, useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+
+type GateValue = Schemas['SignInGate'];
+
+const GATES: readonly (Choice<GateValue> & { readonly label: string })[] = [
+  {
+    value: 'public',
+    label: 'Public',
+    detail: 'Anybody can sign in. Whoever comes for the first time becomes a user.',
+  },
+  {
+    value: 'private_beta',
+    label: 'Private beta',
+    detail:
+      'Only people approved on the allowlist, even if they were users before, and members of the workspace. Others can ask.',
+  },
+  {
+    value: 'closed',
+    label: 'Closed',
+    detail: 'Only people who are users already. Nobody new comes in.',
+  },
+];
+
+interface GatePanelProps extends ApplicationViewProps {
+  readonly counts: Schemas['BetaCounts'] | null;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
+  const { canWrite } = useRights();
+  const { reloadApplications } = useWorld();
+  const toast = useToast();
+  const { id, signinGate } = application;
+  const [chosen, setChosen] = useState(signinGate);
+  const [isAsked, setIsAsked] = useState(false);
+  const { label } = GATES.find(({ value }) => value === chosen) as (typeof GATES)[number];
+  return (
+    <Panel id="gate" title="Gate">
+      <ChooseOne
+        id="gate-choice"
+        label="Who can sign in"
+        choices={GATES}
+        chosen={chosen}
+        isDisabled={!canWrite}
+        onChange={setChosen}
+      />
+      <Action
+        id="change-gate"
+        look={chosen === signinGate ? 'small' : 'primary'}
+        isDisabled={chosen === signinGate}
+        onClick={() => setIsAsked(true)}
+      >
+        Change the gate
+      </Action>
+      {isAsked && (
+        <FormDialog
+          id="gate-dialog"
+          title={`${TITLES[chosen]} ${application.name}?`}
+          lead={consequenceOf(chosen, counts)}
+          submitText={
+            chosen === 'public' && (counts?.toldAtLaunch ?? 0) > 0
+              ? 'Open and tell them'
+              : `Set to ${label.toLowerCase()}`
+          }
+          isDanger={chosen === 'closed'}
+          send={() =>
+            ask(api.POST('/api/applications/{id}/signin-gate', { params: { path: { id } }, body: { gate: chosen } }))
+          }
+          onDone={async () => {
+            setIsAsked(false);
+            toast(`The gate is ${label.toLowerCase()} now.`);
+            await reloadApplications();
+            await onChanged();
+          }}
+          onClose={() => setIsAsked(false)}
+        >
+          {() => null}
+        </FormDialog>
+      )}
+    </Panel>
+  );
+}
+
+const TITLES: Readonly<Record<GateValue, string>> = {
+  public: 'Open',
+  private_beta: 'Begin a private beta of',
+  closed: 'Close',
+};
+
+function consequenceOf(gate: GateValue, counts: Schemas['BetaCounts'] | null): string {
+  switch (gate) {
+    case 'public': {
+      const told = counts?.toldAtLaunch ?? 0;
+      if (told === 0) return 'From the next sign-in on anybody can come in. Nobody is waiting to be told.';
+      return `From the next sign-in on anybody can come in. ${counted(told, 'person waits', 'people wait')} and will be told by mail, each once: as many an hour as the workspace may send. Mails that are sent cannot be taken back.`;
+    }
+    case 'private_beta': {
+      const approved = counts?.approved ?? 0;
+      return `From the next sign-in on only ${counted(approved, 'approved address', 'approved addresses')} and the members of the workspace come in. Everybody else, users of before included, sees the waitlist and can ask. Sessions that are open stay open, and nobody is mailed.`;
+    }
+    case 'closed':
+      return 'From the next sign-in on only people who are users already come in. The allowlist stays, and has no effect until you open again. Sessions that are open stay open, and nobody is mailed.';
+  }
+}

@@ -1,0 +1,77 @@
+/** Who may sign in: the gate, how requests are decided, and the list of those who asked. */
+import { useEffect, useRef } from 'preact/hooks';
+import { api, ask } from '../../api.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { PendingWork } from '../../components/pending-work.tsx';
+import { useLoaded } from '../../data.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import { useLiveEvents } from '../../shell/live.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { Allowlist, PAGE, useAllowlist } from './allowlist.tsx';
+import { GatePanel } from './gate-panel.tsx';
+import { PolicyPanel } from './policy-panel.tsx';
+
+/** Many records come at once when many are decided. */
+const SETTLE_MS = 400;
+
+export function Gate({ application }: ApplicationViewProps) {
+  const { canWrite } = useRights();
+  const { reloadApplications } = useWorld();
+  const path = { id: application.id };
+  const counts = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/beta-interests/counts', { params: { path } })),
+    [application.id],
+  );
+  const list = useAllowlist(application.id, canWrite);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+
+  async function refresh(): Promise<void> {
+    await Promise.all([counts.reload(), canWrite && list.reload()]);
+  }
+  /** Who has scrolled on keeps the place. */
+  const follow = () => ((list.items?.length ?? 0) > PAGE ? counts.reload() : refresh());
+  const latest = useRef(follow);
+  latest.current = follow;
+
+  useLiveEvents(({ kind }) => {
+    if (!kind.startsWith('beta.') && kind !== 'application.gate_changed') return;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      void latest.current();
+      if (kind === 'application.gate_changed' || kind === 'beta.policy_changed') void reloadApplications();
+    }, SETTLE_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  return (
+    <>
+      <PageHead
+        title="Gate and allowlist"
+        lead="Who may sign in to this application, and who is waiting to. What you change here counts from the very next sign-in on."
+      />
+      <PendingWork
+        application={application}
+        onDone={async () => {
+          await reloadApplications();
+          await refresh();
+        }}
+      />
+      <div class="panels gate-choices">
+        <GatePanel key={application.signinGate} application={application} counts={counts.data} onChanged={refresh} />
+        <PolicyPanel
+          key={application.betaRequestPolicy}
+          application={application}
+          pending={counts.data?.pending ?? null}
+          onChanged={refresh}
+        />
+      </div>
+      <Allowlist
+        application={application}
+        list={list}
+        counts={counts.data}
+        onChanged={refresh}
+        onDecided={counts.reload}
+      />
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+/** How requests to be let in are decided, and what becomes of those that wait. */
+import { useState } from 'preact/hooks';
+import { Checkbox } from '../../../pages/components/checkbox.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Choice, ChooseOne } from '../../components/choices.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { count, counted } from '../../components/words.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+
+type Policy = Schemas['BetaPolicy'];
+
+const POLICIES: readonly Choice<Policy>[] = [
+  { value: 'manual', label: 'Waits', detail: 'Requests stand on the allowlist until somebody decides.' },
+  { value: 'auto_accept', label: 'Comes in', detail: 'Whoever asks is approved at once.' },
+  {
+    value: 'auto_decline',
+    label: 'Is put off',
+    detail: 'Whoever asks is put on the list of those who are told when you open.',
+  },
+];
+
+interface PolicyPanelProps extends ApplicationViewProps {
+  /** Null until it is known. */
+  readonly pending: number | null;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProps) {
+  const { canWrite } = useRights();
+  const { reloadApplications } = useWorld();
+  const toast = useToast();
+  const { id, betaRequestPolicy, signinGate } = application;
+  const [chosen, setChosen] = useState(betaRequestPolicy);
+  const [isNotified, setIsNotified] = useState(true);
+  const [isAsked, setIsAsked] = useState(false);
+  const waiting = pending ?? 0;
+  return (
+    <Panel
+      id="policy"
+      title="New requests"
+      lead={signinGate === 'private_beta' ? undefined : 'Counts while the application is a private beta.'}
+    >
+      <ChooseOne
+        id="policy-choice"
+        label="Who asks to be let in"
+        choices={POLICIES}
+        chosen={chosen}
+        isDisabled={!canWrite}
+        onChange={setChosen}
+      />
+      <Action
+        id="change-policy"
+        look={chosen === betaRequestPolicy ? 'small' : 'primary'}
+        isDisabled={chosen === betaRequestPolicy}
+        onClick={() => setIsAsked(true)}
+      >
+        Change how requests are decided
+      </Action>
+      {isAsked && (
+        <FormDialog
+          id="policy-dialog"
+          title={TITLES[chosen]}
+          lead={consequenceOf(chosen, waiting)}
+          submitText={SUBMITS[chosen]}
+          send={() =>
+            ask(
+              api.POST('/api/applications/{id}/beta-policy', {
+                params: { path: { id } },
+                body: { policy: chosen, ...(chosen === 'auto_accept' && { notify: isNotified }) },
+              }),
+            )
+          }
+          onDone={async ({ decided }) => {
+            setIsAsked(false);
+            toast(decided > 0 ? `${counted(decided, 'request')} decided.` : 'New requests are decided so from now on.');
+            await reloadApplications();
+            await onChanged();
+          }}
+          onClose={() => setIsAsked(false)}
+        >
+          {() =>
+            chosen === 'auto_accept' &&
+            waiting > 0 && (
+              <Checkbox
+                id="policy-notify"
+                label={`Mail the ${counted(waiting, 'person', 'people')} who come in now`}
+                isChecked={isNotified}
+                onChange={setIsNotified}
+              />
+            )
+          }
+        </FormDialog>
+      )}
+    </Panel>
+  );
+}
+
+const TITLES: Readonly<Record<Policy, string>> = {
+  manual: 'Decide by hand?',
+  auto_accept: 'Let everybody in who asks?',
+  auto_decline: 'Put everybody off who asks?',
+};
+
+const SUBMITS: Readonly<Record<Policy, string>> = {
+  manual: 'Decide by hand',
+  auto_accept: 'Let everybody in',
+  auto_decline: 'Put everybody off',
+};
+
+function consequenceOf(policy: Policy, waiting: number): string {
+  const who = waiting === 1 ? 'The one request that waits' : `The ${count(waiting)} requests that wait`;
+  switch (policy) {
+    case 'manual':
+      return 'New requests wait on the allowlist until somebody decides. What was decided stays.';
+    case 'auto_accept':
+      return waiting === 0
+        ? 'Whoever asks is approved at once. Nobody waits now.'
+        : `Whoever asks is approved at once. ${who} now ${waiting === 1 ? 'is' : 'are'} approved with it.`;
+    case 'auto_decline':
+      return waiting === 0
+        ? 'Whoever asks is put on the list of those who are told when you open. Nobody waits now.'
+        : `Whoever asks is put on the list of those who are told when you open. ${who} now ${waiting === 1 ? 'is' : 'are'} put on it with it, and each person is told by mail that it is too early.`;
+  }
+}

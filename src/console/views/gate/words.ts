@@ -1,0 +1,62 @@
+/** The states of the allowlist and what can be decided, as the console says them. */
+import type { Schemas } from '../../api.ts';
+import type { Tone } from '../../components/status.tsx';
+import { counted } from '../../components/words.ts';
+
+export type Interest = Schemas['BetaInterest'];
+export type Decision = Schemas['BetaDecision'] | 'remove';
+
+export const BETA_STATUSES: Readonly<Record<Interest['status'], { readonly title: string; readonly tone: Tone }>> = {
+  pending: { title: 'Pending', tone: 'warn' },
+  approved: { title: 'Approved', tone: 'good' },
+  notify_when_public: { title: 'To be told', tone: 'calm' },
+  declined: { title: 'Declined', tone: 'bad' },
+};
+
+export const SOURCES: Readonly<Record<string, string>> = {
+  admin_add: 'Added here',
+  request: 'Asked to be let in',
+  notify: 'Asked to be told',
+};
+
+interface DecisionWords {
+  readonly verb: string;
+  readonly past: string;
+  /** What happens to them. */
+  readonly lead: (many: number) => string;
+}
+
+const they = (many: number, one: string, more: string) => (many === 1 ? one : more);
+
+export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
+  approve: {
+    verb: 'Approve',
+    past: 'approved',
+    lead: (many) =>
+      `${they(many, 'This person', 'They')} can sign in from now on. Who asked to be told is told by mail; others are not.`,
+  },
+  soft_decline: {
+    verb: 'Put off',
+    past: 'put off',
+    lead: (many) =>
+      `${they(many, 'This person is', 'They are')} told by mail, kindly, that it is too early, and again when you open.`,
+  },
+  decline: {
+    verb: 'Decline',
+    past: 'declined',
+    lead: (many) =>
+      `${they(many, 'This person cannot', 'They cannot')} sign in while this is a private beta, and ${they(many, 'is', 'are')} not mailed, now or when you open. You can still approve ${they(many, 'them', 'any of them')} later.`,
+  },
+  remove: {
+    verb: 'Remove',
+    past: 'removed',
+    lead: (many) =>
+      `${they(many, 'The address is', 'The addresses are')} taken off the list. ${they(many, 'It is', 'They are')} not mailed, and can ask anew. This cannot be undone.`,
+  },
+};
+
+/** "ada@example.com", "3 addresses". */
+export function whom(interests: readonly Interest[]): string {
+  const [first] = interests;
+  return interests.length === 1 && first ? first.email : counted(interests.length, 'address', 'addresses');
+}

@@ -1,0 +1,86 @@
+/** One role, scope or group: what it is called, who has it, and how it ends. */
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import type { Schemas } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Detail } from '../../components/list-detail.tsx';
+import { Time } from '../../components/time.tsx';
+import { useLocation } from 'wouter-preact';
+import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
+
+interface GrantDetailProps {
+  readonly application: Schemas['Application'];
+  readonly kind: GrantKind;
+  readonly grant: Schemas['Grant'];
+  readonly closeTo: string;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function GrantDetail({ application, kind, grant, closeTo, onChanged }: GrantDetailProps) {
+  const words = GRANT_WORDS[kind];
+  const calls = grantCalls(kind, application.id);
+  const report = useReport();
+  const [, navigate] = useLocation();
+  const [isRemovalAsked, setIsRemovalAsked] = useState(false);
+
+  async function toggleDefault(): Promise<void> {
+    const outcome = await calls.update(grant.id, { isDefault: !grant.isDefault }, false);
+    if (report(outcome, grant.isDefault ? 'New people no longer get it.' : 'Everybody new gets it from now on.'))
+      await onChanged();
+  }
+
+  return (
+    <Detail
+      title={<span dir="auto">{grant.name}</span>}
+      subtitle={<Copyable value={grant.slug} label="slug" />}
+      closeTo={closeTo}
+      actions={
+        <>
+          <Action onClick={toggleDefault}>
+            {grant.isDefault ? 'Stop giving it to everybody new' : 'Give it to everybody new'}
+          </Action>
+          <Action look="danger" id="delete-grant" onClick={() => setIsRemovalAsked(true)}>
+            Delete
+          </Action>
+        </>
+      }
+    >
+      <Facts
+        of={[
+          ['Description', grant.description],
+          ['Given to', grant.isDefault ? 'Everybody new' : 'By hand, import or API'],
+          words.parameter !== null && [
+            'People',
+            <Link
+              href={`${addresses.application(application.id, 'users')}?${words.parameter}=${encodeURIComponent(grant.slug)}`}
+            >
+              Show who has it
+            </Link>,
+          ],
+          ['Created', <Time at={grant.createdAt} />],
+          ['Changed', <Time at={grant.updatedAt} />],
+        ]}
+      />
+      {isRemovalAsked && (
+        <DangerDialog
+          id="delete-grant-dialog"
+          title={`Delete the ${words.one} ${grant.slug}?`}
+          lead="Whoever has it loses it at once, and every verification shows it. This cannot be undone."
+          confirmText={`Delete ${words.one}`}
+          nameToType={grant.slug}
+          send={() => calls.remove(grant.id, true)}
+          onDone={() => {
+            setIsRemovalAsked(false);
+            navigate(closeTo);
+            void onChanged();
+          }}
+          onClose={() => setIsRemovalAsked(false)}
+        />
+      )}
+    </Detail>
+  );
+}

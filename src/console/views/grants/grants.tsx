@@ -1,0 +1,102 @@
+/** Roles, scopes and groups: three lists of one kind, each with its own words. */
+import { Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { addresses, useFilters, withSearch } from '../../address.ts';
+import type { Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed } from '../../data.ts';
+import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import { GrantDetail } from './grant-detail.tsx';
+import { GrantForm } from './grant-form.tsx';
+import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
+
+type Grant = Schemas['Grant'];
+
+const COLUMNS: readonly Column<Grant>[] = [
+  { key: 'slug', title: 'Slug', render: ({ slug }) => <code>{slug}</code> },
+  { key: 'name', title: 'Name', render: ({ name }) => <span dir="auto">{name}</span> },
+  {
+    key: 'default',
+    title: 'Given to',
+    render: ({ isDefault }) => (isDefault ? 'Everybody new' : 'By hand'),
+    isExtra: true,
+  },
+  { key: 'updated', title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} />, isExtra: true },
+];
+
+export function Grants({ application, kind }: ApplicationViewProps & { readonly kind: GrantKind }) {
+  const words = GRANT_WORDS[kind];
+  const calls = grantCalls(kind, application.id);
+  const search = useSearch();
+  const [open] = useOpen();
+  const [filters, setFilters] = useFilters(['new']);
+  const [isPressed, setIsPressed] = useState(false);
+  const isAsked = isPressed || filters.new !== undefined;
+  const list = useListed<Grant>((cursor) => calls.list(cursor), [application.id, kind]);
+  const listAddress = withSearch(addresses.application(application.id, kind), search);
+  const opened = list.items?.find(({ id }) => id === open);
+
+  function close(): void {
+    setIsPressed(false);
+    if (filters.new) setFilters({ new: undefined }, true);
+  }
+
+  const add = (
+    <Action id="add-grant" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsPressed(true)}>
+      {words.add}
+    </Action>
+  );
+  return (
+    <>
+      <PageHead title={words.title} lead={words.lead} actions={add} />
+      <ListDetail
+        list={
+          <DataTable
+            id="grants"
+            label={words.title}
+            list={list}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => withSearch(addresses.application(application.id, kind, id), search)}
+            open={open}
+            empty={
+              <Empty title={words.emptyTitle} action={add}>
+                {words.emptyLead}
+              </Empty>
+            }
+          />
+        }
+        detail={
+          opened && (
+            <GrantDetail
+              key={opened.id}
+              application={application}
+              kind={kind}
+              grant={opened}
+              closeTo={listAddress}
+              onChanged={list.reload}
+            />
+          )
+        }
+      />
+      {isAsked && (
+        <GrantForm
+          kind={kind}
+          send={calls.create}
+          onDone={() => {
+            close();
+            void list.reload();
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/** How the instance is: what needs attention first, then what it is made of, what waits, and what it is set to. */
+import { api, ask } from '../../api.ts';
+import { Empty } from '../../components/empty.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import { DatabasePanel, InstancePanel, QueuesPanel } from './instance-panels.tsx';
+import { MailPanel, MailTest } from './mail-panel.tsx';
+import { SettingsTable } from './settings-table.tsx';
+import { Warnings } from './warnings.tsx';
+
+const EVERY_MS = 10_000;
+
+export function Health() {
+  const { isOwner, canWrite } = useRights();
+  if (isOwner) return <OwnersHealth />;
+  return (
+    <>
+      <PageHead title="Instance health" />
+      <Empty title="Only owners see this">
+        Version, mail and settings of the instance are shown to owners. An owner of the workspace can look here for you.
+      </Empty>
+      {canWrite && (
+        <div class="after-empty">
+          <Panel id="mail" title="Mail" lead="Whether mail goes out can be tried by admins as well.">
+            <MailTest />
+          </Panel>
+        </div>
+      )}
+    </>
+  );
+}
+
+function OwnersHealth() {
+  const { workspace } = useWorld();
+  const { data, failure, reload } = useLoaded(
+    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
+    [workspace.id],
+  );
+  useEvery(EVERY_MS, reload);
+
+  return (
+    <>
+      <PageHead title="Instance health" lead="The server that all workspaces share." />
+      {!data && failure && <FailureNote failure={failure} onRetry={reload} />}
+      {!data && !failure && <div class="skeleton title" aria-busy="true" />}
+      {data && (
+        <>
+          {data.warnings && <Warnings of={data.warnings} />}
+          {!data.isOperator && (
+            <p class="note in-view" id="not-operator">
+              Settings, database and queues are shown to the owners of the instance’s first workspace, who run it.
+            </p>
+          )}
+          <div class="panels health-panels">
+            <div>
+              <InstancePanel health={data} />
+              {data.database && <DatabasePanel database={data.database} engine={data.engine} />}
+            </div>
+            <div>
+              <MailPanel mail={data.mail} isOperator={data.isOperator} />
+              {data.queues && <QueuesPanel queues={data.queues} />}
+            </div>
+          </div>
+          {data.settings && <SettingsTable settings={data.settings} />}
+        </>
+      )}
+    </>
+  );
+}

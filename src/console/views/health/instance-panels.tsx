@@ -1,0 +1,70 @@
+/** The instance itself, its database, and what waits to be done. */
+import type { Schemas } from '../../api.ts';
+import { Copyable } from '../../components/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Time } from '../../components/time.tsx';
+import { bytes, count, duration } from '../../components/words.ts';
+
+const MODE_WORDS: Readonly<Record<Schemas['InstanceMode'], string>> = {
+  normal: 'Normal',
+  dev: 'Development',
+  ephemeral: 'Ephemeral: everything is gone when it stops',
+};
+
+export function InstancePanel({ health }: { readonly health: Schemas['InstanceHealth'] }) {
+  const { version, startedAt, uptimeSeconds, mode, baseUrl } = health;
+  return (
+    <Panel id="instance" title="Instance">
+      <Facts
+        of={[
+          ['Version', version],
+          ['Base URL', <Copyable value={baseUrl} label="base URL" />],
+          ['Mode', MODE_WORDS[mode]],
+          ['Up for', duration(uptimeSeconds)],
+          ['Started', <Time at={startedAt} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+interface DatabasePanelProps {
+  readonly database: Schemas['InstanceDatabase'];
+  readonly engine: string;
+}
+
+export function DatabasePanel({ database, engine }: DatabasePanelProps) {
+  return (
+    <Panel id="database" title="Database">
+      <Facts
+        of={[
+          ['Engine', engine === 'sqlite' ? 'SQLite' : engine],
+          ['Size', bytes(database.bytes)],
+          ['Log (WAL)', bytes(database.walBytes)],
+          database.freeBytes !== null && ['Free on its disk', bytes(database.freeBytes)],
+          ['Schema version', count(database.schemaVersion)],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+export function QueuesPanel({ queues }: { readonly queues: Schemas['InstanceQueues'] }) {
+  const { changes, mailsQueued, deliveriesQueued, deliveriesHeld, longWork } = queues;
+  return (
+    <Panel id="queues" title="Waiting">
+      <Facts
+        of={[
+          ['Changes', count(changes)],
+          ['Mails with codes', count(mailsQueued.code)],
+          ['Notices', count(mailsQueued.notice)],
+          ['Mails to many', count(mailsQueued.bulk)],
+          ['Webhooks, due', count(deliveriesQueued)],
+          ['Webhooks, held', count(deliveriesHeld)],
+          ['Long work', count(longWork)],
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,98 @@
+/** Where a file is dropped or chosen, and what may be in it. */
+import { FileUp } from 'lucide';
+import { useRef, useState } from 'preact/hooks';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { Action } from '../../components/action.tsx';
+import { saveCsv } from '../../csv.ts';
+import { useRights } from '../../rights.tsx';
+import { readTable, type Table, UnreadableFile } from './read-table.ts';
+
+export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }) {
+  const { whyNot } = useRights();
+  const chooser = useRef<HTMLInputElement>(null);
+  const [isOver, setIsOver] = useState(false);
+  const [isReading, setIsReading] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function read(file: File | undefined): Promise<void> {
+    if (!file) return;
+    setProblem(null);
+    setIsReading(true);
+    try {
+      onRead(await readTable(file));
+    } catch (error) {
+      if (!(error instanceof UnreadableFile)) throw error;
+      setProblem(error.message);
+    } finally {
+      setIsReading(false);
+    }
+  }
+
+  return (
+    <>
+      <div
+        class="drop-zone"
+        id="drop-zone"
+        data-over={isOver ? '' : undefined}
+        aria-busy={isReading ? 'true' : undefined}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setIsOver(true);
+        }}
+        onDragLeave={() => setIsOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setIsOver(false);
+          void read(event.dataTransfer?.files[0]);
+        }}
+      >
+        <Icon of={FileUp} size={24} />
+        <h2>{isReading ? 'Reading the file' : 'Drop a CSV or JSON file here'}</h2>
+        <p class="fine">
+          Up to 20 MiB and 100,000 rows. You will see what it holds before anything is sent.
+          {whyNot && ' Only admins and owners can send it.'}
+        </p>
+        <div class="drop-actions">
+          <Action id="choose-file" look="primary" needs="nothing" onClick={() => chooser.current?.click()}>
+            Choose a file
+          </Action>
+          <Action id="example-file" needs="nothing" onClick={() => saveCsv('users-example.csv', EXAMPLE)}>
+            Download an example
+          </Action>
+        </div>
+        <input
+          class="visually-hidden"
+          id="import-file"
+          type="file"
+          ref={chooser}
+          accept=".csv,.tsv,.txt,.json,text/csv,application/json"
+          tabIndex={-1}
+          aria-label="File with users"
+          onChange={({ currentTarget }) => {
+            void read(currentTarget.files?.[0]);
+            currentTarget.value = '';
+          }}
+        />
+      </div>
+      <p class="field-error" role="alert" id="file-problem">
+        {problem}
+      </p>
+    </>
+  );
+}
+
+const EXAMPLE = [
+  ['email', 'given name', 'family name', 'username', 'roles', 'groups', 'scopes', 'locale', 'timezone', 'languages'],
+  [
+    'ada@example.com',
+    'Ada',
+    'Lovelace',
+    'ada',
+    'user;developer',
+    'london-office',
+    '',
+    'en-GB',
+    'Europe/London',
+    'en:NATIVE;fr:FLUENT',
+  ],
+];

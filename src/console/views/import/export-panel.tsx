@@ -1,0 +1,122 @@
+/** Users as a file: whom, in which form, and how far it is. */
+import { Download } from 'lucide';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { useFilters } from '../../address.ts';
+import { api, ask } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { ChooseOne } from '../../components/choices.tsx';
+import { Filter } from '../../components/filters.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Progress } from '../../components/progress.tsx';
+import { counted } from '../../components/words.ts';
+import { saveFile } from '../../csv.ts';
+import { useLoaded } from '../../data.ts';
+import { useRights } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { STATUSES } from '../users/statuses.ts';
+import { type ExportFormat, exportUsers } from './export-users.ts';
+
+const SLUGS = 200;
+
+export function ExportPanel({ application }: ApplicationViewProps) {
+  const { canWrite } = useRights();
+  const report = useReport();
+  const toast = useToast();
+  const [filters, setFilters] = useFilters(['status', 'role', 'membership']);
+  const [format, setFormat] = useState<ExportFormat>('csv');
+  const [done, setDone] = useState<number | null>(null);
+  const work = useRef<AbortController | null>(null);
+  useEffect(() => () => work.current?.abort(), []);
+  const slugs = { params: { path: { id: application.id }, query: { limit: SLUGS } } };
+  const roles = useLoaded(() => ask(api.GET('/api/applications/{id}/roles', slugs)), [application.id]);
+  const groups = useLoaded(() => ask(api.GET('/api/applications/{id}/memberships', slugs)), [application.id]);
+
+  async function start(): Promise<void> {
+    const controller = new AbortController();
+    work.current = controller;
+    setDone(0);
+    const outcome = await exportUsers({
+      applicationId: application.id,
+      format,
+      filters,
+      hasProfiles: canWrite,
+      signal: controller.signal,
+      onProgress: setDone,
+    });
+    setDone(null);
+    if (!report(outcome) || outcome.data === null) return;
+    const { type, parts, count } = outcome.data;
+    toast(`${counted(count, 'user')} exported.`);
+    saveFile(`${application.slug}-users-${new Date().toISOString().slice(0, 10)}.${format}`, type, parts);
+  }
+
+  return (
+    <Panel
+      id="export"
+      title="What the file holds"
+      lead={
+        canWrite
+          ? 'With names, language, time zone and languages. Addresses and companies are never exported.'
+          : 'Names and the rest of the profile are exported for admins and owners alone; for you, everything else.'
+      }
+    >
+      <div class="toolbar">
+        <Filter
+          id="export-status"
+          label="Status"
+          any="Any status"
+          value={filters.status}
+          choices={Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }))}
+          onChoose={(status) => setFilters({ status })}
+        />
+        <Filter
+          id="export-role"
+          label="Role"
+          any="Any role"
+          value={filters.role}
+          choices={(roles.data?.items ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
+          onChoose={(role) => setFilters({ role })}
+        />
+        <Filter
+          id="export-group"
+          label="Group"
+          any="Any group"
+          value={filters.membership}
+          choices={(groups.data?.items ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
+          onChoose={(membership) => setFilters({ membership })}
+        />
+      </div>
+      <ChooseOne
+        id="export-format"
+        label="As"
+        isDisabled={done !== null}
+        choices={[
+          { value: 'csv', label: 'CSV', detail: 'For spreadsheets. No cell can be carried out as a formula.' },
+          { value: 'json', label: 'JSON', detail: 'As the API gives them, in one list.' },
+        ]}
+        chosen={format}
+        onChange={setFormat}
+      />
+      {done === null ? (
+        <Action
+          id="start-export"
+          look="primary"
+          needs="nothing"
+          icon={<Icon of={Download} size={16} />}
+          onClick={() => void start()}
+        >
+          Export
+        </Action>
+      ) : (
+        <>
+          <Progress label="Reading users" done={done} total={null} />
+          <Action id="stop-export" needs="nothing" onClick={() => work.current?.abort()}>
+            Stop
+          </Action>
+        </>
+      )}
+    </Panel>
+  );
+}

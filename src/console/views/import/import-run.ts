@@ -1,0 +1,234 @@
+/**
+ * An import that is under way: call after call, until it is done, paused or refused. It belongs to the page, not to the view, so
+ * that one can look elsewhere meanwhile and come back; whoever leaves the page is asked.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import { api, ask, type Failure, type Schemas } from '../../api.ts';
+import { pause, WAIT_SECONDS } from '../../read-all.ts';
+import { type Candidate, type ImportRow, withoutUsername } from './candidates.ts';
+
+type Result = Schemas['ImportResult']['results'][number];
+export type ReportOutcome = Result['outcome'] | 'not_sent';
+
+export interface ReportRow {
+  readonly line: number;
+  readonly email: string;
+  readonly outcome: ReportOutcome;
+  readonly userId: string | null;
+  /** The API's word for why it was skipped. */
+  readonly error: string | null;
+  readonly why: string | null;
+}
+
+/** `waiting`: for as long as the server asks to. `failed`: can be gone on with. */
+export type RunState = 'running' | 'waiting' | 'paused' | 'failed' | 'stopped' | 'done';
+
+export interface ImportRun {
+  readonly fileName: string;
+  readonly state: RunState;
+  /** Rows that were sent, of those to be sent. */
+  readonly done: number;
+  readonly total: number;
+  readonly counts: Readonly<Record<ReportOutcome, number>>;
+  /** In the order of the file. */
+  readonly report: readonly ReportRow[];
+  readonly unknownSlugs: Readonly<Record<'roles' | 'scopes' | 'memberships', readonly string[]>>;
+  readonly failure: Failure | null;
+  /** Epoch milliseconds; while it waits. */
+  readonly waitsUntil: number | null;
+  pause(): void;
+  goOn(): void;
+  stop(): void;
+}
+
+interface ImportPlan {
+  readonly applicationId: string;
+  readonly fileName: string;
+  readonly candidates: readonly Candidate[];
+  /** Usernames that are left out of their rows. */
+  readonly withheldUsernames: ReadonlySet<string>;
+}
+
+const CALL_ROWS = 500;
+/** The server takes 1 MiB. */
+const CALL_BYTES = 900 * 1024;
+
+const runs = new Map<string, ImportRun>();
+const listeners = new Set<() => void>();
+
+/** The run of an application; null where there is none. */
+export function useImportRun(applicationId: string): ImportRun | null {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    const listener = () => setTurn((turn) => turn + 1);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return runs.get(applicationId) ?? null;
+}
+
+export function forgetImportRun(applicationId: string): void {
+  runs.delete(applicationId);
+  announce();
+}
+
+function announce(): void {
+  const isUnfinished = [...runs.values()].some(({ state }) => state !== 'done' && state !== 'stopped');
+  if (isUnfinished) addEventListener('beforeunload', askToStay);
+  else removeEventListener('beforeunload', askToStay);
+  for (const listener of listeners) listener();
+}
+
+function askToStay(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+export function startImport({ applicationId, fileName, candidates, withheldUsernames }: ImportPlan): void {
+  const encoder = new TextEncoder();
+  const report = candidates.map(({ line, email, problem }): ReportRow => ({
+    line,
+    email,
+    outcome: problem === null ? 'not_sent' : 'skipped',
+    userId: null,
+    error: problem === null ? null : 'not_sendable',
+    why: problem,
+  }));
+  /** Places in the file of what is still to be sent. */
+  let left = candidates.flatMap(({ problem }, place) => (problem === null ? [place] : []));
+  const unknown = { roles: new Set<string>(), scopes: new Set<string>(), memberships: new Set<string>() };
+  const counts = { created: 0, linked: 0, already_member: 0, skipped: 0, not_sent: 0 };
+  for (const { outcome } of report) counts[outcome] += 1;
+  let wish: 'run' | 'pause' | 'stop' = 'run';
+  let resting = new AbortController();
+  let run: ImportRun = {
+    fileName,
+    state: 'running',
+    done: 0,
+    total: left.length,
+    counts,
+    report,
+    unknownSlugs: { roles: [], scopes: [], memberships: [] },
+    failure: null,
+    waitsUntil: null,
+    pause() {
+      wish = 'pause';
+      resting.abort();
+    },
+    goOn() {
+      wish = 'run';
+      if (run.state === 'paused' || run.state === 'failed') void work();
+    },
+    stop() {
+      wish = 'stop';
+      resting.abort();
+      if (run.state === 'paused' || run.state === 'failed') show({ state: 'stopped', failure: null });
+    },
+  };
+
+  function show(change: Partial<ImportRun>): void {
+    run = { ...run, ...change };
+    runs.set(applicationId, run);
+    announce();
+  }
+
+  function rowAt(place: number): ImportRow {
+    const { row } = candidates[place] as Candidate;
+    return withheldUsernames.has(row.profile?.username ?? '') ? withoutUsername(row) : row;
+  }
+
+  /** As many as one call takes. */
+  function nextCall(): { places: number[]; users: ImportRow[] } {
+    const places: number[] = [];
+    const users: ImportRow[] = [];
+    let bytes = 0;
+    for (const place of left.slice(0, CALL_ROWS)) {
+      const row = rowAt(place);
+      bytes += encoder.encode(JSON.stringify(row)).length + 1;
+      if (bytes > CALL_BYTES && users.length > 0) break;
+      places.push(place);
+      users.push(row);
+    }
+    return { places, users };
+  }
+
+  function settle(place: number, result: Omit<ReportRow, 'line' | 'email'>): void {
+    const row = report[place] as ReportRow;
+    counts[row.outcome] -= 1;
+    counts[result.outcome] += 1;
+    report[place] = { ...row, ...result };
+  }
+
+  function take(places: readonly number[], { results, unknownSlugs }: Schemas['ImportResult']): void {
+    places.forEach((place, index) => {
+      const { outcome, userId, error = null } = results[index] as Result;
+      settle(place, { outcome, userId, error, why: error === null ? null : whyOf(error) });
+    });
+    for (const kind of ['roles', 'scopes', 'memberships'] as const)
+      for (const slug of unknownSlugs[kind]) unknown[kind].add(slug);
+    left = left.slice(places.length);
+  }
+
+  /** Leaves out the rows that made the server refuse the whole call. @returns whether there were any. */
+  function leaveOut(places: readonly number[], fields: Failure['fields']): boolean {
+    const refused = new Map<number, string>();
+    for (const { path, message } of fields) {
+      const place = places[Number(/^users\.(\d+)\b/.exec(path)?.[1])];
+      if (place !== undefined) refused.set(place, message);
+    }
+    for (const [place, why] of refused)
+      settle(place, { outcome: 'skipped', userId: null, error: 'invalid_request', why });
+    left = left.filter((place) => !refused.has(place));
+    return refused.size > 0;
+  }
+
+  async function work(): Promise<void> {
+    show({ state: 'running', failure: null });
+    while (left.length > 0) {
+      if (wish !== 'run') return show({ state: wish === 'pause' ? 'paused' : 'stopped' });
+      const { places, users } = nextCall();
+      const outcome = await ask(
+        api.POST('/api/applications/{id}/users/bulk', { params: { path: { id: applicationId } }, body: { users } }),
+      );
+      if (outcome.ok) take(places, outcome.data);
+      else if (outcome.status === 429) await wait(outcome.retryAfterSeconds ?? WAIT_SECONDS);
+      else if (outcome.status !== 400 || !leaveOut(places, outcome.fields))
+        return show({ state: 'failed', failure: outcome });
+      show({
+        state: 'running',
+        waitsUntil: null,
+        done: run.total - left.length,
+        unknownSlugs: {
+          roles: [...unknown.roles],
+          scopes: [...unknown.scopes],
+          memberships: [...unknown.memberships],
+        },
+      });
+    }
+    show({ state: 'done' });
+  }
+
+  /** As long as the server asks for, or until somebody wants otherwise. */
+  async function wait(seconds: number): Promise<void> {
+    resting = new AbortController();
+    show({ state: 'waiting', waitsUntil: Date.now() + seconds * 1000 });
+    await pause(seconds, resting.signal);
+  }
+
+  void work();
+}
+
+const WHYS: Readonly<Record<string, string>> = {
+  email_invalid: 'This is no valid e-mail address.',
+  username_invalid: 'The username cannot be used: 3 to 30 of a-z, 0-9, dot, hyphen and underscore, from a letter on.',
+  user_deleted: 'The account was deleted; restore it first.',
+  email_archived: 'The address belonged to an account before, which has another one now.',
+  name_invalid: 'A name cannot be used: one line of at most 100 characters.',
+  locale_invalid: 'The language of pages is no language tag, such as de-AT.',
+  timezone_invalid: 'The time zone is none, such as Europe/Vienna.',
+  language_invalid: 'A language is no language tag, such as de.',
+};
+
+function whyOf(error: string): string {
+  const [code = '', name] = error.split(':');
+  return code === 'username_taken' ? `The username ${name} is taken.` : (WHYS[code] ?? error);
+}

@@ -1,0 +1,125 @@
+/** A CSV or JSON file as a table of texts, whatever its encoding, its separator or its nesting. */
+import { unguarded } from '../../csv.ts';
+
+const MAX_MEBIBYTES = 20;
+const MAX_BYTES = MAX_MEBIBYTES * 1024 * 1024;
+const MAX_ROWS = 100_000;
+
+export interface TableRow {
+  /** Where it stands in the file: the row of a spreadsheet, or the entry of a list from 1 on. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+export interface Table {
+  readonly fileName: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly TableRow[];
+  /** What had to be assumed about the file. */
+  readonly note: string | null;
+}
+
+/** Why a file cannot be read, in a sentence for whoever chose it. */
+export class UnreadableFile extends Error {}
+
+/** @throws {UnreadableFile} */
+export async function readTable(file: File): Promise<Table> {
+  if (file.size > MAX_BYTES) throw new UnreadableFile(`The file is larger than ${MAX_MEBIBYTES} MiB. Split it in two.`);
+  const { text, note } = decode(new Uint8Array(await file.arrayBuffer()));
+  const isJson = /\.json$/i.test(file.name) || /^\s*[[{]/.test(text.slice(0, 100));
+  const { columns, rows } = isJson ? readJson(text) : await readCsv(text);
+  if (rows.length === 0) throw new UnreadableFile('There is no row in this file.');
+  if (rows.length > MAX_ROWS)
+    throw new UnreadableFile(
+      `The file has more than ${MAX_ROWS.toLocaleString('en')} rows. Split it; parts can be imported one after the other.`,
+    );
+  return { fileName: file.name, columns, rows, note };
+}
+
+/** Spreadsheets save in UTF-8, in UTF-16, or in what Windows wrote before. */
+function decode(bytes: Uint8Array): { text: string; note: string | null } {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), note: null };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), note: null };
+  } catch {
+    const note = 'The file is not in UTF-8; it was read as Windows-1252. Look whether letters with accents are right.';
+    return { text: new TextDecoder('windows-1252').decode(bytes), note };
+  }
+}
+
+type Read = Pick<Table, 'columns' | 'rows'>;
+
+async function readCsv(text: string): Promise<Read> {
+  const { default: Papa } = await import('papaparse');
+  // One for the head, and one by which it is seen that there are too many.
+  const { data } = Papa.parse<string[]>(text, { preview: MAX_ROWS + 2 });
+  const head = data[0] ?? [];
+  // Where an address stands in the first row, nobody gave the columns names.
+  const hasHead = !head.some((cell) => cell.includes('@'));
+  const width = data.reduce((most, { length }) => Math.max(most, length), 0);
+  const columns = Array.from(
+    { length: width },
+    (_, index) => (hasHead && head[index]?.trim()) || `Column ${index + 1}`,
+  );
+  const rows: TableRow[] = [];
+  data.forEach((cells, index) => {
+    if ((index === 0 && hasHead) || cells.every((cell) => cell.trim() === '')) return;
+    rows.push({ line: index + 1, cells: cells.map((cell) => unguarded(cell.trim())) });
+  });
+  return { columns, rows };
+}
+
+function readJson(text: string): Read {
+  const entries = entriesOf(parsed(text));
+  const columns: string[] = [];
+  const places = new Map<string, number>();
+  const rows = entries.map((entry, index): TableRow => {
+    const cells: string[] = [];
+    for (const [name, value] of flatten(entry)) {
+      let place = places.get(name);
+      if (place === undefined) {
+        places.set(name, (place = columns.length));
+        columns.push(name);
+      }
+      cells[place] = value;
+    }
+    return { line: index + 1, cells };
+  });
+  return { columns, rows };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UnreadableFile('The file begins like JSON, but is not. A list of objects is expected.');
+  }
+}
+
+/** A list, or an object with one list in it, as an API answers. */
+function entriesOf(value: unknown): object[] {
+  const list = Array.isArray(value) ? value : isObject(value) ? Object.values(value).find(Array.isArray) : undefined;
+  if (!list || !list.every(isObject))
+    throw new UnreadableFile('A list of objects is expected, such as [{ "email": "ada@example.com" }].');
+  return list;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Objects within are spread out; a list becomes one text. */
+function* flatten(entry: object): Generator<[name: string, value: string]> {
+  for (const [name, value] of Object.entries(entry)) {
+    if (isObject(value)) yield* flatten(value);
+    else if (Array.isArray(value)) yield [name, value.map(itemText).filter(Boolean).join(';')];
+    else yield [name, value === null || value === undefined ? '' : String(value).trim()];
+  }
+}
+
+function itemText(item: unknown): string {
+  if (!isObject(item)) return String(item ?? '');
+  const { code, level, slug, name } = item as Partial<Record<string, unknown>>;
+  if (typeof code === 'string') return typeof level === 'string' ? `${code}:${level}` : code;
+  return String(slug ?? name ?? '');
+}

@@ -1,0 +1,36 @@
+/** Which usernames of a file can be had; writes nothing. */
+import { api, ask, type Outcome } from '../../api.ts';
+import { pause, WAIT_SECONDS } from '../../read-all.ts';
+
+const CALL_NAMES = 500;
+
+/** By the name as it stands in the file. */
+export type UsernameVerdicts = ReadonlyMap<string, 'available' | 'taken' | 'format_invalid'>;
+
+/** @param onProgress how many have been looked up. @returns as far as it came where it is stopped. */
+export async function checkUsernames(
+  applicationId: string,
+  names: readonly string[],
+  onProgress: (done: number) => void,
+  signal: AbortSignal,
+): Promise<Outcome<UsernameVerdicts>> {
+  const verdicts = new Map<string, 'available' | 'taken' | 'format_invalid'>();
+  let done = 0;
+  while (done < names.length) {
+    const usernames = names.slice(done, done + CALL_NAMES);
+    const outcome = await ask(
+      api.POST('/api/applications/{id}/usernames/check', {
+        params: { path: { id: applicationId } },
+        body: { usernames },
+      }),
+    );
+    if (outcome.ok) {
+      for (const { input, status } of outcome.data.results) verdicts.set(input, status);
+      done += usernames.length;
+      onProgress(done);
+    } else if (outcome.status === 429) await pause(outcome.retryAfterSeconds ?? WAIT_SECONDS, signal);
+    else return outcome;
+    if (signal.aborted) break;
+  }
+  return { ok: true, data: verdicts };
+}

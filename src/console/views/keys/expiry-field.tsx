@@ -1,0 +1,73 @@
+/** When a key ends by itself: not at all, after some days, or with a day that is chosen. */
+import { Select } from '../../../pages/components/select-field.tsx';
+import { describedBy, FieldFrame } from '../../../pages/components/field.tsx';
+import { exactTime } from '../../components/words.ts';
+
+export interface Expiry {
+  /** A number of days, or one of the words. */
+  readonly choice: string;
+  /** Of `date`, as the field gives it: 2027-01-31. */
+  readonly date: string;
+}
+
+const DAY_MS = 86_400_000;
+const DAYS = ['30', '90', '365'];
+
+export const NEVER: Expiry = { choice: 'never', date: '' };
+export const AS_IT_IS: Expiry = { choice: 'keep', date: '' };
+
+/** As the API takes it: null for never, undefined for as it is; a day that was not given is one that the API refuses. */
+export function expiryTime({ choice, date }: Expiry, now = Date.now()): string | null | undefined {
+  if (choice === 'keep') return undefined;
+  if (choice === 'never') return null;
+  if (choice !== 'date') return new Date(now + Number(choice) * DAY_MS).toISOString();
+  const end = new Date(`${date}T23:59:59`);
+  return Number.isNaN(end.getTime()) ? '' : end.toISOString();
+}
+
+interface ExpiryFieldProps {
+  readonly expiry: Expiry;
+  /** The end that the key has; left out for one that is being made. */
+  readonly present?: string | null;
+  readonly error: string | null;
+  readonly onChange: (expiry: Expiry) => void;
+}
+
+export function ExpiryField({ expiry, present, error, onChange }: ExpiryFieldProps) {
+  const time = expiryTime(expiry);
+  const hint = time ? `Refused from ${exactTime(time)} on.` : undefined;
+  const isDate = expiry.choice === 'date';
+  const keep =
+    present === undefined
+      ? []
+      : [{ value: 'keep', label: present === null ? 'As it is: never' : `As it is: ${exactTime(present)}` }];
+  return (
+    <FieldFrame id="key-expiry" label="Expires" hint={hint} error={error}>
+      <div class={isDate ? 'pair' : undefined}>
+        <Select
+          id="key-expiry"
+          value={expiry.choice}
+          describedBy={describedBy('key-expiry', hint)}
+          isInvalid={error !== null && !isDate}
+          choices={[
+            ...keep,
+            ...(present === null ? [] : [{ value: 'never', label: 'Never' }]),
+            ...DAYS.map((days) => ({ value: days, label: `In ${days} days` })),
+            { value: 'date', label: 'At the end of a day' },
+          ]}
+          onChoose={(choice) => onChange({ ...expiry, choice })}
+        />
+        {isDate && (
+          <input
+            id="key-expiry-date"
+            type="date"
+            aria-label="Last day"
+            value={expiry.date}
+            aria-invalid={error ? 'true' : undefined}
+            onInput={({ currentTarget }) => onChange({ ...expiry, date: currentTarget.value })}
+          />
+        )}
+      </div>
+    </FieldFrame>
+  );
+}

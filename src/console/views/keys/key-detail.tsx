@@ -1,0 +1,225 @@
+/** One key: what it may do, what it has used, what it was rotated to, and how it ends. */
+import { useEffect, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { Action } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { dayOf, exactTime } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useWorld } from '../../rights.tsx';
+import type { Key, KeyCalls } from './key-calls.ts';
+import { ACCESS_WORDS, isLive, sourceWords, KEY_STATE_WORDS, stateOf } from './key-state.ts';
+import { Usage } from './usage.tsx';
+
+export type KeyAct = 'change' | 'rotate' | 'revoke';
+
+interface KeyDetailProps {
+  readonly id: string;
+  readonly calls: KeyCalls;
+  /** Those in the list: one that this key has taken the place of may be among them. */
+  readonly known: readonly Key[];
+  /** Another number after each change. */
+  readonly turn: number;
+  readonly hrefOf: (id: string) => string;
+  readonly closeTo: string;
+  readonly onAct: (act: KeyAct, key: Key) => void;
+}
+
+/** What is used of the limits is asked for again so often. */
+const REFRESH_MS = 10_000;
+
+export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: KeyDetailProps) {
+  const loaded = useLoaded(() => calls.get(id), [id]);
+  const [, render] = useState(0);
+  const key = loaded.data ?? known.find((one) => one.id === id);
+  const state = key && stateOf(key);
+  useEvery(state && isLive(state) ? REFRESH_MS : null, loaded.reload);
+  useEffect(() => {
+    if (turn > 0) void loaded.reload();
+  }, [turn]);
+
+  if (!key || !state)
+    return (
+      <Detail title="Key" closeTo={closeTo}>
+        {loaded.failure ? (
+          <FailureNote
+            failure={
+              loaded.failure.status === 404
+                ? { ...loaded.failure, message: 'There is no such key here. It may belong to another application.' }
+                : loaded.failure
+            }
+          />
+        ) : (
+          <div class="skeleton" aria-busy="true" />
+        )}
+      </Detail>
+    );
+
+  const { word, tone } = KEY_STATE_WORDS[state];
+  const predecessor = known.find(({ rotatedToId }) => rotatedToId === id);
+  const isPersonal = key.source === 'device';
+  return (
+    <Detail
+      title={<span dir="auto">{key.name}</span>}
+      subtitle={<code>{key.prefix}…</code>}
+      closeTo={closeTo}
+      actions={
+        state !== 'revoked' && (
+          <>
+            <Action id="change-key" onClick={() => onAct('change', key)}>
+              Change
+            </Action>
+            {state === 'active' && !isPersonal && (
+              <Action id="rotate-key" onClick={() => onAct('rotate', key)}>
+                Rotate
+              </Action>
+            )}
+            <Action id="revoke-key" look="danger" onClick={() => onAct('revoke', key)}>
+              Revoke
+            </Action>
+          </>
+        )
+      }
+    >
+      <Facts
+        of={[
+          ['Status', <Status tone={tone}>{word}</Status>],
+          ['Access', <AccessWords of={key} />],
+          key.applicationId === null && !isPersonal && ['Reaches', <Reach of={key} />],
+          ['Expires', <Expiry at={key.expiresAt} />],
+          key.revokedAt !== null && ['Revoked', <Time at={key.revokedAt} />],
+          ['Last used', <Time at={key.lastUsedAt} />],
+          ['Created', <Time at={key.createdAt} />],
+          ['From', sourceWords(key.source)],
+          [isPersonal ? 'Person' : 'Acts as', <Principal of={key} />],
+        ]}
+      />
+      {key.source === 'environment' && <Bootstrap />}
+      {key.rotatedToId !== null && (
+        <DetailPart title="Rotated">
+          <p class="grace" id="key-grace">
+            {state === 'grace' && key.gracePeriodEndsAt ? (
+              <>
+                <span>
+                  Works for another{' '}
+                  <strong>
+                    <Countdown to={key.gracePeriodEndsAt} onEnd={() => render((now) => now + 1)} />
+                  </strong>
+                  , until {exactTime(key.gracePeriodEndsAt)}.
+                </span>{' '}
+                Change whatever uses it over to <Link href={hrefOf(key.rotatedToId)}>the key that replaces it</Link>.
+              </>
+            ) : (
+              <>
+                Its time is over. It was replaced by <Link href={hrefOf(key.rotatedToId)}>another key</Link>.
+              </>
+            )}
+          </p>
+        </DetailPart>
+      )}
+      {predecessor && (
+        <DetailPart title="Rotated">
+          <p class="grace">
+            Replaces <Link href={hrefOf(predecessor.id)}>the key before it</Link>
+            {stateOf(predecessor) === 'grace' && predecessor.gracePeriodEndsAt ? (
+              <>
+                , which works for another <Countdown to={predecessor.gracePeriodEndsAt} />.
+              </>
+            ) : (
+              ', which works no more.'
+            )}
+          </p>
+        </DetailPart>
+      )}
+      <DetailPart title="Limits">
+        <Facts
+          of={[
+            [
+              'This minute',
+              <Usage label="Calls this minute" used={key.usage.minute} limit={key.rateLimits.perMinute} />,
+            ],
+            ['Today (UTC)', <Usage label="Calls today" used={key.usage.day} limit={key.rateLimits.perDay} />],
+          ]}
+        />
+      </DetailPart>
+      {key.roles.length + key.scopes.length + key.memberships.length > 0 && (
+        <DetailPart title="Roles, scopes and groups">
+          <Facts
+            of={[
+              key.roles.length > 0 && ['Roles', <Tags of={key.roles} />],
+              key.scopes.length > 0 && ['Scopes', <Tags of={key.scopes} />],
+              key.memberships.length > 0 && ['Groups', <Tags of={key.memberships} />],
+            ]}
+          />
+        </DetailPart>
+      )}
+    </Detail>
+  );
+}
+
+function Expiry({ at }: { readonly at: string | null }) {
+  if (at === null) return <>Never</>;
+  return (
+    <>
+      {dayOf(at)}, <Time at={at} />
+    </>
+  );
+}
+
+function AccessWords({ of: { access, applicationId } }: { readonly of: Key }) {
+  return (
+    <>
+      {access === 'full' ? 'Full' : 'Read'}
+      <span class="fine explained">{ACCESS_WORDS[applicationId === null ? 'workspace' : 'application'][access]}</span>
+    </>
+  );
+}
+
+function Reach({ of: { applicationIds } }: { readonly of: Key }) {
+  const { applications } = useWorld();
+  if (applicationIds === null) return <>The whole workspace</>;
+  return (
+    <ul class="tags">
+      {applicationIds.map((id) => (
+        <li key={id}>
+          <Link href={addresses.application(id)}>{applications.find((one) => one.id === id)?.name ?? id}</Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Principal({ of: { source, applicationId, userId } }: { readonly of: Key }) {
+  if (source === 'device' && applicationId !== null)
+    return <Link href={addresses.application(applicationId, 'users', userId)}>Show who it is</Link>;
+  return <Copyable value={userId} label="the id it acts under" />;
+}
+
+function Bootstrap() {
+  return (
+    <p class="note">
+      This is the bootstrap key: the server takes it from <code>GATEHOUSE_WORKSPACE_KEY</code> when it starts, so that a
+      machine can set everything up before anybody has signed in. It can do everything in this workspace. Once there are
+      keys of their own for each purpose, revoke it: it stays revoked, also after a restart.
+    </p>
+  );
+}
+
+function Tags({ of }: { readonly of: readonly string[] }) {
+  return (
+    <ul class="tags">
+      {of.map((slug) => (
+        <li key={slug}>
+          <code>{slug}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,218 @@
+/** A list of keys with the one that is open, and everything that can be done with them. */
+import { Plus } from 'lucide';
+import { useMemo, useState } from 'preact/hooks';
+import { useLocation, useSearch } from 'wouter-preact';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { useFilters, withSearch } from '../../address.ts';
+import { Action } from '../../components/action.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { Menu, MenuEntry } from '../../components/menu.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed } from '../../data.ts';
+import { useRights } from '../../rights.tsx';
+import { useOpen } from '../../views.tsx';
+import { type Key, keyCalls, type KeyOwner, type NewKey } from './key-calls.ts';
+import { KeyChange } from './key-change.tsx';
+import { type KeyAct, KeyDetail } from './key-detail.tsx';
+import { KeyRevocation, KeyRotation } from './key-endings.tsx';
+import { KeyForm } from './key-form.tsx';
+import { KEY_STATE_WORDS, stateOf } from './key-state.ts';
+import { Usage } from './usage.tsx';
+
+interface KeysProps {
+  readonly owner: KeyOwner;
+  readonly title: string;
+  readonly lead: string;
+  readonly addText: string;
+  readonly emptyTitle: string;
+  readonly emptyLead: string;
+  readonly addressOf: (...rest: string[]) => string;
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  { key: 'name', title: 'Name', render: ({ name }) => <span dir="auto">{name}</span> },
+  { key: 'prefix', title: 'Begins with', render: ({ prefix }) => <code>{prefix}</code>, isExtra: true },
+  { key: 'access', title: 'Access', render: ({ access }) => (access === 'full' ? 'Full' : 'Read'), isExtra: true },
+  { key: 'status', title: 'Status', render: (key) => <KeyStatus of={key} /> },
+  {
+    key: 'usage',
+    title: 'Calls today',
+    render: ({ usage, rateLimits }) => <Usage label="Calls today" used={usage.day} limit={rateLimits.perDay} />,
+    isExtra: true,
+  },
+  { key: 'used', title: 'Last used', render: ({ lastUsedAt }) => <Time at={lastUsedAt} />, isExtra: true },
+];
+
+function KeyStatus({ of: key }: { readonly of: Key }) {
+  const [, render] = useState(0);
+  const state = stateOf(key);
+  const { word, tone } = KEY_STATE_WORDS[state];
+  return (
+    <>
+      <Status tone={tone}>{word}</Status>
+      {state === 'grace' && key.gracePeriodEndsAt && (
+        <span class="muted grace-left">
+          {' for '}
+          <Countdown to={key.gracePeriodEndsAt} onEnd={() => render((turn) => turn + 1)} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Who cannot change them is not shown them either: the API tells of keys to those alone who may make them. */
+export function Keys(props: KeysProps) {
+  const { canWrite } = useRights();
+  if (canWrite) return <ShownKeys {...props} />;
+  return (
+    <>
+      <PageHead title={props.title} lead={props.lead} />
+      <Empty title="Keys are shown to admins and owners">
+        They open what you are looking at, so only those who may create and revoke them see which there are. Ask one of
+        them if you need a key.
+      </Empty>
+    </>
+  );
+}
+
+function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, addressOf }: KeysProps) {
+  const calls = useMemo(() => keyCalls(owner), [owner]);
+  const toast = useToast();
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const [open] = useOpen();
+  const [filters, setFilters] = useFilters(['new']);
+  const [isCreating, setIsCreating] = useState(filters.new !== undefined);
+  const [asked, setAsked] = useState<{ readonly act: KeyAct; readonly of: Key } | null>(null);
+  const [fresh, setFresh] = useState<{ readonly key: NewKey; readonly isRotated: boolean } | null>(null);
+  const [turn, setTurn] = useState(0);
+  const list = useListed<Key>(calls.list, [owner]);
+
+  function closeForm(): void {
+    setIsCreating(false);
+    if (filters.new) setFilters({ new: undefined }, true);
+  }
+
+  /** What is shown is fetched again: a change may concern a predecessor as well. */
+  function changed(said?: string): void {
+    setAsked(null);
+    setTurn((before) => before + 1);
+    void list.reload();
+    if (said) toast(said);
+  }
+
+  function show(key: NewKey, isRotated: boolean): void {
+    setAsked(null);
+    setFresh({ key, isRotated });
+  }
+
+  const add = (
+    <Action id="add-key" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsCreating(true)}>
+      {addText}
+    </Action>
+  );
+  return (
+    <>
+      <PageHead title={title} lead={lead} actions={add} />
+      <ListDetail
+        list={
+          <DataTable
+            id="keys"
+            label={title}
+            list={list}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => withSearch(addressOf(id), search)}
+            open={open}
+            menuOf={(key) => <KeyMenu of={key} onAct={(act) => setAsked({ act, of: key })} />}
+            empty={
+              <Empty title={emptyTitle} action={add}>
+                {emptyLead}
+              </Empty>
+            }
+          />
+        }
+        detail={
+          open && (
+            <KeyDetail
+              key={open}
+              id={open}
+              calls={calls}
+              known={list.items ?? []}
+              turn={turn}
+              hrefOf={(id) => withSearch(addressOf(id), search)}
+              closeTo={withSearch(addressOf(), search)}
+              onAct={(act, of) => setAsked({ act, of })}
+            />
+          )
+        }
+      />
+      {isCreating && (
+        <KeyForm
+          owner={owner}
+          calls={calls}
+          onDone={(key) => {
+            closeForm();
+            show(key, false);
+          }}
+          onClose={closeForm}
+        />
+      )}
+      {asked?.act === 'change' && (
+        <KeyChange {...asked} calls={calls} onDone={() => changed('Saved.')} onClose={() => setAsked(null)} />
+      )}
+      {asked?.act === 'rotate' && (
+        <KeyRotation {...asked} calls={calls} onDone={(key) => show(key, true)} onClose={() => setAsked(null)} />
+      )}
+      {asked?.act === 'revoke' && (
+        <KeyRevocation
+          {...asked}
+          calls={calls}
+          onDone={({ name }) => changed(`${name} is revoked.`)}
+          onClose={() => setAsked(null)}
+        />
+      )}
+      {fresh && (
+        <SecretDialog
+          id="key-token"
+          title={fresh.isRotated ? 'The new token' : `${fresh.key.name} is created`}
+          lead="Put it where your servers keep their secrets, such as an environment variable. Only a hash of it is kept here."
+          what="token"
+          value={fresh.key.token}
+          onStored={() => {
+            setFresh(null);
+            changed();
+            navigate(addressOf(fresh.key.id));
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface KeyMenuProps {
+  readonly of: Key;
+  readonly onAct: (act: KeyAct) => void;
+}
+
+function KeyMenu({ of: key, onAct }: KeyMenuProps) {
+  const state = stateOf(key);
+  if (state === 'revoked') return null;
+  const canRotate = state === 'active' && key.source !== 'device';
+  return (
+    <Menu label={`Actions for ${key.name}`}>
+      <MenuEntry onClick={() => onAct('change')}>Change</MenuEntry>
+      {canRotate && <MenuEntry onClick={() => onAct('rotate')}>Rotate</MenuEntry>}
+      <MenuEntry isDanger onClick={() => onAct('revoke')}>
+        Revoke
+      </MenuEntry>
+    </Menu>
+  );
+}

@@ -1,0 +1,62 @@
+/** How many calls a key may make, by the minute and by the day. */
+import { Field } from '../../../pages/components/field.tsx';
+import { count } from '../../components/words.ts';
+import type { Key } from './key-calls.ts';
+
+/** As they are typed. */
+export interface Limits {
+  readonly perMinute: string;
+  readonly perDay: string;
+}
+
+/** What a key gets for which nothing is said. */
+export const DEFAULT_LIMITS: Key['rateLimits'] = { perMinute: 60, perDay: 10_000 };
+
+export const typedLimits = ({ perMinute, perDay }: Key['rateLimits']): Limits => ({
+  perMinute: `${perMinute}`,
+  perDay: `${perDay}`,
+});
+
+/** What is no number is left to the API to refuse. */
+export const givenLimits = ({ perMinute, perDay }: Limits): Key['rateLimits'] => ({
+  perMinute: numberOf(perMinute),
+  perDay: numberOf(perDay),
+});
+
+function numberOf(text: string): number {
+  const digits = text.replaceAll(/[\s,.]/g, '');
+  return digits === '' ? Number.NaN : Number(digits);
+}
+
+interface LimitFieldsProps {
+  readonly limits: Limits;
+  readonly errorOf: (path: string) => string | null;
+  readonly onChange: (limits: Limits) => void;
+}
+
+export function LimitFields({ limits, errorOf, onChange }: LimitFieldsProps) {
+  return (
+    <div class="pair">
+      <Field
+        id="key-per-minute"
+        label="Calls a minute"
+        inputMode="numeric"
+        autocomplete="off"
+        value={limits.perMinute}
+        hint={`Usually ${count(DEFAULT_LIMITS.perMinute)}.`}
+        error={errorOf('rateLimits.perMinute')}
+        onInput={({ currentTarget }) => onChange({ ...limits, perMinute: currentTarget.value })}
+      />
+      <Field
+        id="key-per-day"
+        label="Calls a day"
+        inputMode="numeric"
+        autocomplete="off"
+        value={limits.perDay}
+        hint={`Usually ${count(DEFAULT_LIMITS.perDay)}. A day is one of UTC.`}
+        error={errorOf('rateLimits.perDay')}
+        onInput={({ currentTarget }) => onChange({ ...limits, perDay: currentTarget.value })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+/** Which applications of the workspace a key reaches. */
+import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
+import { useWorld } from '../../rights.tsx';
+
+interface ReachFieldProps {
+  /** Null for all, those made later too. */
+  readonly reach: string[] | null;
+  readonly error: string | null;
+  readonly onChange: (reach: string[] | null) => void;
+}
+
+export function ReachField({ reach, error, onChange }: ReachFieldProps) {
+  const { applications, workspace } = useWorld();
+  const own = applications.filter(({ workspaceId }) => workspaceId === workspace.id);
+  return (
+    <>
+      <ChooseOne
+        id="key-reach"
+        label="Reaches"
+        chosen={reach === null ? 'all' : 'some'}
+        choices={[
+          { value: 'all', label: 'The whole workspace', detail: 'Every application, also those that are made later.' },
+          {
+            value: 'some',
+            label: 'Some applications',
+            detail: 'Those chosen here, and nothing of the workspace itself.',
+          },
+        ]}
+        onChange={(chosen) => onChange(chosen === 'all' ? null : [])}
+      />
+      {reach !== null && (
+        <div class="choices-long">
+          <ChooseMany
+            id="key-applications"
+            label="Applications"
+            choices={own.map(({ id, name, stage }) => ({
+              value: id,
+              label: <span dir="auto">{name}</span>,
+              detail: stage,
+            }))}
+            chosen={reach}
+            none="This workspace has no application yet."
+            onChange={onChange}
+          />
+        </div>
+      )}
+      <p class="field-error" role="alert">
+        {error}
+      </p>
+    </>
+  );
+}

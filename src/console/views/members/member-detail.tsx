@@ -1,0 +1,118 @@
+/** One member of the workspace: what they are in it, another role, and the way out. */
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { addresses } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Detail } from '../../components/list-detail.tsx';
+import { Time } from '../../components/time.tsx';
+import { useRights, useWorld } from '../../rights.tsx';
+import { RoleForm } from './role-form.tsx';
+import { ROLE_WORDS } from './roles.ts';
+
+interface MemberDetailProps {
+  readonly member: Schemas['Member'];
+  /** Whether no other owner is there, who could take over. */
+  readonly isLastOwner: boolean;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailProps) {
+  const { workspace, me, reloadWorkspaces } = useWorld();
+  const { canWrite } = useRights();
+  const toast = useToast();
+  const [, navigate] = useLocation();
+  const [asked, setAsked] = useState<'role' | 'removal' | null>(null);
+  const isMe = member.userId === me.userId;
+  const needs = member.role === 'owner' ? 'owner' : 'write';
+  const closeTo = addresses.workspace(workspace.id, 'members');
+  const close = () => setAsked(null);
+
+  async function changed(text: string): Promise<void> {
+    close();
+    toast(text);
+    await onChanged();
+    if (isMe) await reloadWorkspaces();
+  }
+
+  function removed(): void {
+    // Whoever has left has nothing to look at here; the session may have ended as well.
+    if (isMe) return location.assign('/console');
+    navigate(closeTo);
+    void changed(`${member.email} is no member any more.`);
+  }
+
+  return (
+    <Detail
+      title={member.email}
+      subtitle={isMe ? 'This is you.' : undefined}
+      closeTo={closeTo}
+      actions={
+        <>
+          <Action id="change-role" needs={needs} isDisabled={isLastOwner} onClick={() => setAsked('role')}>
+            Change role
+          </Action>
+          <Action
+            id="remove-member"
+            look="danger"
+            needs={needs}
+            isDisabled={isLastOwner}
+            onClick={() => setAsked('removal')}
+          >
+            {isMe ? 'Leave the workspace' : 'Remove'}
+          </Action>
+        </>
+      }
+    >
+      {isLastOwner && canWrite && (
+        <p class="note" id="last-owner">
+          {isMe ? 'You are' : 'This is'} the only owner of {workspace.name}, and a workspace keeps at least one. Make
+          somebody else an owner first.
+        </p>
+      )}
+      <Facts
+        of={[
+          ['Role', ROLE_WORDS[member.role].title],
+          ['Which means', ROLE_WORDS[member.role].meaning],
+          ['Since', <Time at={member.createdAt} />],
+          ['Member', <Copyable value={member.id} label="member id" />],
+          ['User', <Copyable value={member.userId} label="user id" />],
+        ]}
+      />
+      {asked === 'role' && (
+        <RoleForm
+          member={member}
+          onDone={({ email, role }) => void changed(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now.`)}
+          onClose={close}
+        />
+      )}
+      {asked === 'removal' && (
+        <DangerDialog
+          id="remove-dialog"
+          title={isMe ? `Leave ${workspace.name}?` : `Remove ${member.email}?`}
+          lead={
+            <>
+              {isMe ? 'You lose' : 'They lose'} {workspace.name} at once, with its drafts, and its betas unless their
+              lists have {isMe ? 'you' : 'them'}. Without another workspace {isMe ? 'you are' : 'they are'} signed out
+              of the console, too. An invitation brings {isMe ? 'you' : 'them'} back.
+            </>
+          }
+          confirmText={isMe ? 'Leave' : 'Remove member'}
+          send={() =>
+            ask(
+              api.DELETE('/api/workspace/members/{memberId}', {
+                params: { path: { memberId: member.id }, query: { workspaceId: workspace.id } },
+              }),
+            )
+          }
+          onDone={removed}
+          onClose={close}
+        />
+      )}
+    </Detail>
+  );
+}

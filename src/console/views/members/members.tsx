@@ -1,0 +1,116 @@
+/** Who works in the workspace, as what, and since when. */
+import { UserPlus } from 'lucide';
+import { useState } from 'preact/hooks';
+import { Icon } from '../../../pages/components/icon.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { addresses, useFilters } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+import { useOpen } from '../../views.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { MemberDetail } from './member-detail.tsx';
+import { ROLE_WORDS } from './roles.ts';
+
+type Member = Schemas['Member'];
+
+const PAGE_SIZE = 200;
+
+export function Members() {
+  const { workspace, me } = useWorld();
+  const toast = useToast();
+  const [open] = useOpen();
+  const [filters, setFilters] = useFilters(['new']);
+  const [isAsked, setIsAsked] = useState(filters.new !== undefined);
+  const list = useListed<Member>(
+    (cursor) =>
+      ask(
+        api.GET('/api/workspace/members', {
+          params: { query: { workspaceId: workspace.id, cursor, limit: PAGE_SIZE } },
+        }),
+      ),
+    [workspace.id],
+  );
+  const opened = list.items?.find(({ id }) => id === open);
+  // Behind the end of what is known there may be another owner: then the server decides.
+  const owners = list.hasMore ? [] : (list.items ?? []).filter(({ role }) => role === 'owner');
+  const isLastOwner = (member: Member) => owners.length === 1 && owners[0]?.id === member.id;
+
+  function close(): void {
+    setIsAsked(false);
+    if (filters.new) setFilters({ new: undefined }, true);
+  }
+
+  const columns: readonly Column<Member>[] = [
+    {
+      key: 'email',
+      title: 'E-mail',
+      render: ({ email, userId }) => (
+        <>
+          {email}
+          {userId === me.userId && <span class="fine"> (you)</span>}
+        </>
+      ),
+    },
+    { key: 'role', title: 'Role', render: ({ role }) => ROLE_WORDS[role].title },
+    {
+      key: 'since',
+      title: 'Since',
+      render: ({ createdAt }) => <Time at={createdAt} />,
+      isExtra: true,
+    },
+  ];
+  const invite = (
+    <Action id="invite-member" look="primary" icon={<Icon of={UserPlus} size={16} />} onClick={() => setIsAsked(true)}>
+      Invite member
+    </Action>
+  );
+  return (
+    <>
+      <PageHead
+        title="Members"
+        lead="Who works in this workspace. What they do here is in the workspace’s activity."
+        actions={invite}
+      />
+      <ListDetail
+        list={
+          <DataTable
+            id="members"
+            label="Members"
+            list={list}
+            columns={columns}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => addresses.workspace(workspace.id, 'members', id)}
+            open={open}
+            empty={
+              <Empty title="No members yet" action={invite}>
+                Invite those who run applications with you. Each signs in with their own e-mail.
+              </Empty>
+            }
+          />
+        }
+        detail={
+          opened && (
+            <MemberDetail key={opened.id} member={opened} isLastOwner={isLastOwner(opened)} onChanged={list.reload} />
+          )
+        }
+      />
+      {isAsked && (
+        <InviteForm
+          onDone={({ email, role }) => {
+            close();
+            toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
+            void list.reload();
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

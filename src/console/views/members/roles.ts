@@ -1,0 +1,30 @@
+/** What members of a workspace can be, and what each of it means. */
+import type { Schemas } from '../../api.ts';
+import type { Choice } from '../../components/choices.tsx';
+
+export type Role = Schemas['WorkspaceRole'];
+
+export const ROLE_WORDS: Readonly<Record<Role, { readonly title: string; readonly meaning: string }>> = {
+  owner: {
+    title: 'Owner',
+    meaning: 'Does everything an admin does, makes other owners, and sees the outbox and the instance’s health.',
+  },
+  admin: {
+    title: 'Admin',
+    meaning: 'Changes applications, users, keys and settings, and invites admins and members.',
+  },
+  member: {
+    title: 'Member',
+    meaning: 'Looks at everything in the workspace, and changes nothing.',
+  },
+};
+
+/** @param isOwner whether whoever chooses is one: only they can make another. */
+export function roleChoices(isOwner: boolean): readonly Choice<Role>[] {
+  return (['owner', 'admin', 'member'] as const).map((value) => ({
+    value,
+    label: ROLE_WORDS[value].title,
+    detail: ROLE_WORDS[value].meaning,
+    whyNot: value === 'owner' && !isOwner ? 'Only an owner can make another owner.' : undefined,
+  }));
+}

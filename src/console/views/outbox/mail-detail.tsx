@@ -1,0 +1,92 @@
+/** One mail: what it says and its code where it may be read, else why not. */
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { api, ask } from '../../api.ts';
+import { CopyBox } from '../../components/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { count } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useWorld } from '../../rights.tsx';
+import { KIND_WORDS, STATE_WORDS } from './mail-words.ts';
+
+const EVERY_MS = 4000;
+
+interface MailDetailProps {
+  readonly mailId: string;
+  readonly closeTo: string;
+}
+
+export function MailDetail({ mailId, closeTo }: MailDetailProps) {
+  const { workspace, applications } = useWorld();
+  const { data, failure, reload } = useLoaded(
+    () =>
+      ask(
+        api.GET('/api/workspace/outbox/{mailId}', {
+          params: { path: { mailId }, query: { workspaceId: workspace.id } },
+        }),
+      ),
+    [workspace.id, mailId],
+  );
+  useEvery(data?.status === 'queued' ? EVERY_MS : null, reload);
+
+  if (!data)
+    return (
+      <Detail title={failure ? 'This mail cannot be shown' : 'Mail'} closeTo={closeTo}>
+        {failure ? <FailureNote failure={failure} onRetry={reload} /> : <div class="skeleton" aria-busy="true" />}
+      </Detail>
+    );
+  const state = STATE_WORDS[data.status];
+  const application = applications.find(({ id }) => id === data.applicationId);
+  return (
+    <Detail
+      title={<span dir="auto">{data.subject ?? `Mail to ${data.to}`}</span>}
+      subtitle={`To ${data.to}`}
+      closeTo={closeTo}
+    >
+      {data.code !== null && (
+        <div class="mail-code">
+          <CopyBox id="mail-code" value={data.code} label="code" />
+        </div>
+      )}
+      {!data.isReadable && (
+        <p class="note" id="mail-unreadable">
+          {state.unreadable}
+        </p>
+      )}
+      <Facts
+        of={[
+          [
+            'Status',
+            <>
+              <Status tone={state.tone}>{state.title}</Status>
+              <span class="fine mail-meaning">{state.meaning}</span>
+            </>,
+          ],
+          ['Kind', KIND_WORDS[data.lane]],
+          application !== undefined && [
+            'Application',
+            <Link href={addresses.application(application.id)}>
+              <span dir="auto">{application.name}</span>
+            </Link>,
+          ],
+          ['Made', <Time at={data.createdAt} />],
+          data.status !== 'captured' && data.sentAt !== null && ['Sent', <Time at={data.sentAt} />],
+          data.status !== 'captured' && data.attempts > 0 && ['Attempts', count(data.attempts)],
+          data.lastError !== null && ['Last answer', data.lastError],
+        ]}
+      />
+      {data.text !== null && (
+        <DetailPart title="What it says">
+          <pre class="mail-text" dir="auto" tabIndex={0}>
+            {data.text.trim()}
+          </pre>
+        </DetailPart>
+      )}
+    </Detail>
+  );
+}

@@ -1,0 +1,169 @@
+/** What was mailed for the workspace, for its owners; without a mail server also the place where codes are read. */
+import { Link, useSearch } from 'wouter-preact';
+import { addresses, useFilters, withSearch } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Filter, SearchField } from '../../components/filters.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed, useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import { useOpen } from '../../views.tsx';
+import { MailDetail } from './mail-detail.tsx';
+import { KIND_WORDS, STATE_WORDS } from './mail-words.ts';
+import { withNewest } from './merge.ts';
+
+type Mail = Schemas['OutboxMail'];
+
+const PAGE_SIZE = 50;
+const EVERY_MS = 4000;
+
+const STATES = Object.keys(STATE_WORDS) as Mail['status'][];
+
+const COLUMNS: readonly Column<Mail>[] = [
+  { key: 'to', title: 'To', render: ({ to }) => to },
+  {
+    key: 'subject',
+    title: 'Subject',
+    render: ({ subject }) =>
+      subject === null ? <span class="muted">Not shown</span> : <span dir="auto">{subject}</span>,
+  },
+  { key: 'kind', title: 'Kind', render: ({ lane }) => KIND_WORDS[lane], isExtra: true },
+  {
+    key: 'status',
+    title: 'Status',
+    render: ({ status }) => <Status tone={STATE_WORDS[status].tone}>{STATE_WORDS[status].title}</Status>,
+    isExtra: true,
+  },
+  { key: 'when', title: 'When', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
+];
+
+const LEAD = 'What was mailed for this workspace and its applications. New mails appear by themselves.';
+
+export function Outbox() {
+  const { isOwner } = useRights();
+  const { workspace } = useWorld();
+  if (isOwner) return <Mails />;
+  return (
+    <>
+      <PageHead title="Outbox" lead={LEAD} />
+      <Empty title="Only owners read the outbox">
+        Mails hold codes, and whoever reads a code can act as the person it was sent to. An owner of{' '}
+        <span dir="auto">{workspace.name}</span> can look here for you, or make you an owner.
+      </Empty>
+    </>
+  );
+}
+
+function Mails() {
+  const { workspace } = useWorld();
+  const search = useSearch();
+  const [open] = useOpen();
+  const [filters, setFilters] = useFilters(['status', 'q']);
+  const status = STATES.find((state) => state === filters.status);
+  const isFiltered = status !== undefined || filters.q !== undefined;
+
+  const load = (cursor?: string) =>
+    ask(
+      api.GET('/api/workspace/outbox', {
+        params: {
+          query: { workspaceId: workspace.id, status, q: filters.q, cursor, limit: PAGE_SIZE },
+        },
+      }),
+    );
+  const inputs = [workspace.id, status, filters.q];
+  const list = useListed<Mail>(load, inputs);
+
+  useEvery(EVERY_MS, async () => {
+    if (list.items === null || list.isLoading) return;
+    const newest = await load();
+    if (!newest.ok) return;
+    const merged = withNewest(list.items, newest.data);
+    if (merged) list.change((now) => withNewest(now, newest.data) ?? now);
+    else await list.reload();
+  });
+
+  return (
+    <>
+      <PageHead title="Outbox" lead={LEAD} />
+      <WithoutMailServer />
+      <div class="toolbar">
+        <SearchField
+          id="outbox-q"
+          label="Search by recipient"
+          value={filters.q ?? ''}
+          onSearch={(q) => setFilters({ q }, true)}
+        />
+        <Filter
+          id="outbox-status"
+          label="Status"
+          any="Any status"
+          value={status}
+          choices={STATES.map((value) => ({ value, label: STATE_WORDS[value].title }))}
+          onChoose={(chosen) => setFilters({ status: chosen })}
+        />
+      </div>
+      <ListDetail
+        list={
+          <DataTable
+            id="outbox"
+            label="Mails"
+            list={list}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => withSearch(addresses.workspace(workspace.id, 'outbox', id), search)}
+            open={open ?? null}
+            empty={
+              isFiltered ? (
+                <Empty
+                  title="No such mail"
+                  action={
+                    <Action needs="nothing" onClick={() => setFilters({ status: undefined, q: undefined })}>
+                      Show all mails
+                    </Action>
+                  }
+                >
+                  Nothing that was mailed matches these filters.
+                </Empty>
+              ) : (
+                <Empty title="Nothing was mailed yet">
+                  Codes, invitations and notices stand here as soon as they are made.
+                </Empty>
+              )
+            }
+          />
+        }
+        detail={
+          open !== undefined && (
+            <MailDetail
+              key={open}
+              mailId={open}
+              closeTo={withSearch(addresses.workspace(workspace.id, 'outbox'), search)}
+            />
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** Says that mails go nowhere, and what that means. */
+function WithoutMailServer() {
+  const { workspace } = useWorld();
+  const { data } = useLoaded(
+    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
+    [workspace.id],
+  );
+  if (data?.mail.transport !== 'outbox') return null;
+  return (
+    <p class="note in-view" id="no-mail-server">
+      This instance has no mail server: mails stay here and reach nobody. Open one to read its code, and pass it on to
+      the person it is for. <Link href={addresses.workspace(workspace.id, 'health')}>See how mail is set up</Link>
+    </p>
+  );
+}

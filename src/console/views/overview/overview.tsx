@@ -1,0 +1,193 @@
+/** How the application is doing: first the steps to its first verified session, then its numbers. */
+import { useEffect, useRef } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { Select } from '../../../pages/components/select-field.tsx';
+import { addresses, useFilters } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Chart } from '../../components/chart.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Ranking } from '../../components/ranking.tsx';
+import { Tile } from '../../components/tile.tsx';
+import { count } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useLiveEvents } from '../../shell/live.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { LIMIT_WORDS, METHOD_WORDS, refusalWords } from './words.ts';
+
+const RANGES = ['7', '30', '90', '365'];
+/** Live numbers wait for those that come with them. */
+const LIVE_MS = 3000;
+
+export function Overview({ application }: ApplicationViewProps) {
+  const [filters, setFilters] = useFilters(['days']);
+  const days = RANGES.includes(filters.days ?? '') ? Number(filters.days) : 30;
+  const path = { id: application.id };
+  const stats = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
+    [application.id, days],
+  );
+  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+  useLiveEvents(() => {
+    waiting.current ??= setTimeout(() => {
+      waiting.current = undefined;
+      void stats.reload();
+    }, LIVE_MS);
+  });
+
+  return (
+    <>
+      <PageHead
+        title={application.name}
+        lead="Counted by days of UTC; today is not over yet."
+        actions={
+          <Select
+            id="range"
+            label="Time range"
+            isSmall
+            value={String(days)}
+            choices={RANGES.map((value) => ({ value, label: value === '365' ? 'Last year' : `Last ${value} days` }))}
+            onChoose={(value) => setFilters({ days: value === '30' ? undefined : value })}
+          />
+        }
+      />
+      <FirstSteps application={application} />
+      {stats.failure && !stats.data && <FailureNote failure={stats.failure} onRetry={stats.reload} />}
+      {stats.data ? <Numbers application={application} stats={stats.data} days={days} /> : <TilesSkeleton />}
+    </>
+  );
+}
+
+function TilesSkeleton() {
+  return (
+    <div class="stats" aria-hidden="true">
+      {Array.from({ length: 6 }, (_, index) => (
+        <div class="stat" key={index}>
+          <div class="skeleton" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface NumbersProps extends ApplicationViewProps {
+  readonly stats: Schemas['Stats'];
+  readonly days: number;
+}
+
+function Numbers({ application, stats, days }: NumbersProps) {
+  const { totals, activeUsers, users } = stats;
+  const before = `the ${days} days before`;
+  const dates = stats.days.map(({ date }) => date);
+  const of = (key: 'signIns' | 'newUsers' | 'activeUsers' | 'refusals') => stats.days.map((day) => day[key]);
+  return (
+    <>
+      <dl class="stats" id="numbers">
+        <Tile label="Sign-ins" value={totals.signIns.count} previous={totals.signIns.previous} before={before} />
+        <Tile label="New users" value={totals.newUsers.count} previous={totals.newUsers.previous} before={before} />
+        <Tile
+          label="Refused"
+          value={totals.refusals.count}
+          previous={totals.refusals.previous}
+          before={before}
+          isTrouble
+        />
+        <Tile
+          label="Active today"
+          value={activeUsers.day.count}
+          previous={activeUsers.day.previous}
+          before="the day before"
+        />
+        <Tile
+          label="Active this week"
+          value={activeUsers.week.count}
+          previous={activeUsers.week.previous}
+          before="the week before"
+        />
+        <Tile
+          label="Active this month"
+          value={activeUsers.month.count}
+          previous={activeUsers.month.previous}
+          before="the month before"
+        />
+      </dl>
+      <div class="panels">
+        <Panel title="Sign-ins and refusals a day">
+          <Chart
+            id="sign-ins"
+            label="Sign-ins and refusals a day"
+            days={dates}
+            series={[
+              { name: 'Sign-ins', values: of('signIns') },
+              { name: 'Refused', values: of('refusals') },
+            ]}
+          />
+        </Panel>
+        <Panel title="Active and new users a day" action={<span class="fine">{count(users.total)} in all</span>}>
+          <Chart
+            id="users"
+            label="Active and new users a day"
+            days={dates}
+            series={[
+              { name: 'Active', values: of('activeUsers') },
+              { name: 'New', values: of('newUsers') },
+            ]}
+          />
+        </Panel>
+        <Panel title="How people signed in">
+          <Ranking
+            label="Sign-ins by method"
+            none="Nobody has signed in during this time."
+            of={stats.signInsByMethod.map((entry) => ({
+              key: entry.method,
+              label: METHOD_WORDS[entry.method] ?? entry.method,
+              count: entry.count,
+            }))}
+          />
+        </Panel>
+        <Panel title="Why people were refused">
+          <Ranking
+            label="Refusals by reason"
+            none="Nobody was refused during this time."
+            of={stats.refusalsByReason.map((entry) => ({
+              key: entry.reason,
+              label: (
+                <Link href={`${addresses.application(application.id, 'activity')}?status=error`}>
+                  {refusalWords(entry.reason)}
+                </Link>
+              ),
+              count: entry.count,
+            }))}
+          />
+        </Panel>
+        <Panel
+          title="Webhooks"
+          action={<Link href={addresses.application(application.id, 'webhooks')}>Endpoints</Link>}
+        >
+          <Ranking
+            label="Deliveries"
+            none="No event was delivered during this time."
+            of={[
+              { key: 'delivered', label: 'Delivered', count: stats.webhooks.delivered },
+              { key: 'failed', label: 'Attempts that failed', count: stats.webhooks.failedAttempts },
+            ].filter((entry) => entry.count > 0)}
+          />
+        </Panel>
+        <Panel title="Limits that were hit">
+          <Ranking
+            label="Calls refused by a limit"
+            none="No call met a limit during this time."
+            of={stats.limits.map((entry) => ({
+              key: entry.limit,
+              label: LIMIT_WORDS[entry.limit] ?? entry.limit,
+              count: entry.count,
+            }))}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+}

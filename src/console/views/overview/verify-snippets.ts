@@ -1,0 +1,67 @@
+/** How a backend verifies a session, in the languages people ask for. */
+import type { Snippet } from '../../components/snippets.tsx';
+
+const PLACE = 'eak_…';
+
+/** @param token the key, where it has just been made. */
+export function verifySnippets(origin: string, token: string | null): Snippet[] {
+  const key = token ?? PLACE;
+  return [
+    {
+      name: 'curl',
+      code: `curl ${origin}/api/v1/verify \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"token":"est_…"}'`,
+    },
+    {
+      name: 'TypeScript',
+      code: `const response = await fetch('${origin}/api/v1/verify', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ${key}', 'content-type': 'application/json' },
+  body: JSON.stringify({ token }),
+  signal: AbortSignal.timeout(5000),
+});
+const verdict = await response.json();
+if (!verdict.success) throw new Error(verdict.errorMessage);
+const { userId, email, roles } = verdict.data;`,
+    },
+    {
+      name: 'Python',
+      code: `import json, urllib.request
+
+request = urllib.request.Request(
+    "${origin}/api/v1/verify",
+    data=json.dumps({"token": token}).encode(),
+    headers={"Authorization": "Bearer ${key}", "Content-Type": "application/json"},
+)
+verdict = json.load(urllib.request.urlopen(request, timeout=5))
+if not verdict["success"]:
+    raise PermissionError(verdict["errorMessage"])
+user_id = verdict["data"]["userId"]`,
+    },
+    {
+      name: 'Go',
+      code: `body, _ := json.Marshal(map[string]string{"token": token})
+request, _ := http.NewRequest("POST", "${origin}/api/v1/verify", bytes.NewReader(body))
+request.Header.Set("Authorization", "Bearer ${key}")
+request.Header.Set("Content-Type", "application/json")
+response, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
+if err != nil {
+    return err
+}
+defer response.Body.Close()
+var verdict struct {
+    Success      bool   \`json:"success"\`
+    ErrorMessage string \`json:"errorMessage"\`
+    Data         struct{ UserID string \`json:"userId"\` } \`json:"data"\`
+}
+if err := json.NewDecoder(response.Body).Decode(&verdict); err != nil {
+    return err
+}
+if !verdict.Success {
+    return errors.New(verdict.ErrorMessage)
+}`,
+    },
+  ];
+}

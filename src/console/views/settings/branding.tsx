@@ -1,0 +1,99 @@
+/** How an application's pages look: its logo and its colour, with the sign-in page that they make beside them. */
+import { useEffect, useState } from 'preact/hooks';
+import { Field } from '../../../pages/components/field.tsx';
+import { api, ask } from '../../api.ts';
+import { Panel } from '../../components/panel.tsx';
+import { useLoaded } from '../../data.ts';
+import { lazyView } from '../../lazy-view.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { AccentField } from './accent-field.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { useApplicationPatch } from './use-application-patch.ts';
+import { useDraft } from './use-draft.ts';
+
+/** The pages' own components and words come only with it. */
+const SignInPreview = lazyView(async () => (await import('./sign-in-preview.tsx')).SignInPreview);
+
+const TYPING_MS = 300;
+
+export function Branding({ application }: ApplicationViewProps) {
+  const patch = useApplicationPatch(application);
+  const { logoUrl, accentColor } = application.branding;
+  const kept = { logoUrl: logoUrl ?? '', accentColor: accentColor ?? '' };
+  const draft = useDraft(kept, ({ logoUrl, accentColor }) =>
+    patch({
+      branding: {
+        ...(logoUrl !== undefined && { logoUrl: logoUrl.trim() || null }),
+        ...(accentColor !== undefined && { accentColor: accentColor.trim() || null }),
+      },
+    }),
+  );
+  const provider = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/identity-provider', { params: { path: { id: application.id } } })),
+    [application.id],
+  );
+  const logo = useSettled(draft.values.logoUrl.trim());
+  const problem = useLogoProblem(logo);
+  return (
+    <div class="branding">
+      <Panel title="Branding" lead="On the sign-in page, the account page and in mails.">
+        <SettingsForm id="branding" draft={draft}>
+          <Field
+            id="logo-url"
+            label="Logo"
+            placeholder="https://"
+            autocomplete="off"
+            autoCapitalize="none"
+            spellcheck={false}
+            value={draft.values.logoUrl}
+            hint={
+              problem ?? 'The https address of a picture, wide or square. Without one, the first letter of the name.'
+            }
+            error={draft.errorOf('branding.logoUrl')}
+            onInput={({ currentTarget }) => draft.set({ logoUrl: currentTarget.value })}
+          />
+          <AccentField
+            id="accent-color"
+            value={draft.values.accentColor}
+            error={draft.errorOf('branding.accentColor')}
+            onChange={(accentColor) => draft.set({ accentColor })}
+          />
+        </SettingsForm>
+      </Panel>
+      <Panel title="Sign-in page" lead="As people see it, in light and in dark.">
+        <SignInPreview
+          application={application}
+          logoUrl={logo || null}
+          accentColor={draft.values.accentColor.trim() || null}
+          providerName={provider.data?.name ?? null}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+/** What is being typed, once the typing pauses. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** Why the pages would not show a logo; null where they would, or there is none. */
+function useLogoProblem(url: string): string | null {
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    setProblem(null);
+    if (url === '') return;
+    if (!url.startsWith('https://')) return setProblem('Pages show it only from an https address.');
+    let isOver = false;
+    const picture = new Image();
+    picture.onerror = () => !isOver && setProblem('No picture could be loaded from this address.');
+    picture.src = url;
+    return () => void (isOver = true);
+  }, [url]);
+  return problem;
+}

@@ -1,0 +1,81 @@
+/** The client secret of an application: what it is for, and a new one in its place, shown once. */
+import { useState } from 'preact/hooks';
+import { api, ask } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { CopyBox } from '../../components/copy.tsx';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+
+export function ClientSecret({ application }: ApplicationViewProps) {
+  const { reloadApplications } = useWorld();
+  const report = useReport();
+  const [isAsked, setIsAsked] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const { clientSecretPrefix: prefix } = application;
+  const rotate = () =>
+    ask(api.POST('/api/applications/{id}/rotate-secret', { params: { path: { id: application.id } } }));
+
+  async function create(): Promise<void> {
+    const outcome = await rotate();
+    if (report(outcome)) await show(outcome.data.clientSecret);
+  }
+
+  async function show(secret: string): Promise<void> {
+    setIsAsked(false);
+    setSecret(secret);
+    await reloadApplications();
+  }
+
+  return (
+    <Panel
+      title="Client secret"
+      lead="With it your backend proves that it is this application when it asks for the introspection or the revocation of a token. Signing people in, and verifying their sessions, needs none."
+      action={
+        prefix === null ? (
+          <Action id="create-secret" onClick={create}>
+            Create secret
+          </Action>
+        ) : (
+          <Action id="rotate-secret" onClick={() => setIsAsked(true)}>
+            Rotate secret
+          </Action>
+        )
+      }
+    >
+      {secret !== null ? (
+        <div class="secret">
+          <p>This is the only time it is shown.</p>
+          <CopyBox id="client-secret" value={secret} label="client secret" />
+        </div>
+      ) : (
+        <p class="fine">
+          {prefix === null ? (
+            'There is none yet.'
+          ) : (
+            <>
+              The one in use begins with <code>{prefix}</code>.
+            </>
+          )}
+        </p>
+      )}
+      {isAsked && (
+        <DangerDialog
+          id="rotate-secret-dialog"
+          title="Rotate the client secret?"
+          lead={
+            <>
+              The one that begins with <code>{prefix}</code> stops working at once. Whatever uses it is refused until it
+              has the new one.
+            </>
+          }
+          confirmText="Rotate secret"
+          send={rotate}
+          onDone={({ clientSecret }) => void show(clientSecret)}
+          onClose={() => setIsAsked(false)}
+        />
+      )}
+    </Panel>
+  );
+}

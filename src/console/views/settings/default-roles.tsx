@@ -1,0 +1,55 @@
+/** The roles that everybody new is given. */
+import { FieldError } from '../../../pages/components/field.tsx';
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { api, ask } from '../../api.ts';
+import { ChooseMany } from '../../components/choices.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useLoaded } from '../../data.ts';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { useApplicationPatch } from './use-application-patch.ts';
+import { useDraft } from './use-draft.ts';
+
+const LIMIT = 200;
+
+export function DefaultRoles({ application }: ApplicationViewProps) {
+  const path = { id: application.id };
+  const roles = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/roles', { params: { path, query: { limit: LIMIT } } })),
+    [application.id],
+  );
+  const patch = useApplicationPatch(application);
+  const draft = useDraft({ defaultRoles: application.defaultRoles.toSorted() }, patch);
+  return (
+    <Panel
+      title="Default roles"
+      lead={
+        <>
+          What everybody new is given when they join. Who is here already keeps what they have.{' '}
+          <Link href={addresses.application(application.id, 'roles')}>Manage roles</Link>
+        </>
+      }
+    >
+      {roles.failure && <FailureNote failure={roles.failure} onRetry={roles.reload} />}
+      {roles.data && (
+        <SettingsForm id="default-roles" draft={draft}>
+          <ChooseMany
+            id="default-roles-list"
+            label="Given to everybody new"
+            choices={roles.data.items.map(({ slug, name }) => ({
+              value: slug,
+              label: <span dir="auto">{name}</span>,
+              detail: <code>{slug}</code>,
+            }))}
+            chosen={draft.values.defaultRoles}
+            none="There are no roles yet."
+            onChange={(chosen) => draft.set({ defaultRoles: chosen.toSorted() })}
+          />
+          <FieldError id="default-roles-list" error={draft.errorOf('defaultRoles')} />
+        </SettingsForm>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,100 @@
+/** What an application is called, by which ids it is known, its secret, and the roles that everybody new is given. */
+import { Field } from '../../../pages/components/field.tsx';
+import type { Outcome } from '../../api.ts';
+import { Copyable } from '../../components/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Time } from '../../components/time.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { ClientSecret } from './client-secret.tsx';
+import { DefaultRoles } from './default-roles.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { useApplicationPatch } from './use-application-patch.ts';
+import { useDraft } from './use-draft.ts';
+
+export function General({ application }: ApplicationViewProps) {
+  return (
+    <div class="settings-parts">
+      <Names application={application} />
+      <Ids application={application} />
+      <ClientSecret application={application} />
+      <DefaultRoles application={application} />
+    </div>
+  );
+}
+
+function Names({ application }: ApplicationViewProps) {
+  const patch = useApplicationPatch(application);
+  const { name, slug } = application;
+  const draft = useDraft({ name, slug }, async (changed) => underSlug(await patch(changed)));
+  return (
+    <Panel title="Name">
+      <SettingsForm id="names" draft={draft}>
+        <Field
+          id="application-name"
+          label="Name"
+          autocomplete="off"
+          maxLength={100}
+          value={draft.values.name}
+          hint="People read it on the sign-in page and in every mail."
+          error={draft.errorOf('name')}
+          onInput={({ currentTarget }) => draft.set({ name: currentTarget.value })}
+        />
+        <Field
+          id="application-slug"
+          label="Slug"
+          autocomplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          value={draft.values.slug}
+          hint={
+            <>
+              Part of the address of every picture: <code>/{draft.values.slug || '…'}/users/</code>. Addresses with the
+              slug before go on working, and it stays reserved for this application; what you have built on it yourself
+              does not follow.
+            </>
+          }
+          error={draft.errorOf('slug')}
+          onInput={({ currentTarget }) => draft.set({ slug: currentTarget.value })}
+        />
+      </SettingsForm>
+    </Panel>
+  );
+}
+
+/** Of the two, only a slug can be taken. */
+function underSlug<T>(outcome: Outcome<T>): Outcome<T> {
+  if (outcome.ok || outcome.code !== 'conflict') return outcome;
+  return { ...outcome, fields: [{ path: 'slug', message: outcome.message }] };
+}
+
+function Ids({ application }: ApplicationViewProps) {
+  return (
+    <Panel title="Identifiers" lead="They are not secret, and never change.">
+      <Facts
+        of={[
+          [
+            'Application ID',
+            <>
+              <Copyable value={application.id} label="application ID" />
+              <span class="fine">
+                For managing it: <code>/api/applications/{'{id}'}/…</code>
+              </span>
+            </>,
+          ],
+          [
+            'Client ID',
+            <>
+              <Copyable value={application.clientId} label="client ID" />
+              <span class="fine">
+                For signing in: <code>/sign-in?clientId=…</code>, and every call of your frontend.
+              </span>
+            </>,
+          ],
+          ['Created', <Time at={application.createdAt} />],
+          ['Changed', <Time at={application.updatedAt} />],
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,166 @@
+/** Out of service and back: archived, deleted, hidden; the countdown, and the long work that a change leaves behind. */
+import { useEffect, useState } from 'preact/hooks';
+import { api, ask, type Outcome, type Schemas } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Progress } from '../../components/progress.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { dayOf } from '../../components/words.ts';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { useEvery } from '../../refresh.ts';
+import { isHidden, useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { LifecycleDialog } from './lifecycle-dialog.tsx';
+import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
+
+type Application = Schemas['Application'];
+
+const POLL_MS = 1000;
+
+export function Lifecycle({ application: shown }: ApplicationViewProps) {
+  const { reloadApplications } = useWorld();
+  const report = useReport();
+  const toast = useToast();
+  const [asked, setAsked] = useState<LifecycleStep | null>(null);
+  const [application, setApplication] = useFollowed(shown);
+  const { id, archivedAt, deletedAt } = application;
+
+  async function bringBack(outcome: Outcome<Application>, done: string): Promise<void> {
+    if (!report(outcome, done)) return;
+    setApplication(outcome.data);
+    await reloadApplications();
+  }
+  const params = { path: { id } };
+  const unarchive = async () =>
+    bringBack(await ask(api.POST('/api/applications/{id}/unarchive', { params })), 'It is in service again.');
+  const restore = async () =>
+    bringBack(await ask(api.POST('/api/applications/{id}/restore', { params })), 'It is in service again.');
+
+  return (
+    <div class="settings-parts">
+      <Panel
+        id="lifecycle-state"
+        title="State"
+        action={
+          deletedAt !== null ? (
+            <Action id="restore" look="primary" onClick={restore}>
+              Restore
+            </Action>
+          ) : (
+            archivedAt !== null && (
+              <Action id="unarchive" look="primary" onClick={unarchive}>
+                Unarchive
+              </Action>
+            )
+          )
+        }
+      >
+        <State application={application} />
+        {application.pendingWork && (
+          <div class="pending-work">
+            <Progress
+              label="The change counts already; its traces (events, mails, lists) are being written"
+              done={application.pendingWork.done}
+              total={application.pendingWork.total}
+            />
+          </div>
+        )}
+      </Panel>
+      <Panel
+        title="Danger zone"
+        lead="Each of these is confirmed with a code that is mailed to you, and stands in the activity afterwards."
+        isDanger
+      >
+        <ul class="dangers">
+          {stepsOf(application).map((step) => (
+            <li key={step}>
+              <div>
+                <h3>{LIFECYCLE_WORDS[step].title}</h3>
+                <p class="fine">{LIFECYCLE_WORDS[step].effect}</p>
+              </div>
+              <Action id={step} look="danger" onClick={() => setAsked(step)}>
+                {LIFECYCLE_WORDS[step].verb}…
+              </Action>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      {asked && (
+        <LifecycleDialog
+          application={application}
+          step={asked}
+          onDone={async (changed) => {
+            setAsked(null);
+            setApplication(changed);
+            toast(LIFECYCLE_WORDS[asked].done);
+            await reloadApplications();
+          }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What can be done now, the mildest first. */
+function stepsOf({ archivedAt, deletedAt, purgeAfter }: Application): LifecycleStep[] {
+  if (deletedAt !== null) return isHidden({ purgeAfter }) ? [] : ['hide'];
+  return archivedAt === null ? ['archive', 'delete', 'delete-now'] : ['delete', 'delete-now'];
+}
+
+function State({ application }: ApplicationViewProps) {
+  const { archivedAt, deletedAt, purgeAfter, stage } = application;
+  if (deletedAt !== null)
+    return (
+      <div class="lifecycle-state">
+        <Status tone="bad">Deleted</Status>
+        <p>
+          Since <Time at={deletedAt} />. Nobody can sign in.
+        </p>
+        {purgeAfter !== null && isHidden({ purgeAfter }) && (
+          <p>It is hidden from the lists. It can be restored here.</p>
+        )}
+        {purgeAfter !== null && !isHidden({ purgeAfter }) && (
+          <p id="countdown">
+            <strong>
+              <Countdown to={purgeAfter} over="No time" />
+            </strong>{' '}
+            left in the list. After {dayOf(purgeAfter)} it is hidden; it can be restored then as well.
+          </p>
+        )}
+      </div>
+    );
+  if (archivedAt !== null)
+    return (
+      <div class="lifecycle-state">
+        <Status tone="warn">Archived</Status>
+        <p>
+          Since <Time at={archivedAt} />. Nobody can sign in; everything else is as it was.
+        </p>
+      </div>
+    );
+  return (
+    <div class="lifecycle-state">
+      <Status tone="good">In service</Status>
+      <p>
+        {stage === 'draft'
+          ? 'As a draft, for members of the workspace alone.'
+          : 'Whoever the gate lets in can sign in.'}
+      </p>
+    </div>
+  );
+}
+
+/** The application as it is, read again and again while work for it is under way. */
+function useFollowed(shown: Application): [Application, (application: Application) => void] {
+  const [application, setApplication] = useState(shown);
+  useEffect(() => setApplication(shown), [shown]);
+  const { id, pendingWork } = application;
+  useEvery(pendingWork === null ? null : POLL_MS, async () => {
+    const outcome = await ask(api.GET('/api/applications/{id}', { params: { path: { id } } }));
+    if (outcome.ok) setApplication(outcome.data);
+  });
+  return [application, setApplication];
+}

@@ -1,0 +1,86 @@
+/** Whose client at which identity provider an application signs people in with, and the way to one of its own. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Panel } from '../../components/panel.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { ProviderForm } from './provider-form.tsx';
+
+type IdentityProvider = Schemas['IdentityProvider'];
+
+interface ProviderProps extends ApplicationViewProps {
+  /** Null until it is there. */
+  readonly provider: IdentityProvider | null;
+  readonly onChanged: (provider: IdentityProvider) => void;
+}
+
+const LEADS = {
+  application: 'This application has a client of its own.',
+  instance: 'The one that this server is set up with, for every application that has none of its own.',
+  none: 'There is none: this server is set up without, and this application has no client of its own.',
+};
+
+export function Provider({ application, provider, onChanged }: ProviderProps) {
+  const [asked, setAsked] = useState<'form' | 'removal' | null>(null);
+  if (!provider) return <div class="panel skeleton-panel" aria-busy="true" />;
+  const { source, name, issuer, clientId, speaksFor, redirectUri } = provider;
+  const isOwn = source === 'application';
+  function done(changed: IdentityProvider): void {
+    setAsked(null);
+    onChanged(changed);
+  }
+  return (
+    <Panel
+      id="provider-panel"
+      title="Identity provider"
+      lead={LEADS[source ?? 'none']}
+      action={
+        <div class="page-actions">
+          {isOwn && (
+            <Action id="remove-provider" look="danger" onClick={() => setAsked('removal')}>
+              Remove
+            </Action>
+          )}
+          <Action id="set-provider" onClick={() => setAsked('form')}>
+            {isOwn ? 'Change' : 'Set up its own'}
+          </Action>
+        </div>
+      }
+    >
+      <Facts
+        of={[
+          ['Button', name && `Continue with ${name}`],
+          ['Issuer', issuer && <code>{issuer}</code>],
+          ['Client ID', clientId && <code>{clientId}</code>],
+          ['Secret', source && <span class="muted">Set, and never shown</span>],
+          [
+            'Its word counts for',
+            speaksFor === 'workspace'
+              ? 'New people, and those whom this workspace alone knows. Others sign in another way once, then connect it in their account.'
+              : speaksFor && 'Everyone',
+          ],
+          ['Redirect address', <Copyable value={redirectUri} label="redirect address" />],
+        ]}
+      />
+      {asked === 'form' && (
+        <ProviderForm application={application} provider={provider} onDone={done} onClose={() => setAsked(null)} />
+      )}
+      {asked === 'removal' && (
+        <DangerDialog
+          id="remove-provider-dialog"
+          title="Remove this provider?"
+          lead={`Nobody signs in to ${application.name} through it any more. Where this server has a provider of its own, that one takes its place.`}
+          confirmText="Remove provider"
+          send={() =>
+            ask(api.DELETE('/api/applications/{id}/identity-provider', { params: { path: { id: application.id } } }))
+          }
+          onDone={done}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,73 @@
+/** Where a sign-in may lead, one address a line; each that will not do is named. */
+import { parseReturnUrl } from '../../../core/return-url.ts';
+import type { Failure, Outcome } from '../../api.ts';
+import { Panel } from '../../components/panel.tsx';
+import { TextArea } from '../../components/text-area.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { useApplicationPatch } from './use-application-patch.ts';
+import { useDraft } from './use-draft.ts';
+
+const MIN_ROWS = 4;
+
+export function ReturnUrls({ application }: ApplicationViewProps) {
+  const patch = useApplicationPatch(application);
+  const draft = useDraft({ lines: application.returnUrls.join('\n') }, async ({ lines = '' }) => {
+    const urls = urlsOf(lines);
+    const refused = refusedOf(urls);
+    return refused ?? named(await patch({ returnUrls: urls }), urls);
+  });
+  const { lines } = draft.values;
+  return (
+    <Panel
+      title="Return URLs"
+      lead="Where the sign-in page may send people back to, with their session token. An address counts for itself and for what lies below it, at the same host and port."
+    >
+      <SettingsForm id="return-urls" draft={draft}>
+        <TextArea
+          id="return-urls-lines"
+          label="One address a line"
+          rows={Math.max(MIN_ROWS, lines.split('\n').length + 1)}
+          placeholder="https://shop.example.com/signed-in"
+          value={lines}
+          hint={
+            <>
+              <code>https://shop.example.com/app</code> allows <code>…/app</code> and <code>…/app/done?from=mail</code>,
+              not <code>…/apple</code> and no other host. https; http on this machine alone, where a server is for
+              development.
+            </>
+          }
+          error={draft.errorOf('returnUrls')}
+          onInput={(lines) => draft.set({ lines })}
+        />
+      </SettingsForm>
+    </Panel>
+  );
+}
+
+function urlsOf(lines: string): string[] {
+  return lines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** All at once; the server names the first alone. Whether http on loopback will do is for the server to say. */
+function refusedOf(urls: readonly string[]): Failure | null {
+  const refused = urls.filter((url) => !parseReturnUrl(url, true));
+  if (refused.length === 0) return null;
+  const message = `${quoted(refused)}: give an absolute https address, without user name or fragment.`;
+  return { ok: false, status: 400, code: 'invalid_request', message, fields: [{ path: 'returnUrls', message }] };
+}
+
+/** The server counts; a reader looks for the address itself. */
+function named<T>(outcome: Outcome<T>, urls: readonly string[]): Outcome<T> {
+  if (outcome.ok) return outcome;
+  const fields = outcome.fields.map(({ path, message }) => {
+    const url = urls[Number(/^returnUrls\.(\d+)$/.exec(path)?.[1])];
+    return { path, message: url === undefined ? message : `${quoted([url])}: ${message}` };
+  });
+  return { ...outcome, fields };
+}
+
+const quoted = (urls: readonly string[]) => urls.map((url) => `“${url}”`).join(', ');

@@ -1,0 +1,56 @@
+/** The settings of an application, in parts that each have an address. */
+import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { type ApplicationViewProps, NothingHere, useOpen } from '../../views.tsx';
+import { Branding } from './branding.tsx';
+import { General } from './general.tsx';
+import { Lifecycle } from './lifecycle.tsx';
+import { SignInSettings } from './sign-in-settings.tsx';
+import { Stage } from './stage.tsx';
+import { useLeaveWarning } from './unsaved.ts';
+import { Urls } from './urls.tsx';
+
+interface Part {
+  readonly name: string;
+  readonly title: string;
+  readonly View: ComponentType<ApplicationViewProps>;
+}
+
+const PARTS: readonly Part[] = [
+  { name: 'general', title: 'General', View: General },
+  { name: 'branding', title: 'Branding', View: Branding },
+  { name: 'sign-in', title: 'Sign-in', View: SignInSettings },
+  { name: 'urls', title: 'URLs', View: Urls },
+  { name: 'stage', title: 'Stage', View: Stage },
+  { name: 'lifecycle', title: 'Lifecycle', View: Lifecycle },
+];
+
+export function Settings({ application }: ApplicationViewProps) {
+  const [open = 'general'] = useOpen();
+  useLeaveWarning();
+  const part = PARTS.find(({ name }) => name === open);
+  const tabs = useRef<HTMLElement>(null);
+  // On a phone they do not all fit.
+  useEffect(() => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [open]);
+  if (!part) return <NothingHere />;
+  return (
+    <>
+      <PageHead title="Settings" lead={<span dir="auto">{application.name}</span>} />
+      <nav class="tabs settings-tabs" aria-label="Settings" ref={tabs}>
+        {PARTS.map(({ name, title }) => (
+          <Link
+            key={name}
+            href={addresses.application(application.id, 'settings', name)}
+            aria-current={name === open ? 'page' : undefined}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <part.View key={open} application={application} />
+    </>
+  );
+}

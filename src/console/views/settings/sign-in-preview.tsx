@@ -1,0 +1,134 @@
+/**
+ * The sign-in page as it would look, in light and dark. The page itself cannot be framed, by its own policy: its components
+ * stand here with its own style, each in a shadow tree, so that neither style reaches the other.
+ */
+import { render } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { createTexts } from '../../../i18n/texts.ts';
+import { accentPath, accentStyle } from '../../../pages/accent.ts';
+import { ApplicationMark } from '../../../pages/components/application-mark.tsx';
+import { Frame } from '../../../pages/components/frame.tsx';
+import { TextsProvider } from '../../../pages/components/texts.tsx';
+import type { SignInData } from '../../../pages/sign-in/offer.ts';
+import { WaysStep } from '../../../pages/sign-in/ways-step.tsx';
+import type { Schemas } from '../../api.ts';
+import { pageStyle, signInMessages } from './preview-parts.ts' with { type: 'macro' };
+
+type Scheme = 'light' | 'dark';
+
+interface SignInPreviewProps {
+  readonly application: Schemas['Application'];
+  readonly logoUrl: string | null;
+  readonly accentColor: string | null;
+  /** Null where no provider is in effect. */
+  readonly providerName: string | null;
+}
+
+const texts = createTexts('en', signInMessages());
+const style = pageStyle();
+
+/** In a box there is no window to fill, nor a phone's edge to reach. */
+const BOX_STYLE = '#page { min-height: 0 } main { padding: 32px 20px 24px } .step { animation: none }';
+
+export function SignInPreview(props: SignInPreviewProps) {
+  const data = dataOf(props);
+  return (
+    <div class="previews">
+      <Preview scheme="light" title="Light" data={data} />
+      <Preview scheme="dark" title="Dark" data={data} />
+    </div>
+  );
+}
+
+interface PreviewProps {
+  readonly scheme: Scheme;
+  readonly title: string;
+  readonly data: SignInData;
+}
+
+function Preview({ scheme, title, data }: PreviewProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const { accentColor } = data.application;
+  useLayoutEffect(() => {
+    const root = rootOf(host);
+    const path = accentColor === null ? null : accentPath(accentColor);
+    const accent = (path && accentStyle(path)) ?? '';
+    root.adoptedStyleSheets = [style, accent, BOX_STYLE].map((css) => sheetFor(css, scheme));
+  }, [accentColor]);
+  useLayoutEffect(() => render(<Page data={data} />, rootOf(host)));
+  useLayoutEffect(() => () => void (host.current?.shadowRoot && render(null, host.current.shadowRoot)), []);
+  return (
+    <figure class="preview" data-scheme={scheme}>
+      <div class="preview-page" id={`preview-${scheme}`} ref={host} inert />
+      <figcaption class="fine">{title}</figcaption>
+    </figure>
+  );
+}
+
+function rootOf(host: { readonly current: HTMLElement | null }): ShadowRoot {
+  if (!host.current) throw new Error('the preview has no place');
+  return host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
+}
+
+function Page({ data }: Pick<PreviewProps, 'data'>) {
+  const { application, ways } = data;
+  return (
+    <TextsProvider texts={texts}>
+      <div id="page">
+        <Frame
+          brand={<ApplicationMark key={application.logoUrl} {...application} />}
+          links={application.links}
+          locale={data.locale}
+        >
+          <section class="step">
+            <h1>{texts('signin.title', { app: application.name })}</h1>
+            <p class="lead">{texts(ways.isCodeAllowed ? 'signin.lead' : 'signin.leadWithoutCode')}</p>
+            <WaysStep
+              data={data}
+              email=""
+              error={null}
+              hint={null}
+              isSending={false}
+              isFocused={false}
+              passkey={{ isUsable: ways.passkeyHost !== null, busy: null, ask() {}, cancel() {} }}
+              onEmail={() => {}}
+              onSubmit={() => {}}
+            />
+          </section>
+        </Frame>
+      </div>
+    </TextsProvider>
+  );
+}
+
+function dataOf({ application, logoUrl, accentColor, providerName }: SignInPreviewProps): SignInData {
+  const { id, clientId, name, legalUrls, signinMethods } = application;
+  const isProviderShown = signinMethods.includes('provider') && providerName !== null;
+  return {
+    locale: 'en',
+    application: { id, clientId, name, logoUrl, accentColor, isDraft: false, links: legalUrls },
+    ways: {
+      isCodeAllowed: signinMethods.includes('otp'),
+      passkeyHost: signinMethods.includes('passkey') ? location.hostname : null,
+      provider: isProviderShown ? { name: providerName, startUrl: '#' } : null,
+    },
+    wrongTriesPerCode: 0,
+    isMailOff: false,
+    isDev: false,
+  };
+}
+
+/** The sheet of a document as one of a shadow tree, in one scheme whatever the reader's is. */
+function sheetFor(css: string, scheme: Scheme): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  for (const rule of sheet.cssRules) adapt(rule, scheme);
+  return sheet;
+}
+
+function adapt(rule: CSSRule, scheme: Scheme): void {
+  if (rule instanceof CSSStyleRule) rule.selectorText = rule.selectorText.replace(/:root|\b(?:html|body)\b/g, ':host');
+  if (!(rule instanceof CSSMediaRule)) return;
+  if (rule.conditionText.includes('prefers-color-scheme')) rule.media.mediaText = scheme === 'dark' ? 'all' : 'not all';
+  for (const inner of rule.cssRules) adapt(inner, scheme);
+}

@@ -1,0 +1,104 @@
+/** How people sign in to an application: by which methods, through whose provider, and for how long. */
+import { Link } from 'wouter-preact';
+import { FieldError } from '../../../pages/components/field.tsx';
+import { addresses } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { type Choice, ChooseMany } from '../../components/choices.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useLoaded } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { Provider } from './provider.tsx';
+import { SessionLifetime } from './session-lifetime.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { useApplicationPatch } from './use-application-patch.ts';
+import { useDraft } from './use-draft.ts';
+
+type Method = Schemas['SignInMethod'];
+
+/** The order of the sign-in page, and of what is saved. */
+const ORDER: readonly Method[] = ['otp', 'passkey', 'provider'];
+
+export function SignInSettings({ application }: ApplicationViewProps) {
+  const provider = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/identity-provider', { params: { path: { id: application.id } } })),
+    [application.id],
+  );
+  return (
+    <div class="settings-parts">
+      <Methods application={application} provider={provider.data} />
+      {provider.failure ? (
+        <FailureNote failure={provider.failure} onRetry={provider.reload} />
+      ) : (
+        <Provider application={application} provider={provider.data} onChanged={provider.set} />
+      )}
+      <SessionLifetime application={application} />
+    </div>
+  );
+}
+
+interface MethodsProps extends ApplicationViewProps {
+  readonly provider: Schemas['IdentityProvider'] | null;
+}
+
+function Methods({ application, provider }: MethodsProps) {
+  const patch = useApplicationPatch(application);
+  const draft = useDraft({ signinMethods: inOrder(application.signinMethods) }, patch);
+  const choices: readonly Choice<Method>[] = [
+    { value: 'otp', label: 'Code by e-mail', detail: <MailNeed /> },
+    { value: 'passkey', label: 'Passkey', detail: <PasskeyNeed /> },
+    { value: 'provider', label: 'Identity provider', detail: <ProviderNeed provider={provider} /> },
+  ];
+  return (
+    <Panel
+      title="Methods"
+      lead="What the sign-in page offers. At least one; whoever has no other way in is shut out by what is taken away."
+    >
+      <SettingsForm id="methods" draft={draft}>
+        <ChooseMany
+          id="methods-list"
+          label="People sign in with"
+          choices={choices}
+          chosen={draft.values.signinMethods}
+          onChange={(chosen) => draft.set({ signinMethods: inOrder(chosen) })}
+        />
+        <FieldError id="methods-list" error={draft.errorOf('signinMethods')} />
+      </SettingsForm>
+    </Panel>
+  );
+}
+
+const inOrder = (methods: readonly string[]): Method[] => ORDER.filter((method) => methods.includes(method));
+
+function MailNeed() {
+  const { workspace } = useWorld();
+  const health = useLoaded(
+    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
+    [workspace.id],
+  );
+  const mail = health.data?.mail;
+  if (mail?.transport === 'smtp') return <>Six digits, good for some minutes. Mail goes out by {mail.server}.</>;
+  if (!mail) return <>Six digits, good for some minutes. Needs a mail server.</>;
+  return (
+    <>
+      Six digits, good for some minutes. There is no mail server here: codes stay in the{' '}
+      <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>.
+    </>
+  );
+}
+
+/** No browser makes passkeys for an address that is no name. */
+function PasskeyNeed() {
+  const { hostname } = location;
+  const isName = !/^[\d.]+$|^\[/.test(hostname) || hostname === '127.0.0.1';
+  if (!isName) return <>Needs a host name: this server is reached by an address, where no browser makes passkeys.</>;
+  return <>Fingerprint, face or screen lock. People make one after their first sign-in, for this host alone.</>;
+}
+
+function ProviderNeed({ provider }: Pick<MethodsProps, 'provider'>) {
+  if (!provider) return <>An account that people have elsewhere.</>;
+  if (provider.source === null)
+    return <>An account that people have elsewhere. Needs a provider: until one is set up below, no button is shown.</>;
+  return <>An account that people have elsewhere: “Continue with {provider.name}”.</>;
+}

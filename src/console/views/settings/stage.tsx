@@ -1,0 +1,151 @@
+/** From draft to test to live: what each stage means, the step to the next, and the link to the sign-in page. */
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { CopyBox } from '../../components/copy.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { useWorld } from '../../rights.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
+
+type Application = Schemas['Application'];
+type Warning = Schemas['StageChange']['warnings'][number];
+
+const STAGES = [
+  {
+    stage: 'draft',
+    title: 'Draft',
+    meaning: 'Only members of the workspace sign in. Everybody else is told that it is not open yet.',
+  },
+  {
+    stage: 'test',
+    title: 'Test',
+    meaning: 'Whoever the gate lets in signs in: the time to try it with people you have told.',
+  },
+  {
+    stage: 'live',
+    title: 'Live',
+    meaning: 'It is announced: those who left their address to hear of the opening are told, each once.',
+  },
+] as const;
+
+const STEPS = {
+  draft: {
+    verb: 'Open for tests',
+    title: 'Open it for tests?',
+    lead: 'People outside the workspace can sign in from then on, as the gate says. There is no way back to draft; archiving closes it again.',
+    done: 'It is open for tests.',
+  },
+  test: {
+    verb: 'Go live',
+    title: 'Go live?',
+    lead: 'With an open gate, those who left their address are mailed that it is open. There is no way back to test.',
+    done: 'It is live.',
+  },
+};
+
+export function Stage({ application }: ApplicationViewProps) {
+  const { reloadApplications } = useWorld();
+  const toast = useToast();
+  const [isAsked, setIsAsked] = useState(false);
+  const [answered, setAnswered] = useState<readonly Warning[] | null>(null);
+  const { stage } = application;
+  const at = STAGES.findIndex((one) => one.stage === stage);
+  const step = stage === 'live' ? null : STEPS[stage];
+  const isClosed = application.archivedAt !== null || application.deletedAt !== null;
+  const path = { id: application.id };
+  const move = () =>
+    stage === 'draft'
+      ? ask(api.POST('/api/applications/{id}/publish', { params: { path } }))
+      : ask(api.POST('/api/applications/{id}/go-live', { params: { path } }));
+  return (
+    <div class="settings-parts">
+      <Panel
+        title="Stage"
+        lead={isClosed ? 'It is out of service, and has to come back before its stage can change.' : undefined}
+        action={
+          step && (
+            <Action id="next-stage" look="primary" isDisabled={isClosed} onClick={() => setIsAsked(true)}>
+              {step.verb}
+            </Action>
+          )
+        }
+      >
+        <ol class="stages">
+          {STAGES.map(({ stage, title, meaning }, index) => (
+            <li
+              key={stage}
+              data-state={index < at ? 'done' : index === at ? 'here' : 'next'}
+              aria-current={index === at ? 'step' : undefined}
+            >
+              <strong>{title}</strong>
+              <span class="fine">{meaning}</span>
+            </li>
+          ))}
+        </ol>
+        {answered && answered.length > 0 && (
+          <ul class="warnings" id="stage-warnings" role="status">
+            {answered.map(({ path, message }) => (
+              <li key={path}>
+                {message} <Link href={addresses.application(application.id, 'settings', 'urls')}>Set it</Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+      <SignInLink application={application} />
+      {isAsked && step && (
+        <FormDialog
+          id="stage-dialog"
+          title={step.title}
+          lead={step.lead}
+          submitText={step.verb}
+          send={move}
+          onDone={({ warnings }) => {
+            setIsAsked(false);
+            setAnswered(warnings);
+            toast(step.done);
+            void reloadApplications();
+          }}
+          onClose={() => setIsAsked(false)}
+        >
+          {() => null}
+        </FormDialog>
+      )}
+    </div>
+  );
+}
+
+function SignInLink({ application }: { readonly application: Application }) {
+  const [returnTo] = application.returnUrls;
+  const query = new URLSearchParams({ clientId: application.clientId, ...(returnTo !== undefined && { returnTo }) });
+  const link = `${location.origin}/sign-in?${query}`;
+  return (
+    <Panel
+      title="Sign-in link"
+      lead={
+        returnTo === undefined ? (
+          <>
+            Put it behind your button. It ends at “You are signed in”: for the way back,{' '}
+            <Link href={addresses.application(application.id, 'settings', 'urls')}>set a return URL</Link>.
+          </>
+        ) : (
+          <>
+            Put it behind your button. People come back to <code>{returnTo}</code> with their session token in the
+            fragment.
+          </>
+        )
+      }
+    >
+      <CopyBox id="sign-in-link" value={link} label="sign-in link" />
+      <p>
+        <a class="link" href={link} target="_blank" rel="noreferrer">
+          Open the sign-in page
+        </a>
+      </p>
+    </Panel>
+  );
+}

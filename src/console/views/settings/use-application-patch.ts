@@ -1,0 +1,16 @@
+/** Changes an application; done when every view knows the change. */
+import { api, ask, type BodyOf, type Outcome, type Schemas } from '../../api.ts';
+import { useWorld } from '../../rights.tsx';
+
+type Application = Schemas['Application'];
+
+export function useApplicationPatch({
+  id,
+}: Application): (body: BodyOf<'updateApplication'>) => Promise<Outcome<Application>> {
+  const { reloadApplications } = useWorld();
+  return async (body) => {
+    const outcome = await ask(api.PATCH('/api/applications/{id}', { params: { path: { id } }, body }));
+    if (outcome.ok) await reloadApplications();
+    return outcome;
+  };
+}

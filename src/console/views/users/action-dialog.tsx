@@ -1,0 +1,105 @@
+/** Asks before one or several users are banned, paused, let back, deleted or restored: what happens to how many, and why. */
+import { useState } from 'preact/hooks';
+import { Field } from '../../../pages/components/field.tsx';
+import type { Failure, Outcome } from '../../api.ts';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { counted } from '../../components/words.ts';
+import { changeStatuses, type UserResult } from './changes.ts';
+import { ACTIONS, isReserved, STATUSES, type User, type UserAction } from './statuses.ts';
+
+export type Concerned = Pick<User, 'userId' | 'email' | 'status' | 'lastSeenAt'>;
+
+interface ActionDialogProps {
+  readonly applicationId: string;
+  readonly action: UserAction;
+  readonly users: readonly Concerned[];
+  readonly onDone: (results: readonly UserResult[]) => void;
+  readonly onClose: () => void;
+}
+
+export function ActionDialog({ applicationId, action, users, onDone, onClose }: ActionDialogProps) {
+  const [reason, setReason] = useState('');
+  const { verb, isDanger } = ACTIONS[action];
+  const [only] = users.length === 1 ? users : [];
+  const whom = only ? only.email : counted(users.length, 'person', 'people');
+  const places = action === 'delete' ? users.filter(isReserved).length : 0;
+
+  async function send(): Promise<Outcome<UserResult[]>> {
+    const ids = users.map(({ userId }) => userId);
+    const outcome = await changeStatuses(applicationId, ids, action, reason);
+    const [first] = outcome.ok ? outcome.data : [];
+    // Of one alone it is said here why not.
+    return only && first?.outcome === 'refused' ? refusal(first.message ?? 'It was refused.') : outcome;
+  }
+
+  const shared = {
+    id: 'user-action',
+    title: `${verb} ${whom}?`,
+    lead: <Effect action={action} users={users} places={places} />,
+    send,
+    onDone,
+    onClose,
+  };
+  const reasonField = (error: string | null) => (
+    <Field
+      id="user-action-reason"
+      label="Reason"
+      autocomplete="off"
+      maxLength={500}
+      value={reason}
+      hint="Kept with the person, in the activity and in the events that webhooks get."
+      error={error}
+      onInput={({ currentTarget }) => setReason(currentTarget.value)}
+    />
+  );
+  if (isDanger)
+    return (
+      <DangerDialog
+        {...shared}
+        confirmText={`${verb} ${only ? 'user' : whom}`}
+        nameToType={places > 0 ? (only?.email ?? `delete ${users.length}`) : undefined}
+      >
+        {reasonField(null)}
+      </DangerDialog>
+    );
+  return (
+    <FormDialog {...shared} submitText={`${verb} ${only ? 'user' : whom}`}>
+      {(errorOf) => reasonField(errorOf('reason'))}
+    </FormDialog>
+  );
+}
+
+interface EffectProps {
+  readonly action: UserAction;
+  readonly users: readonly Concerned[];
+  /** How many of them have not come yet, and would be gone. */
+  readonly places: number;
+}
+
+function Effect({ action, users, places }: EffectProps) {
+  const { from, to, done, effect } = ACTIONS[action];
+  const isOne = users.length === 1;
+  const affected = users.filter(({ status }) => from.includes(status)).length;
+  const already = users.filter(({ status }) => status === to).length;
+  const refused = users.length - affected - already;
+  const are = (amount: number) => (amount === 1 ? 'is' : 'are');
+  return (
+    <>
+      {!isOne && (
+        <>
+          {counted(affected, 'person', 'people')} will be {done}.
+          {already > 0 &&
+            ` ${already} ${are(already)} ${STATUSES[to].word.toLowerCase()} already and ${already === 1 ? 'stays' : 'stay'} so.`}
+          {refused > 0 &&
+            ` ${refused} ${are(refused)} in a state that does not allow it and ${refused === 1 ? 'stays' : 'stay'} as it is.`}{' '}
+        </>
+      )}
+      {places < affected && effect}
+      {places > 0 &&
+        ` ${isOne ? 'This person was' : `${places} of them ${places === 1 ? 'was' : 'were'}`} imported and ${places === 1 ? 'has' : 'have'} not come yet: what was kept for ${places === 1 ? 'that address' : 'those addresses'} is gone for good.`}
+    </>
+  );
+}
+
+const refusal = (message: string): Failure => ({ ok: false, status: 409, code: 'refused', message, fields: [] });

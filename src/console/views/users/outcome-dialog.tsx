@@ -1,0 +1,31 @@
+/** What became of a change of many where some were left out: how many, who, and why. */
+import { Button } from '../../../pages/components/button.tsx';
+import { Dialog } from '../../../pages/components/dialog.tsx';
+import { leftOut, summaryOf, type UserResult } from './changes.ts';
+
+interface OutcomeDialogProps {
+  readonly results: readonly UserResult[];
+  /** "banned" */
+  readonly done: string;
+  readonly emailOf: (userId: string) => string;
+  readonly onClose: () => void;
+}
+
+export function OutcomeDialog({ results, done, emailOf, onClose }: OutcomeDialogProps) {
+  return (
+    <Dialog id="outcome" title="Not everybody was changed" onClose={onClose}>
+      <p class="lead">{summaryOf(results, done)}</p>
+      <ul class="outcomes" tabIndex={0} aria-label="Who was left out">
+        {leftOut(results).map(({ userId, outcome, message }) => (
+          <li key={userId}>
+            <span dir="auto">{emailOf(userId)}</span>
+            <span class="fine">{outcome === 'not_found' ? 'Not there any more.' : message}</span>
+          </li>
+        ))}
+      </ul>
+      <div class="dialog-actions">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,174 @@
+/** Why somebody cannot sign in, by what is on record of them: judged in the order in which the server judges a sign-in. */
+import type { Schemas } from '../../api.ts';
+import { relativeTime } from '../../components/words.ts';
+import { type AuthEvent, reasonInWords } from '../activity/kinds.ts';
+import type { UserAction, UserStatus } from './statuses.ts';
+
+/** What is known of somebody and of the application. */
+export interface Standing {
+  readonly application: Pick<
+    Schemas['Application'],
+    'stage' | 'signinGate' | 'archivedAt' | 'deletedAt' | 'signinMethods'
+  >;
+  /** Null for an address that is no user. */
+  readonly user: {
+    readonly status: UserStatus;
+    readonly statusReason: string | null;
+    readonly lastSeenAt: string | null;
+  } | null;
+  /** Their row on the allowlist; null for none, undefined where the member may not read it. */
+  readonly listed: Schemas['BetaStatus'] | null | undefined;
+  /** Whether they have a seat in the workspace, which gates do not hold up. */
+  readonly isInsider: boolean;
+  /** What failed of late, newest first. */
+  readonly failures: readonly AuthEvent[];
+}
+
+/** What would let them in: an action on the user, a place on the allowlist, or another view. */
+export type Step = UserAction | 'allow' | 'gate' | 'settings';
+
+export interface Verdict {
+  readonly isKeptOut: boolean;
+  /** One sentence: why. */
+  readonly why: string;
+  /** What would change it. */
+  readonly remedy: string;
+  readonly step: Step | null;
+  /** What else stands in the way, once that is done. */
+  readonly also?: readonly string[];
+}
+
+/** What keeps them out now, the first thing first; or, where nothing does, what the last failure was about. */
+export function verdictOf(standing: Standing): Verdict {
+  const [first, ...more] = [closed, gone, gated, blocked].flatMap((rule) => rule(standing) ?? []);
+  if (first) return { ...first, also: more.map(({ why }) => why) };
+  return spent(standing) ?? free(standing);
+}
+
+const keptOut = (why: string, remedy: string, step: Step | null = null): Verdict => ({
+  isKeptOut: true,
+  why,
+  remedy,
+  step,
+});
+
+function closed({ application: { archivedAt, deletedAt } }: Standing): Verdict | null {
+  if (deletedAt !== null)
+    return keptOut(
+      'The application is deleted, so nobody can sign in.',
+      'Restoring it lets people in again.',
+      'settings',
+    );
+  if (archivedAt === null) return null;
+  return keptOut(
+    'The application is archived, so nobody can sign in.',
+    'Taking it out of the archive lets people in again.',
+    'settings',
+  );
+}
+
+function gone({ user }: Standing): Verdict | null {
+  if (user?.status !== 'deleted') return null;
+  return keptOut(
+    `They are deleted here${because(user.statusReason)}, and the address cannot sign in.`,
+    'Restoring them lets them in; a deletion of their own cannot be taken back.',
+    'restore',
+  );
+}
+
+function gated({ application: { stage, signinGate }, user, listed, isInsider }: Standing): Verdict | null {
+  if (stage === 'draft' && !isInsider)
+    return keptOut(
+      'The application is a draft, which only members of the workspace can sign in to.',
+      'Publishing it lets others in.',
+      'settings',
+    );
+  if (signinGate === 'closed' && user === null)
+    return keptOut(
+      'The gate is closed: only who is a user already can sign in.',
+      'Importing the address as a user lets them in, and so does opening the gate.',
+      'gate',
+    );
+  if (signinGate !== 'private_beta' || isInsider || listed === 'approved') return null;
+  if (listed === undefined)
+    return keptOut(
+      'The gate is a private beta: only approved addresses can sign in.',
+      'An admin can see whether this one is on the allowlist, and approve it.',
+    );
+  return keptOut(
+    `The gate is a private beta, and ${LISTED[listed ?? 'none']}.`,
+    'Approving the address lets them in.',
+    'allow',
+  );
+}
+
+const LISTED = {
+  none: 'the address is not on the allowlist',
+  pending: 'the address still waits on the allowlist for a decision',
+  declined: 'the address was declined on the allowlist',
+  notify_when_public: 'the address only waits for the mail that tells of the opening',
+} as const;
+
+function blocked({ user }: Standing): Verdict | null {
+  if (user?.status === 'banned')
+    return keptOut(`They are banned${because(user.statusReason)}.`, 'Lifting the ban lets them in.', 'unban');
+  if (user?.status === 'paused')
+    return keptOut(`They are paused${because(user.statusReason)}.`, 'Resuming them lets them in.', 'resume');
+  return null;
+}
+
+/** What only the last failure tells, and what still stands. */
+function spent({ application, user, failures: [last] }: Standing): Verdict | null {
+  const { reason, method, pausedUntil } = (last?.detail ?? {}) as Partial<Record<string, unknown>>;
+  if (!last || hasComeSince(user, last)) return null;
+  if (reason === 'forbidden' && !application.signinMethods.some((allowed) => allowed === method))
+    return keptOut(
+      'The way they tried to sign in is switched off for this application.',
+      'They can sign in another way, or you switch it on.',
+      'settings',
+    );
+  if (reason === 'email_archived' && user === null)
+    return keptOut(
+      'The address belongs to an account that has a newer one now.',
+      'They sign in with the newer address.',
+    );
+  if (reason === 'user_deleted' && user === null)
+    return keptOut('The account with this address was deleted.', 'Only a new address can sign in.');
+  if (typeof pausedUntil === 'string' && Date.parse(pausedUntil) > Date.now())
+    return keptOut(
+      'Too many wrong codes were entered, and codes are not taken for a while.',
+      `It ends by itself ${relativeTime(pausedUntil)}; a passkey works in the meantime.`,
+    );
+  if (last.kind.startsWith('mail.'))
+    return keptOut(
+      `The mail with their code did not arrive: ${reasonInWords(last) ?? 'it was not accepted'}.`,
+      'Check the address; if it is right, look at the mail settings under Instance health.',
+    );
+  return null;
+}
+
+function free({ user, failures: [last] }: Standing): Verdict {
+  const reason = last && reasonInWords(last);
+  if (last && hasComeSince(user, last))
+    return {
+      isKeptOut: false,
+      why: 'Nothing keeps them out: they have been here since the last refusal.',
+      remedy: 'There is nothing to do.',
+      step: null,
+    };
+  return {
+    isKeptOut: false,
+    why: last
+      ? `Nothing keeps them out now${reason ? `; the last time it was that ${reason}` : ''}.`
+      : 'Nothing keeps them out, and no refusal is on record.',
+    remedy: last
+      ? 'They can try again.'
+      : 'They may not have tried yet, may have mistyped the address, or the code may be in their spam folder.',
+    step: null,
+  };
+}
+
+const hasComeSince = (user: Standing['user'], { createdAt }: AuthEvent) =>
+  user !== null && user.lastSeenAt !== null && user.lastSeenAt > createdAt;
+
+const because = (reason: string | null) => (reason ? ` (“${reason}”)` : '');

@@ -1,0 +1,102 @@
+/** The states of users in words, and what can be done about them: from which states, and what happens then. */
+import type { Schemas } from '../../api.ts';
+import type { Tone } from '../../components/status.tsx';
+
+export type User = Schemas['UserEntry'];
+export type UserStatus = Schemas['MembershipStatus'];
+export type UserAction = Schemas['UserAction'];
+
+export const STATUSES: Record<UserStatus, { readonly word: string; readonly tone: Tone; readonly meaning: string }> = {
+  active: { word: 'Active', tone: 'good', meaning: 'May sign in.' },
+  banned: { word: 'Banned', tone: 'bad', meaning: 'May not sign in until unbanned.' },
+  paused: { word: 'Paused', tone: 'warn', meaning: 'May not sign in until resumed.' },
+  inactivated: {
+    word: 'Inactive',
+    tone: 'calm',
+    meaning: 'Set their account inactive; signing in makes it active again.',
+  },
+  left: { word: 'Left', tone: 'calm', meaning: 'Left the application; signing in brings them back.' },
+  deleted: { word: 'Deleted', tone: 'bad', meaning: 'May not sign in until restored.' },
+};
+
+/** Who was imported and has not come yet is kept a place. */
+export const isReserved = ({ lastSeenAt, status }: Pick<User, 'lastSeenAt' | 'status'>) =>
+  lastSeenAt === null && status !== 'deleted';
+
+/** The word and its tone as lists show them. */
+export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly word: string; readonly tone: Tone } {
+  return user.status === 'active' && isReserved(user) ? { word: 'Imported', tone: 'calm' } : STATUSES[user.status];
+}
+
+interface ActionWords {
+  /** "Ban" */
+  readonly verb: string;
+  /** "banned" */
+  readonly done: string;
+  readonly from: readonly UserStatus[];
+  readonly to: UserStatus;
+  readonly isDanger: boolean;
+  /** What happens to whom it is done to. */
+  readonly effect: string;
+}
+
+/** As the server does it. */
+export const ACTIONS: Record<UserAction, ActionWords> = {
+  ban: {
+    verb: 'Ban',
+    done: 'banned',
+    from: ['active', 'paused', 'inactivated', 'left'],
+    to: 'banned',
+    isDanger: true,
+    effect:
+      'Every session ends at once, connected devices are disconnected for good, and signing in is refused until the ban is lifted.',
+  },
+  unban: {
+    verb: 'Unban',
+    done: 'unbanned',
+    from: ['banned'],
+    to: 'active',
+    isDanger: false,
+    effect: 'Signing in works again. Sessions and devices that the ban ended do not come back.',
+  },
+  pause: {
+    verb: 'Pause',
+    done: 'paused',
+    from: ['active'],
+    to: 'paused',
+    isDanger: true,
+    effect: 'Every session ends at once and signing in is refused until resumed. Connected devices work again then.',
+  },
+  resume: {
+    verb: 'Resume',
+    done: 'resumed',
+    from: ['paused'],
+    to: 'active',
+    isDanger: false,
+    effect: 'Signing in works again, and so do connected devices.',
+  },
+  delete: {
+    verb: 'Delete',
+    done: 'deleted',
+    from: ['active', 'banned', 'paused', 'inactivated', 'left'],
+    to: 'deleted',
+    isDanger: true,
+    effect:
+      'Every session ends at once, connected devices are disconnected for good, and the address cannot sign in until restored.',
+  },
+  restore: {
+    verb: 'Restore',
+    done: 'restored',
+    from: ['deleted'],
+    to: 'active',
+    isDanger: false,
+    effect: 'Everything is as it was before the deletion: who was banned stays banned.',
+  },
+};
+
+const ORDER: readonly UserAction[] = ['unban', 'resume', 'restore', 'pause', 'ban', 'delete'];
+
+/** What can be done to at least one of these. */
+export function actionsFor(users: readonly Pick<User, 'status'>[]): readonly UserAction[] {
+  return ORDER.filter((action) => users.some(({ status }) => ACTIONS[action].from.includes(status)));
+}

@@ -1,0 +1,139 @@
+/** What a user may: roles, scopes and groups, and the form that changes them. */
+import { useState } from 'preact/hooks';
+import { api, ask, type Outcome, type Schemas } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { ChooseMany } from '../../components/choices.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { DetailPart } from '../../components/list-detail.tsx';
+import { type Access, HELD_KINDS, type HeldKind } from './access.ts';
+import { choiceOf } from './grants-dialog.tsx';
+
+type Detail = Schemas['UserDetail'];
+
+interface UserAccessProps {
+  readonly applicationId: string;
+  readonly user: Detail;
+  /** What can be given; null until it is known. */
+  readonly access: Access | null;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function UserAccess({ applicationId, user, access, onChanged }: UserAccessProps) {
+  const report = useReport();
+  const [isAsked, setIsAsked] = useState(false);
+  return (
+    <DetailPart
+      title="Access"
+      action={
+        <Action id="edit-access" isDisabled={access === null} onClick={() => setIsAsked(true)}>
+          Change
+        </Action>
+      }
+    >
+      <Facts of={HELD_KINDS.map(({ kind, title }) => [title, <Slugs of={user[kind]} />])} />
+      {isAsked && access !== null && (
+        <AccessForm
+          applicationId={applicationId}
+          user={user}
+          access={access}
+          onDone={() => {
+            setIsAsked(false);
+            report({ ok: true, data: null }, 'The access is changed.');
+            void onChanged();
+          }}
+          onClose={() => setIsAsked(false)}
+        />
+      )}
+    </DetailPart>
+  );
+}
+
+/** Slugs, each by itself; of those beyond `shown` how many there are. */
+export function Slugs({
+  of: slugs,
+  shown = slugs.length,
+}: {
+  readonly of: readonly string[];
+  readonly shown?: number;
+}) {
+  if (slugs.length === 0) return <span class="muted">None</span>;
+  return (
+    <ul class="slugs">
+      {slugs.slice(0, shown).map((slug) => (
+        <li key={slug}>{slug}</li>
+      ))}
+      {slugs.length > shown && <li title={slugs.slice(shown).join(', ')}>+{slugs.length - shown}</li>}
+    </ul>
+  );
+}
+
+interface AccessFormProps {
+  readonly applicationId: string;
+  readonly user: Detail;
+  readonly access: Access;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+function AccessForm({ applicationId, user, access, onDone, onClose }: AccessFormProps) {
+  const [chosen, setChosen] = useState<Record<HeldKind, readonly string[]>>(user);
+
+  /** Each kind that is other than before. */
+  async function send(): Promise<Outcome<null>> {
+    for (const { kind } of HELD_KINDS) {
+      if (isSame(chosen[kind], user[kind])) continue;
+      const outcome = await setHeld(kind, { id: applicationId, userId: user.userId }, [...chosen[kind]]);
+      if (!outcome.ok) return outcome;
+    }
+    return { ok: true, data: null };
+  }
+
+  return (
+    <FormDialog
+      id="access-form"
+      title={`Access of ${user.email}`}
+      lead="A backend reads it at the next verification."
+      submitText="Save access"
+      isIncomplete={HELD_KINDS.every(({ kind }) => isSame(chosen[kind], user[kind]))}
+      send={send}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {() => (
+        <>
+          {HELD_KINDS.map(({ kind, title }) => (
+            <ChooseMany
+              key={kind}
+              id={`access-${kind}`}
+              label={title}
+              choices={access[kind].map(choiceOf)}
+              chosen={chosen[kind]}
+              none={`This application has no ${title.toLowerCase()}.`}
+              onChange={(slugs) => setChosen({ ...chosen, [kind]: slugs })}
+            />
+          ))}
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+const isSame = (one: readonly string[], other: readonly string[]) =>
+  [...one].sort().join() === [...other].sort().join();
+
+function setHeld(
+  kind: HeldKind,
+  path: { readonly id: string; readonly userId: string },
+  slugs: string[],
+): Promise<Outcome<unknown>> {
+  const given = { params: { path }, body: { slugs } };
+  switch (kind) {
+    case 'roles':
+      return ask(api.PUT('/api/applications/{id}/users/{userId}/roles', given));
+    case 'scopes':
+      return ask(api.PUT('/api/applications/{id}/users/{userId}/scopes', given));
+    case 'memberships':
+      return ask(api.PUT('/api/applications/{id}/users/{userId}/memberships', given));
+  }
+}

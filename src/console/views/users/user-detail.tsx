@@ -1,0 +1,111 @@
+/** One user: who they are, what they may, where they are signed in, and what happened of late. */
+import { useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { api, ask, type Schemas } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { useLoaded } from '../../data.ts';
+import type { Access } from './access.ts';
+import { ActionDialog } from './action-dialog.tsx';
+import { leftOut, summaryOf, type UserResult } from './changes.ts';
+import { ACTIONS, actionsFor, isReserved, type UserAction } from './statuses.ts';
+import { UserAccess } from './user-access.tsx';
+import { UserActivity } from './user-activity.tsx';
+import { UserProfile } from './user-profile.tsx';
+import { UserSessions } from './user-sessions.tsx';
+import { WhyRefused } from './why-refused.tsx';
+
+interface UserDetailProps {
+  readonly application: Schemas['Application'];
+  readonly userId: string;
+  readonly access: Access | null;
+  readonly closeTo: string;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function UserDetail({ application, userId, access, closeTo, onChanged }: UserDetailProps) {
+  const { id } = application;
+  const report = useReport();
+  const [, navigate] = useLocation();
+  const [action, setAction] = useState<UserAction | null>(null);
+  const { data, failure, reload } = useLoaded<Schemas['UserDetail']>(
+    () => ask(api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id, userId } } })),
+    [id, userId],
+  );
+  if (!data)
+    return (
+      <Detail title="User" closeTo={closeTo}>
+        {failure?.status === 404 ? (
+          <p>There is no such user in {application.name}; a place that was kept and not taken may have been deleted.</p>
+        ) : failure ? (
+          <FailureNote failure={failure} onRetry={reload} />
+        ) : (
+          <div class="skeleton title" />
+        )}
+      </Detail>
+    );
+  const user = data;
+
+  async function onDone(results: readonly UserResult[]): Promise<void> {
+    const done = action ? ACTIONS[action].done : 'changed';
+    const isGone = action === 'delete' && isReserved(user);
+    setAction(null);
+    const [result] = results;
+    const message = result?.outcome === 'changed' ? `${user.email} is ${done}.` : summaryOf(results, done);
+    const [refused] = leftOut(results);
+    report(
+      refused
+        ? { ok: false, status: 409, code: 'refused', message: refused.message ?? message, fields: [] }
+        : { ok: true, data: results },
+      message,
+    );
+    if (isGone) navigate(closeTo);
+    else await reload();
+    await onChanged();
+  }
+
+  return (
+    <Detail
+      title={<span dir="auto">{user.email}</span>}
+      subtitle={<Copyable value={userId} label="user id" />}
+      closeTo={closeTo}
+      actions={actionsFor([user]).map((possible) => (
+        <Action
+          key={possible}
+          id={`${possible}-user`}
+          look={possible === 'delete' ? 'danger' : 'small'}
+          onClick={() => setAction(possible)}
+        >
+          {ACTIONS[possible].verb}
+        </Action>
+      ))}
+    >
+      <UserProfile user={user} />
+      <DetailPart title="Why was this person refused?">
+        <WhyRefused application={application} email={user.email} user={user} onAct={setAction} />
+      </DetailPart>
+      <UserAccess
+        applicationId={id}
+        user={user}
+        access={access}
+        onChanged={async () => {
+          await reload();
+          await onChanged();
+        }}
+      />
+      <UserSessions key={user.status} applicationId={id} user={user} />
+      <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
+      {action !== null && (
+        <ActionDialog
+          applicationId={id}
+          action={action}
+          users={[user]}
+          onDone={(results) => void onDone(results)}
+          onClose={() => setAction(null)}
+        />
+      )}
+    </Detail>
+  );
+}

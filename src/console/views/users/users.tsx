@@ -1,0 +1,214 @@
+/** The people of an application: found, looked at, and changed one by one or several at once. */
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation, useSearch } from 'wouter-preact';
+import { addresses, useFilters, withSearch } from '../../address.ts';
+import { api, ask, type Outcome, type Page } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { dayOf, exactTime } from '../../components/words.ts';
+import { useListed } from '../../data.ts';
+import { useRights } from '../../rights.tsx';
+import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import { useAccess } from './access.ts';
+import { AddressDetail } from './address-detail.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import { statusOf, STATUSES, type User, type UserStatus } from './statuses.ts';
+import { Slugs } from './user-access.tsx';
+import { UserDetail } from './user-detail.tsx';
+import { UserToolbar } from './user-toolbar.tsx';
+
+const PAGE = 50;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
+const COLUMNS: readonly Column<User>[] = [
+  { key: 'email', title: 'E-mail', render: ({ email }) => <span dir="auto">{email}</span> },
+  {
+    key: 'name',
+    title: 'Name',
+    render: ({ profile, username }) => (
+      <span dir="auto">{profile?.fullName ?? (username === null ? '–' : `@${username}`)}</span>
+    ),
+    isExtra: true,
+  },
+  {
+    key: 'status',
+    title: 'Status',
+    render: (user) => {
+      const { word, tone } = statusOf(user);
+      return <Status tone={tone}>{word}</Status>;
+    },
+  },
+  {
+    key: 'roles',
+    title: 'Roles',
+    render: ({ roles }) => (roles.length === 0 ? <span class="muted">–</span> : <Slugs of={roles} shown={2} />),
+    isExtra: true,
+  },
+  { key: 'seen', title: 'Last seen', render: ({ lastSeenAt }) => <Time at={lastSeenAt} />, isExtra: true },
+  {
+    key: 'joined',
+    title: 'Joined',
+    render: ({ joinedAt }) => (
+      <time dateTime={joinedAt} title={exactTime(joinedAt)}>
+        {dayOf(joinedAt)}
+      </time>
+    ),
+    isExtra: true,
+  },
+];
+
+export const USER_FILTERS = ['q', 'status', 'role', 'membership', 'sort', 'why'] as const;
+
+export function Users({ application }: ApplicationViewProps) {
+  const { id } = application;
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const [open] = useOpen();
+  const { canWrite } = useRights();
+  const [filters, setFilters] = useFilters(USER_FILTERS);
+  const { data: access } = useAccess(id);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+
+  const { q, role, membership, why } = filters;
+  const status = filters.status && filters.status in STATUSES ? (filters.status as UserStatus) : undefined;
+  const sort = filters.sort === 'joined' ? ('joined' as const) : undefined;
+  const query = { q, status, role, membership, sort, ...(canWrite && { include: 'profile' }) };
+  const key = JSON.stringify(query);
+  const list = useListed<User>(
+    (cursor): Promise<Outcome<Page<User>>> =>
+      ask(
+        api.GET('/api/applications/{id}/users', { params: { path: { id }, query: { ...query, cursor, limit: PAGE } } }),
+      ),
+    [id, key],
+  );
+  useEffect(() => setChosen(new Set()), [key]);
+
+  const listAddress = withSearch(addresses.application(id, 'users'), withoutWhy(search));
+  const chosenUsers = (list.items ?? []).filter(({ userId }) => chosen.has(userId));
+  const isFiltered = Boolean(q ?? status ?? role ?? membership);
+  return (
+    <>
+      <PageHead
+        title="Users"
+        lead={
+          sort
+            ? 'In the order in which they joined.'
+            : 'Who was seen last comes first; who was imported and has not come yet comes last.'
+        }
+        actions={
+          <Action id="add-users" needs="nothing" onClick={() => navigate(addresses.application(id, 'import'))}>
+            Import or export
+          </Action>
+        }
+      />
+      <ListDetail
+        list={
+          <>
+            <UserToolbar filters={filters} access={access} onChange={setFilters} />
+            <SelectionBar
+              applicationId={id}
+              users={chosenUsers}
+              access={access}
+              onClear={() => setChosen(new Set())}
+              onChanged={list.reload}
+            />
+            <DataTable
+              id="users"
+              label="Users"
+              list={list}
+              columns={COLUMNS}
+              keyOf={({ userId }) => userId}
+              hrefOf={({ userId }) => withSearch(addresses.application(id, 'users', userId), withoutWhy(search))}
+              open={open}
+              {...(canWrite && { chosen, onChoose: setChosen })}
+              empty={
+                isFiltered ? (
+                  <NobodyFound
+                    q={q}
+                    isAnswered={why !== undefined && why === q}
+                    onAsk={(email) => setFilters({ why: email })}
+                    onClear={clear}
+                  />
+                ) : (
+                  <Empty
+                    title="Nobody yet"
+                    action={
+                      <Action look="primary" onClick={() => navigate(addresses.application(id, 'import'))}>
+                        Import users
+                      </Action>
+                    }
+                  >
+                    Everybody who signs in to {application.name} is listed here. People who are known already can be
+                    imported.
+                  </Empty>
+                )
+              }
+            />
+          </>
+        }
+        detail={
+          open ? (
+            <UserDetail
+              key={open}
+              application={application}
+              userId={open}
+              access={access}
+              closeTo={listAddress}
+              onChanged={list.reload}
+            />
+          ) : (
+            why && <AddressDetail key={why} application={application} email={why} closeTo={listAddress} />
+          )
+        }
+      />
+    </>
+  );
+
+  function clear(): void {
+    setFilters({ q: undefined, status: undefined, role: undefined, membership: undefined, why: undefined });
+  }
+}
+
+interface NobodyFoundProps {
+  readonly q: string | undefined;
+  /** Whether the answer stands beside. */
+  readonly isAnswered: boolean;
+  readonly onAsk: (email: string) => void;
+  readonly onClear: () => void;
+}
+
+function NobodyFound({ q, isAnswered, onAsk, onClear }: NobodyFoundProps) {
+  const isAddress = q !== undefined && EMAIL.test(q);
+  return (
+    <Empty
+      title={isAddress ? `Nobody with the address ${q}` : 'Nobody matches these filters'}
+      action={
+        <div class="empty-actions">
+          {isAddress && !isAnswered && (
+            <Action id="ask-why" look="primary" needs="nothing" onClick={() => onAsk(q)}>
+              Why can’t {q} sign in?
+            </Action>
+          )}
+          <Action needs="nothing" onClick={onClear}>
+            Clear the filters
+          </Action>
+        </div>
+      }
+    >
+      {isAddress
+        ? 'They have never signed in here, or did so with another address.'
+        : 'The search looks in e-mail addresses, names and usernames. A whole e-mail address that nobody has can be asked about.'}
+    </Empty>
+  );
+}
+
+function withoutWhy(search: string): string {
+  const query = new URLSearchParams(search);
+  query.delete('why');
+  return query.toString();
+}

@@ -1,0 +1,167 @@
+/** Why somebody cannot sign in, what would change it, and what that is drawn from. */
+import { useRef } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import { api, ask, type Outcome, type Schemas } from '../../api.ts';
+import { Action, useReport } from '../../components/action.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Time } from '../../components/time.tsx';
+import { useLoaded } from '../../data.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import { type AuthEvent, kindInWords, methodInWords, reasonInWords } from '../activity/kinds.ts';
+import { type Standing, type Step, verdictOf } from './refusal.ts';
+import { ACTIONS, type UserAction } from './statuses.ts';
+
+type Application = Schemas['Application'];
+
+interface WhyRefusedProps {
+  readonly application: Application;
+  readonly email: string;
+  /** Null for an address that is no user. */
+  readonly user: Schemas['UserDetail'] | null;
+  /** Asks for an action on the user. */
+  readonly onAct?: (action: UserAction) => void;
+}
+
+const SHOWN = 5;
+
+const GATES: Record<Application['signinGate'], string> = {
+  public: 'Public: everybody may sign in',
+  private_beta: 'Private beta: approved addresses only',
+  closed: 'Closed: nobody new',
+};
+
+const STAGES: Record<Application['stage'], string> = { draft: 'Draft', test: 'Test', live: 'Live' };
+
+const LISTED: Record<Schemas['BetaStatus'], string> = {
+  pending: 'Waiting for a decision',
+  approved: 'Approved',
+  notify_when_public: 'Waiting for the opening',
+  declined: 'Declined',
+};
+
+export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps) {
+  const { workspace } = useWorld();
+  const { canWrite } = useRights();
+  const report = useReport();
+  const [, navigate] = useLocation();
+  const said = useRef<HTMLParagraphElement>(null);
+  const { data, failure, reload } = useLoaded<Standing>(
+    () => gather({ application, email, user, workspaceId: workspace.id, canSeeList: canWrite }),
+    [application, email, user, canWrite],
+  );
+  if (failure) return <FailureNote failure={failure} onRetry={reload} />;
+  if (!data) return <div class="skeleton" aria-busy="true" />;
+
+  const verdict = verdictOf(data);
+  const { listed, failures } = data;
+  const [last] = failures;
+
+  async function allow(): Promise<void> {
+    const body = { emails: [email], status: 'approved' as const };
+    const params = { path: { id: application.id } };
+    const outcome = await ask(api.POST('/api/applications/{id}/beta-interests', { params, body }));
+    if (!report(outcome, `${email} may sign in now.`)) return;
+    await reload();
+    // The button that had the focus is gone.
+    said.current?.focus();
+  }
+
+  function take(step: Step): unknown {
+    if (step === 'allow') return allow();
+    if (step === 'gate' || step === 'settings') return navigate(addresses.application(application.id, step));
+    return onAct?.(step);
+  }
+
+  return (
+    <>
+      <div class="verdict" data-tone={verdict.isKeptOut ? 'bad' : 'good'}>
+        <p id="why" ref={said} tabIndex={-1}>
+          {verdict.why}
+        </p>
+        <p>{verdict.remedy}</p>
+        {verdict.also && verdict.also.length > 0 && <p class="fine">Besides: {verdict.also.join(' ')}</p>}
+        {verdict.step !== null && (
+          <Action
+            id="take-step"
+            needs={verdict.step === 'gate' || verdict.step === 'settings' ? 'nothing' : 'write'}
+            onClick={() => take(verdict.step as Step)}
+          >
+            {stepInWords(verdict.step)}
+          </Action>
+        )}
+      </div>
+      <Facts
+        of={[
+          ['Last refusal', last ? <LastFailure of={last} /> : <span class="muted">None on record</span>],
+          ['Gate', GATES[application.signinGate]],
+          ['Stage', STAGES[application.stage]],
+          listed !== undefined && ['Allowlist', listed === null ? 'Not on it' : LISTED[listed]],
+        ]}
+      />
+    </>
+  );
+}
+
+function LastFailure({ of: event }: { readonly of: AuthEvent }) {
+  const reason = reasonInWords(event);
+  const method = event.detail?.['method'];
+  return (
+    <>
+      {kindInWords(event.kind)} <Time at={event.createdAt} />
+      <span class="fine block">
+        {[typeof method === 'string' && methodInWords(method), reason].filter(Boolean).join(': ')}
+      </span>
+    </>
+  );
+}
+
+function stepInWords(step: Step): string {
+  if (step === 'allow') return 'Approve the address';
+  if (step === 'gate') return 'Go to the gate';
+  if (step === 'settings') return 'Go to the settings';
+  return `${ACTIONS[step].verb} them`;
+}
+
+interface Asked {
+  readonly application: Application;
+  readonly email: string;
+  readonly user: Schemas['UserDetail'] | null;
+  readonly workspaceId: string;
+  readonly canSeeList: boolean;
+}
+
+async function gather({ application, email, user, workspaceId, canSeeList }: Asked): Promise<Outcome<Standing>> {
+  const path = { id: application.id };
+  const failed = (query: { readonly userId: string } | { readonly email: string }) =>
+    ask(
+      api.GET('/api/applications/{id}/activity/list', {
+        params: { path, query: { ...query, status: 'error', limit: SHOWN } },
+      }),
+    );
+  const [byEmail, byUser, list, members] = await Promise.all([
+    failed({ email }),
+    user ? failed({ userId: user.userId }) : null,
+    canSeeList
+      ? ask(api.GET('/api/applications/{id}/beta-interests', { params: { path, query: { email, limit: 1 } } }))
+      : null,
+    ask(api.GET('/api/workspace/members', { params: { query: { workspaceId, limit: 200 } } })),
+  ]);
+  if (!byEmail.ok) return byEmail;
+  if (byUser && !byUser.ok) return byUser;
+  if (list && !list.ok) return list;
+  if (!members.ok) return members;
+  const failures = new Map([...byEmail.data.items, ...(byUser?.data.items ?? [])].map((event) => [event.id, event]));
+  const isSeat = (seat: Schemas['Member']) => seat.email === email.toLowerCase() || seat.userId === user?.userId;
+  return {
+    ok: true,
+    data: {
+      application,
+      user,
+      listed: list ? (list.data.items[0]?.status ?? null) : undefined,
+      isInsider: members.data.items.some(isSeat),
+      failures: [...failures.values()].sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1)),
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/** The deliveries of an endpoint, filtered, and the one that is open beside them. */
+import { useEffect, useRef } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { useFilters, withSearch } from '../../address.ts';
+import { Action } from '../../components/action.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Filter } from '../../components/filters.tsx';
+import { ListDetail } from '../../components/list-detail.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { useListed } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useLiveEvents } from '../../shell/live.tsx';
+import { DeliveryDetail } from './delivery-detail.tsx';
+import { DELIVERY_STATUSES, pollingOf, statusWords } from './delivery-words.ts';
+import { EVENT_TYPES, TEST_EVENT } from './event-words.ts';
+import type { Delivery, DeliveryStatus, Webhook, WebhookCalls } from './webhook-calls.ts';
+
+interface DeliveriesProps {
+  readonly webhook: Webhook;
+  readonly calls: WebhookCalls;
+  /** The delivery that is open. */
+  readonly open: string | null;
+  /** Another number whenever deliveries were made from here. */
+  readonly turn: number;
+  readonly here: string;
+  readonly addressOf: (deliveryId: string) => string;
+  readonly onTest: () => unknown;
+  /** What is shown was fetched again: the endpoint may have changed with it. */
+  readonly onRefreshed: () => unknown;
+}
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { key: 'event', title: 'Event', render: ({ eventType }) => <code>{eventType}</code> },
+  {
+    key: 'status',
+    title: 'Status',
+    render: (delivery) => {
+      const { word, tone } = statusWords(delivery);
+      return <Status tone={tone}>{word}</Status>;
+    },
+  },
+  { key: 'attempts', title: 'Attempts', render: ({ attempts }) => attempts, isNumeric: true, isExtra: true },
+  {
+    key: 'next',
+    title: 'Next attempt',
+    render: ({ nextAttemptAt }) =>
+      nextAttemptAt === null ? <span class="muted">None</span> : <Countdown to={nextAttemptAt} over="Now" />,
+    isExtra: true,
+  },
+  { key: 'created', title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+const TYPES = [...EVENT_TYPES, TEST_EVENT].map((type) => ({ value: type, label: type }));
+/** After something has happened, its delivery takes a moment. */
+const SETTLING_MS = 800;
+
+export function Deliveries(props: DeliveriesProps) {
+  const { webhook, calls, open, turn, here, addressOf, onTest, onRefreshed } = props;
+  const search = useSearch();
+  const [filters, setFilters] = useFilters(['status', 'type']);
+  const query = { status: filters.status as DeliveryStatus | undefined, type: filters.type };
+  const list = useListed<Delivery>(
+    (cursor) => calls.deliveries(webhook.id, { ...query, cursor }),
+    [webhook.id, filters.status, filters.type],
+  );
+  const isFiltered = filters.status !== undefined || filters.type !== undefined;
+  const shown = useRef('');
+  shown.current = `${filters.status} ${filters.type}`;
+  const settling = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+
+  /** The newest, into what is shown, quietly: pages that were fetched before stay. */
+  async function refresh(): Promise<void> {
+    const asked = shown.current;
+    const page = await calls.deliveries(webhook.id, query);
+    // What comes after another choice of filters is not of it.
+    if (page.ok && asked === shown.current) {
+      const { items, nextCursor } = page.data;
+      if (nextCursor !== null && !list.hasMore) await list.reload();
+      else list.change((before) => renewed(before, items, nextCursor === null));
+    }
+    await onRefreshed();
+  }
+
+  useEvery(pollingOf(list.items ?? []), refresh);
+  useEffect(() => {
+    if (turn > 1) void refresh();
+  }, [turn, webhook.status]);
+  useLiveEvents(() => {
+    clearTimeout(settling.current);
+    settling.current = setTimeout(() => void refresh(), SETTLING_MS);
+  });
+  useEffect(() => () => clearTimeout(settling.current), []);
+
+  return (
+    <>
+      <div class="toolbar">
+        <Filter
+          id="delivery-status"
+          label="Status"
+          any="Any status"
+          value={filters.status}
+          choices={DELIVERY_STATUSES}
+          onChoose={(status) => setFilters({ status })}
+        />
+        <Filter
+          id="delivery-type"
+          label="Event type"
+          any="Any event"
+          value={filters.type}
+          choices={TYPES}
+          onChoose={(type) => setFilters({ type })}
+        />
+      </div>
+      <ListDetail
+        list={
+          <DataTable
+            id="deliveries"
+            label="Deliveries"
+            list={list}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => withSearch(addressOf(id), search)}
+            open={open}
+            empty={
+              isFiltered ? (
+                <Empty
+                  title="No such deliveries"
+                  action={
+                    <Action needs="nothing" onClick={() => setFilters({ status: undefined, type: undefined })}>
+                      Show all
+                    </Action>
+                  }
+                >
+                  Nothing of this status and event was sent to this endpoint.
+                </Empty>
+              ) : (
+                <Empty
+                  title="Nothing sent yet"
+                  action={
+                    <Action id="first-test" isDisabled={webhook.status === 'disabled'} onClick={onTest}>
+                      Send test event
+                    </Action>
+                  }
+                >
+                  Each event that this endpoint is told of is here, with every attempt and its answer.
+                </Empty>
+              )
+            }
+          />
+        }
+        detail={
+          open && (
+            <DeliveryDetail
+              key={open}
+              id={open}
+              webhook={webhook}
+              calls={calls}
+              closeTo={withSearch(here, search)}
+              addressOf={addressOf}
+              onChanged={refresh}
+            />
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** @param isAll whether the newest are all there are. */
+function renewed(before: readonly Delivery[], newest: readonly Delivery[], isAll: boolean): readonly Delivery[] {
+  const last = newest.at(-1);
+  if (isAll) return newest;
+  // Ids go by time.
+  return last === undefined ? before : [...newest, ...before.filter(({ id }) => id < last.id)];
+}

@@ -1,0 +1,40 @@
+/** One attempt at a delivery: how it went, the headers that were sent, and what was answered. */
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { count } from '../../components/words.ts';
+import { errorWords } from './delivery-words.ts';
+import type { Attempt } from './webhook-calls.ts';
+
+export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt; readonly isOpen: boolean }) {
+  const { number, startedAt, durationMs, statusCode, requestHeaders, responseExcerpt } = attempt;
+  const error = errorWords(attempt);
+  return (
+    <details class="attempt" open={isOpen}>
+      <summary>
+        <span>Attempt {number}</span>
+        <Status tone={error === null ? 'good' : 'bad'}>{statusCode === null ? 'No answer' : `${statusCode}`}</Status>
+        <span class="muted">
+          {count(durationMs)} ms, <Time at={startedAt} />
+        </span>
+      </summary>
+      {error && <p class="attempt-error">{error}</p>}
+      <h4>Sent</h4>
+      <dl class="headers">
+        {Object.entries(requestHeaders).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h4>Answer</h4>
+      {responseExcerpt ? (
+        <pre class="excerpt" tabIndex={0}>
+          {responseExcerpt}
+        </pre>
+      ) : (
+        <p class="fine">{statusCode === null ? 'There was none.' : `Status ${statusCode}, without a body.`}</p>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,122 @@
+/** One delivery: what was sent, what became of each attempt, and what comes next. */
+import { useLocation } from 'wouter-preact';
+import { Action, useReport } from '../../components/action.tsx';
+import { Copyable } from '../../components/copy.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { FailureNote } from '../../components/failure-note.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { Snippets } from '../../components/snippets.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { exactTime } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { DeliveryAttempt } from './delivery-attempt.tsx';
+import { MAX_ATTEMPTS, pollingOf, statusWords } from './delivery-words.ts';
+import { meaningOf } from './event-words.ts';
+import type { Delivery, Webhook, WebhookCalls } from './webhook-calls.ts';
+
+interface DeliveryDetailProps {
+  readonly id: string;
+  readonly webhook: Webhook;
+  readonly calls: WebhookCalls;
+  readonly closeTo: string;
+  readonly addressOf: (deliveryId: string) => string;
+  readonly onChanged: () => unknown;
+}
+
+export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChanged }: DeliveryDetailProps) {
+  const loaded = useLoaded(() => calls.delivery(webhook.id, id), [webhook.id, id, webhook.status]);
+  const [, navigate] = useLocation();
+  const report = useReport();
+  const delivery = loaded.data;
+  useEvery(delivery && pollingOf([delivery]), loaded.reload);
+
+  if (!delivery)
+    return (
+      <Detail title="Delivery" closeTo={closeTo}>
+        {loaded.failure?.status === 404 ? (
+          <p>It is not here: it may have been removed, as deliveries are 30 days after they are done.</p>
+        ) : loaded.failure ? (
+          <FailureNote failure={loaded.failure} onRetry={loaded.reload} />
+        ) : (
+          <div class="skeleton" aria-busy="true" />
+        )}
+      </Detail>
+    );
+
+  async function redeliver(): Promise<void> {
+    const outcome = await calls.redeliver(webhook.id, id);
+    if (!report(outcome, 'The same event is on its way again, as a delivery of its own.')) return;
+    navigate(addressOf(outcome.data.id));
+    await onChanged();
+  }
+
+  const { word, tone } = statusWords(delivery);
+  const attempts = delivery.attemptLog.toReversed();
+  return (
+    <Detail
+      title={<code>{delivery.eventType}</code>}
+      subtitle={meaningOf(delivery.eventType)}
+      closeTo={closeTo}
+      actions={
+        <Action id="redeliver" isDisabled={webhook.status === 'disabled'} onClick={redeliver}>
+          Redeliver
+        </Action>
+      }
+    >
+      <Facts
+        of={[
+          ['Status', <Status tone={tone}>{word}</Status>],
+          ['Next', <span id="delivery-next">{<Next of={delivery} webhook={webhook} />}</span>],
+          ['Event id', <Copyable value={delivery.eventId} label="event id" />],
+          ['Made', <Time at={delivery.createdAt} />],
+          delivery.finishedAt !== null && ['Done', <Time at={delivery.finishedAt} />],
+        ]}
+      />
+      <DetailPart title="Attempts">
+        {attempts.length === 0 && <p class="fine">None yet.</p>}
+        {attempts.map((attempt, index) => (
+          <DeliveryAttempt key={attempt.number} of={attempt} isOpen={index === 0} />
+        ))}
+      </DetailPart>
+      <DetailPart title="Body">
+        <Snippets
+          label="Body"
+          of={[
+            { name: 'Readable', code: readable(delivery.requestBody) },
+            { name: 'As it is sent and signed', code: delivery.requestBody },
+          ]}
+        />
+      </DetailPart>
+    </Detail>
+  );
+}
+
+/** What happens next, in words. */
+function Next({ of: delivery, webhook }: { readonly of: Delivery; readonly webhook: Webhook }) {
+  const { status, attempts, nextAttemptAt } = delivery;
+  if (status === 'delivered') return <>Nothing: attempt {attempts} was accepted.</>;
+  if (status === 'failed')
+    return <>Nothing: {attempts >= MAX_ATTEMPTS ? `all ${MAX_ATTEMPTS} attempts failed.` : 'it was given up.'}</>;
+  if (status === 'held')
+    return <>Held while the endpoint is in quarantine. Sent, in its turn, when that is released.</>;
+  if (webhook.status === 'disabled') return <>Waits until the endpoint is enabled again.</>;
+  if (nextAttemptAt === null || Date.parse(nextAttemptAt) <= Date.now())
+    return <>{attempts === 0 ? 'The first attempt is under way.' : `Attempt ${attempts + 1} is under way.`}</>;
+  return (
+    <>
+      Attempt {attempts + 1} of {MAX_ATTEMPTS} in <Countdown to={nextAttemptAt} over="a moment" />{' '}
+      <span class="muted">({exactTime(nextAttemptAt)})</span>
+    </>
+  );
+}
+
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

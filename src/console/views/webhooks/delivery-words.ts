@@ -1,0 +1,68 @@
+/** States, attempts and answers of deliveries, in words. */
+import type { Tone } from '../../components/status.tsx';
+import type { Attempt, Delivery, DeliveryStatus, Webhook } from './webhook-calls.ts';
+
+/** After the last one an event is given up, and its endpoint put in quarantine. */
+export const MAX_ATTEMPTS = 15;
+
+export const DELIVERY_STATUSES = [
+  { value: 'pending', label: 'Pending' },
+  { value: 'held', label: 'Held' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'failed', label: 'Failed' },
+] as const satisfies readonly { value: DeliveryStatus; label: string }[];
+
+export function statusWords({ status, attempts }: Delivery): { word: string; tone: Tone } {
+  switch (status) {
+    case 'delivered':
+      return { word: 'Delivered', tone: 'good' };
+    case 'failed':
+      return { word: 'Failed', tone: 'bad' };
+    case 'held':
+      return { word: 'Held', tone: 'warn' };
+    case 'pending':
+      return attempts === 0 ? { word: 'Pending', tone: 'calm' } : { word: 'Retrying', tone: 'warn' };
+  }
+}
+
+export const ENDPOINT_WORDS = {
+  active: { word: 'Active', tone: 'good' },
+  disabled: { word: 'Disabled', tone: 'calm' },
+  quarantined: { word: 'Quarantined', tone: 'bad' },
+} as const satisfies Record<Webhook['status'], { word: string; tone: Tone }>;
+
+const ERROR_WORDS: Record<NonNullable<Attempt['errorClass']>, string> = {
+  status: 'The endpoint did not accept it: only an answer of 2xx does.',
+  redirect: 'The endpoint redirected, and redirects are not followed. Set the address that it leads to.',
+  gone: 'The endpoint answered 410 Gone: it wants nothing more, so it was put in quarantine.',
+  timeout: 'There was no answer within 15 seconds.',
+  refused: 'The name leads to an address that is not public, which this server does not send to.',
+  unresolved: 'The name of the host could not be resolved.',
+  tls: 'The certificate of the endpoint was not accepted.',
+  connection: 'The connection could not be made, or broke.',
+  interrupted: 'The server ended before the outcome was known.',
+};
+
+export const errorWords = ({ errorClass }: Attempt) => (errorClass === null ? null : ERROR_WORDS[errorClass]);
+
+const SOON_MS = 10_000;
+const LATER_MS = 60_000;
+
+/** How often to ask what has become of those that are under way; null where none is. */
+export function pollingOf(deliveries: readonly Delivery[], now = Date.now()): number | null {
+  const waits = deliveries.flatMap(({ status, nextAttemptAt }) =>
+    status === 'pending' && nextAttemptAt !== null ? [Date.parse(nextAttemptAt) - now] : [],
+  );
+  if (waits.length === 0) return null;
+  const next = Math.min(...waits);
+  return next < SOON_MS ? 1000 : next < LATER_MS ? 5000 : 30_000;
+}
+
+/** What share of attempts an endpoint has taken: "98%"; null where there were none. */
+export function successWords({ delivered, failedAttempts }: { delivered: number; failedAttempts: number }) {
+  const all = delivered + failedAttempts;
+  if (all === 0) return null;
+  // 100% is said where nothing has failed, 0% where nothing arrived.
+  const share = Math.floor((delivered / all) * 100);
+  return `${delivered > 0 && share === 0 ? 1 : share}%`;
+}

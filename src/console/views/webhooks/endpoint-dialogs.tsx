@@ -1,0 +1,76 @@
+/** What is asked before an endpoint is changed, given another secret, disabled or deleted. */
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import type { NewWebhook, Webhook, WebhookCalls } from './webhook-calls.ts';
+
+export type EndpointAct = 'change' | 'rotate' | 'disable' | 'delete';
+
+interface EndpointDialogProps {
+  readonly act: EndpointAct;
+  readonly webhook: Webhook;
+  readonly calls: WebhookCalls;
+  readonly onChanged: (webhook: Webhook, said: string) => void;
+  readonly onRotated: (webhook: NewWebhook) => void;
+  readonly onDeleted: () => void;
+  readonly onClose: () => void;
+}
+
+export function EndpointDialog(props: EndpointDialogProps) {
+  const { act, webhook, calls, onChanged, onRotated, onDeleted, onClose } = props;
+  const { id, url } = webhook;
+  switch (act) {
+    case 'change':
+      return (
+        <EndpointForm
+          of={webhook}
+          send={(input) => calls.update(id, input)}
+          onDone={(changed) => onChanged(changed, 'Saved.')}
+          onClose={onClose}
+        />
+      );
+    case 'rotate':
+      return (
+        <FormDialog
+          id="secret-rotation"
+          title="Rotate the signing secret"
+          lead={
+            webhook.previousSecretEndsAt === null
+              ? 'A new secret is made. For 24 hours every delivery is signed with both, so that your endpoint can change over without a gap; then the present one is over.'
+              : 'A new secret is made, and the present one signs beside it for 24 hours. The one before that, which still signs now, is over at once.'
+          }
+          submitText="Rotate secret"
+          send={() => calls.rotateSecret(id)}
+          onDone={onRotated}
+          onClose={onClose}
+        >
+          {() => null}
+        </FormDialog>
+      );
+    case 'disable':
+      return (
+        <DangerDialog
+          id="webhook-disabling"
+          title="Disable this webhook?"
+          lead="What happens while it is disabled is never sent to it. What waits already goes out when it is enabled again."
+          confirmText="Disable webhook"
+          send={() => calls.update(id, { status: 'disabled' })}
+          onDone={(changed) => onChanged(changed, 'Nothing is sent until it is enabled again.')}
+          onClose={onClose}
+        />
+      );
+    case 'delete':
+      return (
+        <DangerDialog
+          id="webhook-deletion"
+          title="Delete this webhook?"
+          lead={`${url} is told nothing more. Its deliveries are removed, also those that still wait. This cannot be undone.`}
+          confirmText="Delete webhook"
+          nameToType={new URL(url).host}
+          send={() => calls.remove(id)}
+          onDone={onDeleted}
+          onClose={onClose}
+        />
+      );
+  }
+}

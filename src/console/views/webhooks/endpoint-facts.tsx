@@ -1,0 +1,61 @@
+/** What is known of an endpoint at a glance. */
+import { useEffect } from 'preact/hooks';
+import { Facts } from '../../components/facts.tsx';
+import { Status } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { count } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
+import { eventsWords } from './event-words.ts';
+import { STATS_DAYS, type Webhook, type WebhookCalls } from './webhook-calls.ts';
+
+interface EndpointFactsProps {
+  readonly webhook: Webhook;
+  readonly calls: WebhookCalls;
+  /** Another number whenever something was sent from here. */
+  readonly turn: number;
+}
+
+export function EndpointFacts({ webhook, calls, turn }: EndpointFactsProps) {
+  const stats = useLoaded(calls.stats, [webhook.id]);
+  const latest = useLoaded(() => calls.deliveries(webhook.id, { limit: 1 }), [webhook.id]);
+  useEffect(() => {
+    if (turn > 1) void latest.reload();
+  }, [turn]);
+  const endpoint = stats.data?.webhooks.endpoints.find(({ webhookId }) => webhookId === webhook.id);
+  const share = endpoint && successWords(endpoint);
+  const { word, tone } = ENDPOINT_WORDS[webhook.status];
+  return (
+    <div class="strip">
+      <Facts
+        of={[
+          ['Status', <Status tone={tone}>{word}</Status>],
+          [
+            `Attempts accepted, ${STATS_DAYS} days`,
+            endpoint && share ? (
+              <>
+                {share} <span class="muted">of {count(endpoint.delivered + endpoint.failedAttempts)}</span>
+              </>
+            ) : (
+              <span class="muted">None counted yet</span>
+            ),
+          ],
+          ['Last delivery', <Time at={latest.data?.items[0]?.createdAt ?? null} />],
+          [
+            'Events',
+            webhook.events.length > 1 ? (
+              <details>
+                <summary>{eventsWords(webhook.events)}</summary>
+                {webhook.events.map((type) => (
+                  <code key={type}>{type}</code>
+                ))}
+              </details>
+            ) : (
+              eventsWords(webhook.events)
+            ),
+          ],
+        ]}
+      />
+    </div>
+  );
+}

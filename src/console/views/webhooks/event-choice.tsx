@@ -1,0 +1,54 @@
+/** Which events an endpoint is told of: all, or some of their groups. */
+import { useState } from 'preact/hooks';
+import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
+import { EVENT_GROUPS, EVENT_TYPES, meaningOf } from './event-words.ts';
+
+interface EventChoiceProps {
+  /** `*` alone for all. */
+  readonly chosen: readonly string[];
+  readonly error: string | null;
+  readonly onChange: (chosen: string[]) => void;
+}
+
+export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
+  const isAll = chosen.includes('*');
+  // What was chosen one by one is there again after a look at the other way.
+  const [some, setSome] = useState<readonly string[]>(isAll ? [] : chosen);
+
+  function choose(types: string[]): void {
+    setSome(types);
+    onChange(types);
+  }
+
+  return (
+    <>
+      <ChooseOne
+        id="webhook-events"
+        label="Events"
+        chosen={isAll ? 'all' : 'some'}
+        choices={[
+          { value: 'all', label: 'All events', detail: 'New kinds too, when there are some.' },
+          { value: 'some', label: 'Only some' },
+        ]}
+        onChange={(way) => onChange(way === 'all' ? ['*'] : [...some])}
+      />
+      {!isAll && (
+        <div class="event-groups">
+          {EVENT_GROUPS.map(({ title, types }) => (
+            <ChooseMany
+              key={title}
+              id={`events-${title.toLowerCase()}`}
+              label={title}
+              choices={types.map((type) => ({ value: type, label: <code>{type}</code>, detail: meaningOf(type) }))}
+              chosen={chosen}
+              onChange={(next) => choose(EVENT_TYPES.filter((type) => next.includes(type)))}
+            />
+          ))}
+        </div>
+      )}
+      <p class="field-error" role="alert">
+        {error}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+/** An endpoint in quarantine: why, how much is held, the way out, and how far the sending of what was held has come. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../components/action.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Progress } from '../../components/progress.tsx';
+import { Time } from '../../components/time.tsx';
+import { count, counted } from '../../components/words.ts';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { COUNTED, type DeliveryStatus, type Webhook, type WebhookCalls } from './webhook-calls.ts';
+
+type Released = Webhook & { readonly released: number };
+
+interface QuarantineProps {
+  readonly webhook: Webhook;
+  readonly calls: WebhookCalls;
+  readonly onReleased: (released: Released) => void;
+}
+
+/** How many wait, as far as they are counted. */
+async function countWaiting(calls: WebhookCalls, webhookId: string, status: DeliveryStatus) {
+  const page = await calls.deliveries(webhookId, { status, limit: COUNTED });
+  if (!page.ok) return page;
+  return { ok: true as const, data: { number: page.data.items.length, isMore: page.data.nextCursor !== null } };
+}
+
+export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
+  const held = useLoaded(() => countWaiting(calls, webhook.id, 'held'), [webhook.id]);
+  const [isAsked, setIsAsked] = useState(false);
+  const heldWords = held.data && `${held.data.isMore ? 'More than ' : ''}${counted(held.data.number, 'event')}`;
+  return (
+    <section class="quarantine" id="quarantine" aria-label="Quarantine">
+      <div>
+        <p>
+          <strong>In quarantine</strong> since <Time at={webhook.quarantinedAt} />: {webhook.quarantineReason}.
+        </p>
+        <p>
+          {heldWords ? `${heldWords} held so far.` : 'What happens is held.'} Mend the endpoint, then release it; held
+          events are kept for 90 days.
+        </p>
+      </div>
+      <Action id="release-webhook" onClick={() => held.reload().then(() => setIsAsked(true))}>
+        Release
+      </Action>
+      {isAsked && (
+        <FormDialog
+          id="release-dialog"
+          title="Release from quarantine"
+          lead={
+            held.data?.number === 0
+              ? 'Nothing is held. New events are sent as they happen.'
+              : `${heldWords ?? 'What is held'} will be sent, one by one from the oldest on; what is new waits behind. If one of them fails all its attempts again, the endpoint goes back to quarantine.`
+          }
+          submitText="Release webhook"
+          send={() => calls.release(webhook.id)}
+          onDone={onReleased}
+          onClose={() => setIsAsked(false)}
+        >
+          {() => null}
+        </FormDialog>
+      )}
+    </section>
+  );
+}
+
+interface ReleaseProgressProps {
+  readonly webhookId: string;
+  readonly calls: WebhookCalls;
+  /** How many were held. */
+  readonly total: number;
+  readonly onEnd: (said: string) => void;
+}
+
+const POLL_MS = 1500;
+
+export function ReleaseProgress({ webhookId, calls, total, onEnd }: ReleaseProgressProps) {
+  const [left, setLeft] = useState({ number: total, isMore: total > COUNTED });
+  useEvery(POLL_MS, async () => {
+    const waiting = await countWaiting(calls, webhookId, 'pending');
+    if (!waiting.ok) return;
+    setLeft(waiting.data);
+    if (waiting.data.number === 0) onEnd(`${counted(total, 'held event')} went out.`);
+  });
+  const label = left.isMore
+    ? `Sending what was held: more than ${count(COUNTED)} of ${count(total)} are still to go`
+    : 'Sending what was held';
+  return (
+    <div class="releasing" id="release-progress">
+      <Progress label={label} done={Math.max(0, total - left.number)} total={total} />
+    </div>
+  );
+}

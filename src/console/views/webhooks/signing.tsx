@@ -1,0 +1,52 @@
+/** How deliveries are signed, what has become of the secret, and code that verifies them. */
+import { Action } from '../../components/action.tsx';
+import { Countdown } from '../../components/countdown.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Snippets } from '../../components/snippets.tsx';
+import { exactTime } from '../../components/words.ts';
+import { VERIFICATION } from './snippets.ts';
+import type { Webhook } from './webhook-calls.ts';
+
+interface SigningProps {
+  readonly webhook: Webhook;
+  readonly onRotate: () => void;
+}
+
+export function Signing({ webhook: { previousSecretEndsAt }, onRotate }: SigningProps) {
+  return (
+    <>
+      <Panel
+        title="Signing secret"
+        lead="It was shown when it was made and is not shown again. Whoever has it can make deliveries that look like these: rotate it when it may have been seen."
+        action={
+          <Action id="rotate-secret" onClick={onRotate}>
+            Rotate secret
+          </Action>
+        }
+      >
+        {previousSecretEndsAt && (
+          <p class="grace" id="secret-overlap">
+            The secret before signs as well for another{' '}
+            <strong>
+              <Countdown to={previousSecretEndsAt} />
+            </strong>
+            , until {exactTime(previousSecretEndsAt)}.
+          </p>
+        )}
+      </Panel>
+      <Panel
+        title="Verify deliveries"
+        lead={
+          <>
+            Each has a header <code>Svc-Signature: t=…,v1=…</code>: the time in seconds, and HMAC-SHA256 of{' '}
+            <code>t.body</code> with the whole secret as key, in hex. During a rotation two <code>v1</code> stand side
+            by side. Refuse what is more than 300 seconds off, and remember <code>Svc-Event-Id</code>: it is the same at
+            every retry.
+          </>
+        }
+      >
+        <Snippets label="Verification" of={VERIFICATION} />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+/** The webhooks of an application: all of them, or the one that the address names with its deliveries. */
+import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import { Endpoint } from './endpoint.tsx';
+import { Endpoints } from './endpoints.tsx';
+
+export function Webhooks({ application }: ApplicationViewProps) {
+  const [webhookId, deliveryId] = useOpen();
+  if (webhookId === undefined) return <Endpoints application={application} />;
+  return <Endpoint key={webhookId} application={application} id={webhookId} deliveryId={deliveryId ?? null} />;
+}

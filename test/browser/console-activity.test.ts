@@ -1,0 +1,203 @@
+/** The activity of an application and of a workspace in the console. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type EphemeralServer, eventually, request, signIn, startEphemeral } from '../support/binary.ts';
+import { closeBrowser } from '../support/browser.ts';
+import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
+
+setDefaultTimeout(60_000);
+
+let server: EphemeralServer;
+let page: ConsolePage;
+let app: string;
+let clientId: string;
+
+beforeAll(async () => {
+  server = await startEphemeral();
+  await addMember(server, 'reader@example.test', 'member');
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+});
+beforeEach(async () => {
+  const { json } = await api('POST', '/api/applications', { name: 'Shop' });
+  ({ id: app, clientId } = json.data);
+  await api('POST', `/api/applications/${app}/publish`);
+  page = await openConsole(server);
+});
+afterEach(() => {
+  expect(page.problems).toEqual([]);
+  page.close();
+});
+
+const api = (method: string, path: string, body?: unknown) =>
+  request(server, method, path, { token: server.workspaceKey, body });
+const activity = (rest = '') => `/applications/${app}/activity${rest}`;
+
+const refuse = async (email: string) => {
+  await api('POST', `/api/applications/${app}/signin-gate`, { gate: 'closed' });
+  await signIn(server, email, clientId).catch(() => {});
+};
+
+const workspaceId = async () => (await api('GET', '/api/workspace')).json.data.id as string;
+
+describe('the list', () => {
+  test('is filtered by its address, and back leads to what was shown before', async () => {
+    await signIn(server, 'ada@example.com', clientId);
+    await refuse('zoe@example.com');
+    await page.go(activity('?status=error'));
+    expect(await page.untilText('#activity', /Sign-in refused/)).not.toContain('Signed in');
+    await page.choose('#status', '');
+    await page.choose('#family', 'application');
+    expect(await page.untilText('#activity', /^(?!.*Signed in)[^]*Sign-in gate changed/)).not.toContain('zoe@');
+    await page.untilAddress(/\?family=application$/);
+    await page.evaluate('history.go(-2)');
+    await page.untilText('#activity', /Sign-in refused/);
+    await page.go(activity('?q=ADA@'));
+    expect(await page.untilText('#activity', /ada@example\.com/)).not.toContain('zoe@');
+  });
+
+  test('grows while it is looked at, by what its filters let through, until it is told not to', async () => {
+    await page.go(activity('?family=signin'));
+    await page.untilText('#main', /Connected/);
+    await signIn(server, 'ada@example.com', clientId);
+    await page.untilText('#activity', /Signed in[^]*Sign-in code sent/);
+    await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
+    await signIn(server, 'bea@example.com', clientId);
+    expect(await page.untilText('#activity', /bea@example\.com/)).not.toContain('Role created');
+    await page.press('#live');
+    await page.untilAddress(/live=off/);
+    await page.untilVisible('#reload');
+    await signIn(server, 'cleo@example.com', clientId);
+    expect(await page.text('#activity')).not.toContain('cleo@');
+    await page.press('#reload');
+    await page.untilText('#activity', /cleo@example\.com/);
+  });
+
+  test('shows no record twice, in the order in which they happened', async () => {
+    await page.go(activity());
+    await page.untilText('#main', /Connected/);
+    for (const name of ['a', 'b', 'c', 'd']) await signIn(server, `${name}@example.com`, clientId);
+    await page.untilText('#activity', /d@example\.com[^]*a@example\.com/);
+    const { json } = await api('GET', `/api/applications/${app}/activity/list?limit=50`);
+    const stored = json.data.items.map(({ id }: { id: string }) => id);
+    await eventually('the list is the API’s', async () => {
+      const keys = await page.evaluate<string>(
+        'JSON.stringify([...document.querySelectorAll("#activity tbody tr")].map((row) => row.dataset.key))',
+      );
+      return keys === JSON.stringify(stored);
+    });
+  });
+});
+
+describe('a record', () => {
+  test('has an address of its own, with everything in it and the person and the actor as links', async () => {
+    const { userId } = await signIn(server, 'ada@example.com', clientId);
+    await api('POST', `/api/applications/${app}/users/${userId}/ban`, { reason: 'Spam' });
+    await page.go(activity('?family=user'));
+    await page.press('#activity .row-link');
+    await page.untilAddress(/activity\/aud_\w+\?family=user$/);
+    const shown = await page.untilText('.detail', /Done by[^]*Key of the workspace/);
+    for (const part of ['User banned', 'user.banned', 'Spam', userId, '127.0.0.1', 'req_'])
+      expect(shown).toContain(part);
+    await page.go((await page.address()).pathname.replace('/console', ''));
+    await page.untilText('.detail', /User banned/);
+    await page.pressNamed('ada@example.com', '.detail');
+    await page.untilAddress(new RegExp(`/users/${userId}$`));
+  });
+
+  test('of the workspace leads to its application', async () => {
+    await refuse('zoe@example.com');
+    await page.go(`/workspaces/${await workspaceId()}/activity?status=error&q=zoe@example.com`);
+    await page.press('#activity .row-link');
+    await page.untilText('.detail', /The application takes nobody new[^]*Shop/);
+    await page.go((await page.address()).pathname.replace('/console', ''));
+    await page.untilText('.detail', /Sign-in refused/);
+    await page.pressNamed('Shop', '.detail');
+    await page.untilAddress(new RegExp(`/applications/${app}`));
+  });
+});
+
+describe('the export', () => {
+  /** What the page would save, by name. */
+  const saved = () =>
+    page.evaluate<{ name: string; text: string } | null>(
+      'globalThis.saved ? globalThis.saved.blob.text().then((text) => ({ name: globalThis.saved.name, text })) : null',
+    );
+  const catchFiles = () =>
+    page.evaluate(`void (() => {
+      let blob;
+      URL.createObjectURL = (given) => ((blob = given), 'blob:');
+      HTMLAnchorElement.prototype.click = function () { globalThis.saved = { blob, name: this.download }; };
+    })()`);
+
+  test('holds what the filters show over all pages, and nothing that a spreadsheet would carry out', async () => {
+    const emails = Array.from({ length: 120 }, (_, index) => `p${index}@example.com`);
+    await api('POST', `/api/applications/${app}/users/bulk`, { users: emails.map((email) => ({ email })) });
+    const { json } = await api('GET', `/api/applications/${app}/users?limit=200`);
+    const userIds = json.data.items.map(({ userId }: { userId: string }) => userId);
+    for (const action of ['ban', 'unban'])
+      await api('POST', `/api/applications/${app}/users/actions`, { action, userIds, reason: 'x' });
+    await signIn(server, '=cmd@example.com', clientId);
+    await page.go(activity('?family=user.ban'));
+    await page.untilText('#activity', /User banned/);
+    await catchFiles();
+    await page.press('#export');
+    await page.press('#start-export');
+    await page.untilText('#export-dialog', /120 records saved\./);
+    const csv = await saved();
+    expect(csv!.name).toBe('activity.csv');
+    const [head, ...lines] = csv!.text.trim().split('\r\n');
+    expect(head).toContain('createdAt,what,kind');
+    expect(lines).toHaveLength(120);
+    expect(lines.every((line) => line.includes('User banned,user.banned,true'))).toBe(true);
+
+    await page.go(activity('?family=signin'));
+    await page.untilText('#activity', /=cmd@example\.com/);
+    await catchFiles();
+    await page.press('#export');
+    await page.press('#start-export');
+    await page.untilText('#export-dialog', /records saved\./);
+    expect((await saved())!.text).toContain(",'=cmd@example.com,");
+    await page.pressNamed('Close', '#export-dialog');
+    await page.press('#export');
+    await page.press('#format input[value=json]');
+    await page.press('#start-export');
+    await page.untilText('#export-dialog', /records saved\./);
+    const records = JSON.parse((await saved())!.text);
+    expect(records.map(({ kind }: { kind: string }) => kind)).toEqual(['signin.succeeded', 'signin.code_sent']);
+  });
+
+  test('can be stopped, and saves nothing then', async () => {
+    await signIn(server, 'ada@example.com', clientId);
+    await page.go(activity());
+    await page.untilText('#activity', /Signed in/);
+    await catchFiles();
+    await page.evaluate(`void (() => {
+      const fetched = fetch;
+      globalThis.fetch = async (...given) => {
+        await new Promise((resolve) => { globalThis.goOn = resolve; });
+        return fetched(...given);
+      };
+    })()`);
+    await page.press('#export');
+    await page.press('#start-export');
+    await page.untilText('#export-dialog', /Reading records/);
+    await page.press('#stop-export');
+    await page.evaluate('void goOn()');
+    await page.untilVisible('#start-export');
+    expect(await saved()).toBeNull();
+  });
+});
+
+test('a read-only member looks at it on a phone', async () => {
+  await signIn(server, 'ada@example.com', clientId);
+  page.close();
+  page = await openConsole(server, { member: 'reader@example.test', size: PHONE });
+  await page.go(activity());
+  await page.untilText('#activity', /Signed in/);
+  expect(await page.sidewaysScroll()).toBe(0);
+  await page.press('#activity .row-link');
+  await page.untilText('.detail', /As JSON/);
+  expect(await page.sidewaysScroll()).toBe(0);
+});

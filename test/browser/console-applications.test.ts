@@ -1,0 +1,136 @@
+/** The applications of a workspace in the console, and the workspace itself. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
+import { closeBrowser } from '../support/browser.ts';
+import { addMember, type ConsolePage, DESK, openConsole, OWNER, PHONE } from './console-page.ts';
+
+setDefaultTimeout(60_000);
+
+let server: EphemeralServer;
+let page: ConsolePage;
+let ownerToken: string;
+let applications: string;
+
+beforeAll(async () => {
+  server = await startEphemeral();
+  await addMember(server, 'reader@example.test', 'member');
+  await addMember(server, 'admin@example.test', 'admin');
+  ownerToken = (await signIn(server, OWNER)).token;
+  applications = `/workspaces/${server.workspaceId}/applications`;
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+});
+beforeEach(async () => {
+  page = await openConsole(server);
+});
+afterEach(() => {
+  expect(page.problems).toEqual([]);
+  page.close();
+});
+
+async function reopen(member: string, size = DESK): Promise<void> {
+  page.close();
+  page = await openConsole(server, { member, size });
+}
+
+const isOutOfReach = (selector: string) => page.evaluate<boolean>(`document.querySelector('${selector}').disabled`);
+
+async function create(name: string): Promise<string> {
+  const { json } = await request(server, 'POST', '/api/applications', { token: server.workspaceKey, body: { name } });
+  return json.data.id;
+}
+
+/** By the code that its owner is mailed. */
+async function end(application: string, body: object): Promise<void> {
+  const path = `/api/applications/${application}/lifecycle`;
+  const sent = await request(server, 'POST', `${path}/send`, { token: ownerToken, body });
+  const { challengeId } = sent.json.data;
+  const code = await outboxCode(server, OWNER);
+  const done = await request(server, 'POST', `${path}/confirm`, { token: ownerToken, body: { challengeId, code } });
+  expect(done.status).toBe(200);
+}
+
+test('an application is created with a slug that follows its name, and opens', async () => {
+  await page.go(`${applications}?new=1`);
+  await page.enter('#application-name', 'Café Müller & Söhne');
+  await page.untilVisible('#application-slug');
+  expect(await page.evaluate<string>('document.querySelector("#application-slug").value')).toBe('cafe-muller-sohne');
+  await page.enter('#application-urls', 'not an address');
+  await page.press('#application-form-submit');
+  await page.untilText('#application-urls-error', /\S/);
+  await page.enter('#application-urls', 'https://cafe.example.com/in');
+  await page.press('#application-form-submit');
+  await page.untilAddress(/\/applications\/app_[^/]+\/overview$/);
+  await page.untilText('#open-switcher', /Café Müller/);
+  const { json } = await request(server, 'GET', '/api/applications', { token: server.workspaceKey });
+  expect(json.data.items.at(-1)).toMatchObject({
+    name: 'Café Müller & Söhne',
+    slug: 'cafe-muller-sohne',
+    stage: 'draft',
+    returnUrls: ['https://cafe.example.com/in'],
+  });
+  await page.evaluate('history.back()');
+  await page.untilText('#applications', /Café Müller/);
+  // Going back does not ask again for what is done.
+  await page.press('#create-application');
+  await page.enter('#application-name', 'Other');
+  await page.enter('#application-slug', 'cafe-muller-sohne');
+  await page.press('#application-form-submit');
+  await page.untilText('#application-form', /taken|use|reserved/i);
+});
+
+test('deleted ones say how long they are listed, and hidden ones are shown on demand, to be restored', async () => {
+  const kept = await create('Old shop');
+  const gone = await create('Older shop');
+  const archived = await create('Resting shop');
+  await end(kept, { kind: 'delete' });
+  await end(gone, { kind: 'delete', skipGrace: true });
+  await end(archived, { kind: 'archive' });
+  await page.go(applications);
+  const text = await page.untilText('#applications', /Old shop/);
+  expect(text).toMatch(/Old shop\s+Deleted\s*listed for another 89 d/);
+  expect(text).toMatch(/Resting shop\s+Archived/);
+  expect(text).not.toContain('Older shop');
+  await page.press('#show-hidden');
+  await page.untilAddress(/hidden=1/);
+  await page.untilText('#applications', /Older shop\s+Deleted\s*hidden; can be restored/);
+  await page.evaluate('history.back()');
+  await page.untilText('#applications', /^(?![^]*Older shop)/);
+});
+
+test('a workspace is renamed, and another one stands beside it with nothing in it', async () => {
+  await page.go(applications);
+  await page.press('#rename-workspace');
+  await page.enter('#workspace-name', 'Acme');
+  await page.press('#workspace-form-submit');
+  await page.untilText('#main .page-head', /in Acme\./);
+  await page.press('#create-workspace');
+  await page.enter('#workspace-name', 'Side project');
+  await page.press('#workspace-form-submit');
+  await page.untilText('#main .page-head', /in Side project\./);
+  await page.untilText('.empty-place', /Create your first application/);
+  await page.press('.empty-place #create-application');
+  await page.enter('#application-name', 'Garden');
+  await page.press('#application-form-submit');
+  await page.untilText('#open-switcher', /Garden\s+Side project/);
+  await page.go(applications);
+  expect(await page.text('#applications')).not.toContain('Garden');
+});
+
+test('an admin creates applications, but no workspace', async () => {
+  await reopen('admin@example.test');
+  await page.go(applications);
+  expect(await isOutOfReach('#create-workspace')).toBe(true);
+  expect(await isOutOfReach('#create-application')).toBe(false);
+});
+
+test('a read-only member sees the list, on a phone too, and is told why nothing can be changed', async () => {
+  await reopen('reader@example.test', PHONE);
+  await page.go(applications);
+  await page.untilText('#applications', /Test application/);
+  for (const button of ['#create-application', '#rename-workspace', '#create-workspace'])
+    expect([button, await isOutOfReach(button)]).toEqual([button, true]);
+  expect(await page.sidewaysScroll()).toBe(0);
+});

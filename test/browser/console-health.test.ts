@@ -1,0 +1,114 @@
+/** The instance's health in the console: what needs attention, where mail goes, and what is set. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type EphemeralServer, emptyFolder, request, signIn, startEphemeral, startServer } from '../support/binary.ts';
+import { closeBrowser } from '../support/browser.ts';
+import { addMember, type ConsolePage, openConsole, OWNER, PHONE } from './console-page.ts';
+
+setDefaultTimeout(60_000);
+
+let server: EphemeralServer;
+let page: ConsolePage;
+let workspace: string;
+
+beforeAll(async () => {
+  server = await startEphemeral([], {
+    GATEHOUSE_SMTP_URL: 'smtp://mailer:secret-of-mine@127.0.0.1:1',
+  });
+  workspace = (await request(server, 'GET', '/api/workspace', { token: server.workspaceKey })).json.data.id;
+  await addMember(server, 'admin@example.test', 'admin');
+  await addMember(server, 'reader@example.test', 'member');
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+});
+afterEach(() => page.close());
+
+const at = (id: string, rest = '') => `/workspaces/${id}/health${rest}`;
+
+test('an owner sees version, database, queues, and that all is well', async () => {
+  page = await openConsole(server);
+  await page.go(at(workspace));
+  await page.untilText('#all-well', /Nothing needs attention/);
+  expect(await page.text('#instance')).toContain(server.url);
+  expect(await page.text('#mail')).toMatch(/Goes to\s+127\.0\.0\.1:1/);
+  expect(await page.text('#database')).toMatch(/Size\s+[\d.]+ KiB/);
+  expect(await page.text('#queues')).toMatch(/Long work\s+0/);
+  expect(page.problems).toEqual([]);
+});
+
+test('settings are searched by name and meaning, in the address, and secrets stay hidden', async () => {
+  page = await openConsole(server, { size: PHONE });
+  await page.go(at(workspace, '?q=smtp'));
+  await page.untilText('#settings-table', /GATEHOUSE_SMTP_URL/);
+  expect(await page.text('#settings-table')).not.toContain('GATEHOUSE_PORT');
+  expect(await page.text('#main')).not.toContain('secret-of-mine');
+  await page.choose('#settings-kind', 'default');
+  await page.untilAddress(/q=smtp&kind=default/);
+  await page.evaluate('history.back()');
+  await page.untilAddress(/\?q=smtp$/);
+  await page.enter('#settings-q', 'no such words');
+  await page.untilText('#settings', /No such setting/);
+  expect(await page.sidewaysScroll()).toBe(0);
+  expect(page.problems).toEqual([]);
+});
+
+test('a test mail says what the mail server did, and refuses strangers under the field', async () => {
+  page = await openConsole(server, { member: 'admin@example.test' });
+  await page.go(at(workspace));
+  await page.untilText('#main', /Only owners see this/);
+  await page.press('#send-test');
+  await page.untilText(
+    '#mail-test-answer',
+    /It was not sent[^]*Answer\s+127\.0\.0\.1:1 refuses connections[^]*Took\s+[\d,]+ ms/,
+  );
+  await page.enter('#mail-test-to', 'stranger@example.test');
+  await page.press('#send-test');
+  await page.untilText('#mail-test-to-error', /member of the workspace/);
+  expect(page.problems).toEqual([]);
+});
+
+test('what needs attention stands on top with its remedy, and without a mail server a test mail stays here', async () => {
+  const folder = emptyFolder();
+  const running = await startServer(folder.path, { GATEHOUSE_OWNER_EMAIL: OWNER });
+  try {
+    page = await openConsole(running);
+    await page.go('');
+    await page.pressNamed('Instance health', '.rail-workspace');
+    await page.untilText(
+      '#warnings',
+      /No mail server is set[^]*Set GATEHOUSE_SMTP_URL[^]*The public address is not set/,
+    );
+    await page.press('#send-test');
+    await page.untilText('#mail-test-answer', /It went no further than the outbox[^]*Open the outbox/);
+    expect(page.problems).toEqual([]);
+  } finally {
+    await running.stop();
+    folder.remove();
+  }
+});
+
+test('a read-only member is told that owners see it', async () => {
+  page = await openConsole(server, { member: 'reader@example.test' });
+  await page.go(at(workspace));
+  await page.untilText('#main', /Only owners see this/);
+  expect(await page.isVisible('#send-test')).toBe(false);
+  expect(page.problems).toEqual([]);
+});
+
+test('the owner of another workspace sees neither settings nor queues, and is told whose they are', async () => {
+  const { token } = await signIn(server, OWNER);
+  const made = await request(server, 'POST', '/api/workspaces', {
+    token,
+    body: { name: 'Workshop' },
+  });
+  const { id } = made.json.data;
+  const body = { email: 'partner@example.test', role: 'owner' };
+  await request(server, 'POST', `/api/workspace/members?workspaceId=${id}`, { token, body });
+  page = await openConsole(server, { member: 'partner@example.test' });
+  await page.go(at(id));
+  await page.untilText('#not-operator', /first workspace/);
+  expect(await page.isVisible('#settings')).toBe(false);
+  expect(await page.isVisible('#queues')).toBe(false);
+  expect(page.problems).toEqual([]);
+});

@@ -1,0 +1,206 @@
+/** The users of an application in the console. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  type EphemeralServer,
+  request,
+  sendCode,
+  outboxCode,
+  signIn,
+  startEphemeral,
+  verifyCode,
+} from '../support/binary.ts';
+import { closeBrowser } from '../support/browser.ts';
+import { addMember, type ConsolePage, openConsole, PHONE } from './console-page.ts';
+
+setDefaultTimeout(60_000);
+
+let server: EphemeralServer;
+let page: ConsolePage;
+let app: string;
+let clientId: string;
+
+beforeAll(async () => {
+  server = await startEphemeral();
+  await addMember(server, 'reader@example.test', 'member');
+});
+afterAll(async () => {
+  closeBrowser();
+  await server.stop();
+});
+beforeEach(async () => {
+  const { json } = await api('POST', '/api/applications', { name: 'Shop' });
+  ({ id: app, clientId } = json.data);
+  await api('POST', `/api/applications/${app}/publish`);
+  page = await openConsole(server);
+});
+afterEach(() => {
+  expect(page.problems).toEqual([]);
+  page.close();
+});
+
+const api = (method: string, path: string, body?: unknown) =>
+  request(server, method, path, { token: server.workspaceKey, body });
+const users = (rest = '') => `/applications/${app}/users${rest}`;
+
+async function importUsers(...emails: string[]): Promise<void> {
+  const rows = emails.map((email) => ({ email, profile: { fullName: `${email.split('@')[0]} Example` } }));
+  await api('POST', `/api/applications/${app}/users/bulk`, { users: rows });
+}
+
+async function everybody(): Promise<Record<string, { userId: string; status: string; roles: string[] }>> {
+  const { json } = await api('GET', `/api/applications/${app}/users?limit=200`);
+  return Object.fromEntries(json.data.items.map((user: { email: string }) => [user.email, user]));
+}
+
+async function choose(...emails: string[]): Promise<void> {
+  for (const email of emails) {
+    await page.untilText('#users', new RegExp(email));
+    await page.evaluate(`(() => {
+      const row = [...document.querySelectorAll('#users tbody tr')].find((one) => one.innerText.includes('${email}'));
+      row.querySelector('input').dataset.email = '${email}';
+    })()`);
+    await page.press(`[data-email="${email}"]`);
+  }
+  await page.untilText('#selection', new RegExp(`^${emails.length} p`));
+}
+
+describe('the list', () => {
+  test('is searched and filtered by its address, and back leads to what was shown before', async () => {
+    await importUsers('ada@example.com', 'bea@example.com');
+    const { 'bea@example.com': bea } = await everybody();
+    await api('POST', `/api/applications/${app}/users/${bea!.userId}/ban`);
+    await page.go(users('?status=banned'));
+    expect(await page.untilText('#users', /bea@example\.com/)).not.toContain('ada@');
+    expect(await page.evaluate<string>('document.querySelector("#status").value')).toBe('banned');
+    await page.choose('#status', 'active');
+    expect(await page.untilText('#users', /ada@example\.com/)).not.toContain('bea@');
+    await page.untilAddress(/\?status=active$/);
+    await page.evaluate('history.back()');
+    await page.untilText('#users', /bea@example\.com/);
+    await page.choose('#status', '');
+    await page.enter('#search', 'ADA Ex');
+    expect(await page.untilText('#users', /^(?!.*bea@)[^]*ada@example\.com/)).toContain('ada Example');
+    await page.untilAddress(/\?q=ADA\+Ex$/);
+  });
+
+  test('says who is left out, and why, when several are changed at once', async () => {
+    await importUsers('ada@example.com', 'bea@example.com', 'cleo@example.com');
+    const { 'cleo@example.com': cleo } = await everybody();
+    await signIn(server, 'cleo@example.com', clientId);
+    await api('POST', `/api/applications/${app}/users/${cleo!.userId}/delete`);
+    await page.go(users());
+    await choose('ada@example.com', 'bea@example.com', 'cleo@example.com');
+    await page.press('#ban-users');
+    await page.untilText('#user-action', /2 people will be banned\. 1 is in a state that does not allow it/);
+    await page.enter('#user-action-reason', 'Chargebacks');
+    await page.press('#user-action-submit');
+    await page.untilText('#outcome', /2 people banned, 1 refused\.[^]*cleo@example\.com/);
+    await page.pressNamed('Close', '#outcome');
+    const now = await everybody();
+    expect(
+      Object.values(now)
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual(['banned', 'banned', 'deleted']);
+    const { json } = await api('GET', `/api/applications/${app}/users/${now['ada@example.com']!.userId}`);
+    expect(json.data.statusReason).toBe('Chargebacks');
+  });
+
+  test('gives roles to several, and takes the place of who never came only after its name was typed', async () => {
+    await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
+    await importUsers('ada@example.com', 'bea@example.com');
+    await page.go(users());
+    await choose('ada@example.com', 'bea@example.com');
+    await page.press('#grants-users');
+    await page.press('#grants-roles input[value=editor]');
+    await page.press('#user-grants-submit');
+    await page.untilSaid(/^2 people changed\.$/);
+    expect(Object.values(await everybody()).every(({ roles }) => roles.includes('editor'))).toBe(true);
+    await choose('ada@example.com', 'bea@example.com');
+    await page.press('#delete-users');
+    await page.untilText('#user-action', /2 of them were imported and have not come yet[^]*gone for good/);
+    expect(await page.evaluate<boolean>('document.querySelector("#user-action-submit").disabled')).toBe(true);
+    await page.enter('#user-action-name', 'delete 2');
+    await page.press('#user-action-submit');
+    await page.untilSaid(/^2 people deleted\.$/);
+    await page.untilText('#main', /Nobody yet/);
+  });
+});
+
+describe('a person', () => {
+  test('is banned with a reason, told why they are refused, and let in again', async () => {
+    const { userId } = await signIn(server, 'ada@example.com', clientId);
+    await page.go(users());
+    await page.press('#users .row-link');
+    await page.untilAddress(new RegExp(`/users/${userId}$`));
+    await page.untilText('#why', /Nothing keeps them out/);
+    await page.untilText('#sessions', /E-mail code/);
+    await page.press('#ban-user');
+    await page.enter('#user-action-reason', 'Spam');
+    await page.press('#user-action-submit');
+    await page.untilSaid(/^ada@example\.com is banned\.$/);
+    await page.untilText('#why', /^They are banned \(“Spam”\)\.$/);
+    await page.untilText('.detail', /Signed in nowhere\./);
+    const challenge = await sendCode(server, 'ada@example.com', clientId);
+    const refused = await verifyCode(server, challenge, await outboxCode(server, 'ada@example.com'));
+    expect(refused.status).toBe(403);
+    await page.go(users(`/${userId}`));
+    await page.untilText('.detail', /Sign-in refused[^]*the user is banned or paused/);
+    await page.press('#take-step');
+    await page.press('#user-action-submit');
+    await page.untilSaid(/^ada@example\.com is unbanned\.$/);
+    await page.untilText('#why', /^Nothing keeps them out now; the last time it was that/);
+  });
+
+  test('has their roles and groups changed, and their sessions ended one by one or all', async () => {
+    await api('POST', `/api/applications/${app}/memberships`, { slug: 'berlin', name: 'Berlin', isDefault: false });
+    const { userId } = await signIn(server, 'ada@example.com', clientId);
+    for (let more = 0; more < 2; more += 1) await signIn(server, 'ada@example.com', clientId);
+    await page.go(users(`/${userId}`));
+    await page.press('#edit-access');
+    await page.press('#access-memberships input[value=berlin]');
+    await page.press('#access-form-submit');
+    await page.untilSaid(/access is changed/);
+    await page.untilText('.detail', /Groups\s*berlin/);
+    await page.press('#sessions .button');
+    await page.untilSaid(/session is over/);
+    await page.press('#end-sessions');
+    await page.press('#end-sessions-dialog-submit');
+    await page.untilSaid(/^2 sessions ended\.$/);
+    await page.untilText('.detail', /Signed in nowhere\./);
+  });
+});
+
+test('an address that is no user is told why it cannot sign in, and let in from there', async () => {
+  await api('POST', `/api/applications/${app}/signin-gate`, { gate: 'private_beta' });
+  await signIn(server, 'zoe@example.com', clientId).catch(() => {});
+  await page.go(users('?q=zoe@example.com'));
+  await page.press('#ask-why');
+  await page.untilAddress(/why=zoe%40example\.com/);
+  await page.untilText('#why', /^The gate is a private beta, and the address is not on the allowlist\.$/);
+  expect(await page.text('.detail')).toMatch(/Sign-in refused[^]*not approved on the allowlist/);
+  await page.press('#take-step');
+  await page.untilSaid(/^zoe@example\.com may sign in now\.$/);
+  await page.untilText('#why', /^Nothing keeps them out now/);
+  await signIn(server, 'zoe@example.com', clientId);
+  await page.view.press('Escape');
+  await page.untilAddress(/users\?q=zoe(?:%40|@)example\.com$/);
+});
+
+test('a read-only member sees everybody and changes nobody, on a phone too', async () => {
+  const { userId } = await signIn(server, 'ada@example.com', clientId);
+  page.close();
+  page = await openConsole(server, { member: 'reader@example.test', size: PHONE });
+  await page.go(users());
+  await page.untilText('#users', /ada@example\.com/);
+  expect(await page.isVisible('#users .choice')).toBe(false);
+  expect(await page.sidewaysScroll()).toBe(0);
+  await page.press('#users .row-link');
+  await page.untilAddress(new RegExp(userId));
+  await page.untilText('#why', /Nothing keeps them out/);
+  for (const action of ['#ban-user', '#delete-user', '#edit-access', '#end-sessions']) {
+    await page.untilVisible(action);
+    expect(await page.evaluate<string>(`document.querySelector('${action}').title`)).toMatch(/only admins and owners/);
+  }
+  expect(await page.sidewaysScroll()).toBe(0);
+});

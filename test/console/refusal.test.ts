@@ -1,0 +1,120 @@
+/** Why somebody cannot sign in, as the console concludes it from what is on record. */
+import { describe, expect, test } from 'bun:test';
+import { type Standing, verdictOf } from '@/console/views/users/refusal.ts';
+
+const OPEN: Standing = {
+  application: {
+    stage: 'live',
+    signinGate: 'public',
+    archivedAt: null,
+    deletedAt: null,
+    signinMethods: ['otp', 'passkey'],
+  },
+  user: { status: 'active', statusReason: null, lastSeenAt: null },
+  listed: null,
+  isInsider: false,
+  failures: [],
+};
+
+const WHEN = '2026-11-22T10:00:00.000Z';
+
+function failure(kind: string, detail: Record<string, unknown>): Standing['failures'][number] {
+  return {
+    id: 'aud_1',
+    applicationId: 'app_1',
+    kind,
+    ok: false,
+    userId: null,
+    email: 'ada@example.com',
+    actorType: 'anonymous',
+    actorUserId: null,
+    actorApiKeyId: null,
+    targetId: null,
+    requestId: null,
+    ip: null,
+    ipCountry: null,
+    detail,
+    createdAt: WHEN,
+  };
+}
+
+interface Given extends Partial<Omit<Standing, 'application'>> {
+  readonly application?: Partial<Standing['application']>;
+}
+
+const judge = ({ application, ...rest }: Given) =>
+  verdictOf({ ...OPEN, ...rest, application: { ...OPEN.application, ...application } });
+
+describe('what keeps somebody out', () => {
+  test.each<[string, Given, RegExp, string | null]>([
+    ['an archive', { application: { archivedAt: WHEN } }, /archived/, 'settings'],
+    ['a deletion of the application', { application: { deletedAt: WHEN } }, /deleted/, 'settings'],
+    ['a draft', { application: { stage: 'draft' } }, /draft/, 'settings'],
+    ['a closed gate, where they are no user', { application: { signinGate: 'closed' }, user: null }, /closed/, 'gate'],
+    ['the beta, off the list', { application: { signinGate: 'private_beta' } }, /not on the allowlist/, 'allow'],
+    ['the beta, undecided', { application: { signinGate: 'private_beta' }, listed: 'pending' }, /still waits/, 'allow'],
+    ['the beta, declined', { application: { signinGate: 'private_beta' }, listed: 'declined' }, /declined/, 'allow'],
+    ['a ban', { user: { status: 'banned', statusReason: 'Spam', lastSeenAt: null } }, /banned \(“Spam”\)/, 'unban'],
+    ['a pause', { user: { status: 'paused', statusReason: null, lastSeenAt: null } }, /paused\./, 'resume'],
+    ['their deletion', { user: { status: 'deleted', statusReason: null, lastSeenAt: null } }, /deleted/, 'restore'],
+    [
+      'a way that is switched off',
+      { failures: [failure('signin.refused', { method: 'provider', reason: 'forbidden' })] },
+      /switched off/,
+      'settings',
+    ],
+    [
+      'an address that was given up',
+      { user: null, failures: [failure('signin.refused', { method: 'otp', reason: 'email_archived' })] },
+      /newer one/,
+      null,
+    ],
+    [
+      'a mail that did not arrive',
+      { failures: [failure('mail.refused', { reason: '550 no such user' })] },
+      /550/,
+      null,
+    ],
+  ])('%s is named with what would change it', (_, given, why, step) => {
+    const verdict = judge(given);
+    expect(verdict.isKeptOut).toBe(true);
+    expect(verdict.why).toMatch(why);
+    expect(verdict.step).toBe(step as typeof verdict.step);
+  });
+
+  test('is said in the order in which the server judges, with what else stands in the way', () => {
+    const { why, also } = judge({
+      application: { signinGate: 'private_beta' },
+      user: { status: 'banned', statusReason: null, lastSeenAt: null },
+    });
+    expect(why).toMatch(/allowlist/);
+    expect(also).toEqual(['They are banned.']);
+  });
+
+  test('is not the gate for who has a seat, for users behind a closed gate, or for who is approved', () => {
+    expect(judge({ application: { stage: 'draft' }, isInsider: true }).isKeptOut).toBe(false);
+    expect(judge({ application: { signinGate: 'closed' } }).isKeptOut).toBe(false);
+    expect(judge({ application: { signinGate: 'private_beta' }, listed: 'approved' }).isKeptOut).toBe(false);
+  });
+
+  test('is left open where the member may not read the allowlist', () => {
+    const { why, step } = judge({ application: { signinGate: 'private_beta' }, listed: undefined });
+    expect(why).toMatch(/only approved addresses/);
+    expect(step).toBeNull();
+  });
+});
+
+test('where nothing keeps them out any more, the last refusal is told as past', () => {
+  const past = judge({ failures: [failure('signin.refused', { method: 'otp', reason: 'membership_blocked' })] });
+  expect([past.isKeptOut, past.why]).toEqual([
+    false,
+    'Nothing keeps them out now; the last time it was that the user is banned or paused.',
+  ]);
+  expect(judge({}).why).toBe('Nothing keeps them out, and no refusal is on record.');
+});
+
+test('what failed before they came the last time keeps nobody out', () => {
+  const user = { status: 'active', statusReason: null, lastSeenAt: '2026-11-22T11:00:00.000Z' } as const;
+  const { isKeptOut, why } = judge({ user, failures: [failure('mail.refused', { reason: '550 no such user' })] });
+  expect([isKeptOut, why]).toEqual([false, 'Nothing keeps them out: they have been here since the last refusal.']);
+});

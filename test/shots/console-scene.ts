@@ -1,0 +1,57 @@
+/** A server on the demo's data, and its team in front of the console: what every view of it is reached from. */
+import { type Demo, seedDemo } from '../demo/seed.ts';
+import type { Colleague } from '../demo/team.ts';
+import { emptyFolder, request, type RunningServer, signIn, startServer } from '../support/binary.ts';
+import type { Page } from '../support/browser.ts';
+
+export interface ConsoleScene {
+  readonly server: RunningServer;
+  readonly demo: Demo;
+  /** As the owner. @returns the answer's data. */
+  read(path: string): Promise<any>;
+  /** Opens a view, and waits until it is filled. @param path within `/console`. */
+  open(page: Page, path: string, as?: Colleague): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What is not filled yet, or still asks. */
+const WAITING = '.skeleton, [aria-busy=true]';
+
+/** @param size of the people and their visits, in percent. */
+export async function setConsoleScene(size: number): Promise<ConsoleScene> {
+  const folder = emptyFolder();
+  const demo = await seedDemo(folder.path, { size });
+  const server = await startServer(folder.path, {}, ['--dev']);
+  const tokens = new Map<Colleague, string>();
+  let seated: Colleague | null = null;
+
+  async function tokenOf(who: Colleague): Promise<string> {
+    const token = tokens.get(who) ?? (await signIn(server, demo.team[who])).token;
+    tokens.set(who, token);
+    return token;
+  }
+
+  return {
+    server,
+    demo,
+    async read(path) {
+      const { status, text, json } = await request(server, 'GET', path, { token: await tokenOf('owner') });
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+      return json.data;
+    },
+    async open(page, path, as = 'owner') {
+      if (seated !== as) {
+        const cookie = { name: 'gatehouse', value: await tokenOf(as), url: server.url, httpOnly: true };
+        await page.view.cdp('Network.setCookie', cookie);
+        seated = as;
+      }
+      await page.open(`${server.url}/console${path}`);
+      await page.untilVisible('#main :is(h1, h2), .lonely h1');
+      await page.untilVisible(`body:not(:has(#main :is(${WAITING})))`);
+    },
+    async stop() {
+      await server.stop();
+      folder.remove();
+    },
+  };
+}

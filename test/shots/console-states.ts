@@ -1,0 +1,198 @@
+/** Every view of the console with something in it, and what opens over it. */
+import type { Colleague } from '../demo/team.ts';
+import type { Page } from '../support/browser.ts';
+import type { ConsoleScene } from './console-scene.ts';
+import { press } from './scene.ts';
+
+export interface ConsoleState {
+  /** `console/view`. */
+  readonly name: string;
+  /** Leaves the page at the state. */
+  reach(page: Page, scene: ConsoleScene): Promise<void>;
+}
+
+type PathOf = (scene: ConsoleScene) => string | Promise<string>;
+
+interface Way {
+  readonly as?: Colleague;
+  /** What is done there. */
+  readonly then?: (page: Page) => Promise<void>;
+}
+
+const view = (name: string, path: PathOf, { as = 'owner', then }: Way = {}): ConsoleState => ({
+  name: `console/${name}`,
+  async reach(page, scene) {
+    await scene.open(page, await path(scene), as);
+    await then?.(page);
+  },
+});
+
+type ApplicationName = keyof ConsoleScene['demo']['house']['applications'];
+
+const of =
+  (application: ApplicationName, rest = 'overview'): PathOf =>
+  ({ demo: { house } }) =>
+    `/applications/${house.applications[application].id}/${rest}`;
+
+const inWorkspace =
+  (rest: string): PathOf =>
+  ({ demo: { house } }) =>
+    `/workspaces/${house.workspaces.harbour}/${rest}`;
+
+/** The first record of a list that fits, behind the list's own address. */
+const firstOf =
+  (path: PathOf, list: PathOf, query = '', isWanted: (record: any) => boolean = () => true): PathOf =>
+  async (scene) => {
+    const { items } = await scene.read(`/api${await list(scene)}${query}`);
+    const found = items.find(isWanted);
+    if (!found) throw new Error(`nothing of ${await list(scene)} is wanted`);
+    return `${await path(scene)}/${found.id}`;
+  };
+
+const opened = (selector: string, shown: string) => async (page: Page) => {
+  await press(page, selector);
+  await page.untilVisible(shown);
+};
+
+const webhook = (which: 'healthy' | 'failing' | 'quarantined'): PathOf => {
+  const at = of('harbour', 'webhooks');
+  return async (scene) => `${await at(scene)}/${scene.demo.house.webhooks[which]}`;
+};
+
+const deliveriesOf = (which: 'healthy' | 'failing'): PathOf => {
+  const at = webhook(which);
+  return async (scene) => `${await at(scene)}/deliveries`;
+};
+
+const HANDED_OVER = `email,given_name,family_name,username,role
+sofia.marin@example.com,Sofía,Marín,sofia,editor
+kenji.mori@example.com,健司,森,kenji,user
+not an address,Nobody,,,
+mara@harbour.example,Mara,Lindqvist,mara,user
+`;
+
+async function giveFile(page: Page): Promise<void> {
+  await page.evaluate(`(() => {
+    const given = new DataTransfer();
+    given.items.add(new File([${JSON.stringify(HANDED_OVER)}], 'people.csv', { type: 'text/csv' }));
+    const field = document.querySelector('#import-file');
+    field.files = given.files;
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+  await page.untilVisible('#import-preview');
+}
+
+async function openPalette(page: Page): Promise<void> {
+  await page.evaluate(`void dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))`);
+  await page.untilVisible('#palette');
+}
+
+async function createKey(page: Page): Promise<void> {
+  await page.untilVisible('#key-form');
+  await page.fill('#key-name', 'Warehouse');
+  await press(page, '#key-form-submit');
+  await page.untilVisible('#key-token');
+}
+
+const SETTINGS = ['general', 'branding', 'sign-in', 'urls', 'stage', 'lifecycle'];
+
+export const CONSOLE: readonly ConsoleState[] = [
+  view('overview', of('harbour')),
+  view('overview-new', of('atlas')),
+  view('overview-archived', of('pier')),
+  view('users', of('harbour', 'users')),
+  view('users-banned', of('harbour', 'users?status=banned')),
+  view('users-empty', of('atlas', 'users')),
+  view('user', async (scene) => `${await of('harbour', 'users')(scene)}/${scene.demo.regularId}`),
+  view('import', of('harbour', 'import')),
+  view('import-preview', of('harbour', 'import'), { then: giveFile }),
+  view('export', of('harbour', 'import/export')),
+  view('activity', of('harbour', 'activity')),
+  view('activity-record', firstOf(of('harbour', 'activity'), of('harbour', 'activity/list'))),
+  view('gate', of('staff', 'gate')),
+  view('gate-public', of('harbour', 'gate')),
+  view('gate-change', of('staff', 'gate'), { then: opened('#gate-choice input:not(:checked)', '#change-gate') }),
+  view('roles', of('harbour', 'roles')),
+  view('role', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`),
+  view('role-removal', async (scene) => `${await of('harbour', 'roles')(scene)}/${scene.demo.house.roleId}`, {
+    then: opened('#delete-grant', '#delete-grant-dialog'),
+  }),
+  view('scopes', of('harbour', 'scopes')),
+  view('groups', of('harbour', 'groups')),
+  view('keys', of('harbour', 'keys')),
+  view('keys-empty', of('atlas', 'keys')),
+  view('key', async (scene) => `${await of('harbour', 'keys')(scene)}/${scene.demo.house.keys.backend.id}`),
+  view(
+    'key-in-grace',
+    firstOf(
+      of('harbour', 'keys'),
+      of('harbour', 'api-keys'),
+      '',
+      ({ gracePeriodEndsAt }) => gracePeriodEndsAt !== null,
+    ),
+  ),
+  view('key-new', of('harbour', 'keys?new=1'), { then: (page) => page.untilVisible('#key-form') }),
+  view('key-created', of('atlas', 'keys?new=1'), { then: createKey }),
+  view('webhooks', of('harbour', 'webhooks')),
+  view('webhooks-empty', of('atlas', 'webhooks')),
+  view('deliveries', webhook('healthy')),
+  view('deliveries-failing', webhook('failing')),
+  view('quarantine', webhook('quarantined')),
+  view('delivery', firstOf(webhook('healthy'), deliveriesOf('healthy'))),
+  view('delivery-retried', firstOf(webhook('failing'), deliveriesOf('failing'), '?status=pending')),
+  ...SETTINGS.map((part) => view(`settings-${part}`, of('harbour', `settings/${part}`))),
+  view('settings-archived', of('pier', 'settings/lifecycle')),
+  view('applications', inWorkspace('applications')),
+  view('application-new', inWorkspace('applications?new=1'), { then: (page) => page.untilVisible('dialog[open]') }),
+  view('members', inWorkspace('members')),
+  view(
+    'member',
+    firstOf(
+      inWorkspace('members'),
+      () => '/workspace/members',
+      '',
+      ({ role }) => role === 'admin',
+    ),
+  ),
+  view('workspace-keys', inWorkspace('keys')),
+  view('workspace-activity', inWorkspace('activity')),
+  view('outbox', inWorkspace('outbox')),
+  view(
+    'mail',
+    firstOf(inWorkspace('outbox'), () => '/workspace/outbox'),
+  ),
+  view('health', inWorkspace('health')),
+  view('palette', of('harbour'), { then: openPalette }),
+  view('read-only', of('harbour', 'users'), { as: 'member' }),
+  view('read-only-gate', of('staff', 'gate'), { as: 'member' }),
+  view('nothing-here', of('harbour', 'nothing')),
+];
+
+/** Drawn, but made of what another view shows as well. */
+export const LIKE_ANOTHER: ReadonlySet<string> = new Set(
+  [
+    'overview-archived',
+    'users-banned',
+    'users-empty',
+    'export',
+    'gate-public',
+    'gate-change',
+    'scopes',
+    'groups',
+    'keys-empty',
+    'key',
+    'key-new',
+    'webhooks-empty',
+    'deliveries',
+    'deliveries-failing',
+    'delivery',
+    'settings-stage',
+    'settings-archived',
+    'application-new',
+    'member',
+    'workspace-keys',
+    'workspace-activity',
+    'read-only-gate',
+    'nothing-here',
+  ].map((name) => `console/${name}`),
+);
