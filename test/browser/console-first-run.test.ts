@@ -48,13 +48,13 @@ test('an empty folder has its first verified session within a minute, without cu
   await page.untilText('#main h1', /^Shop$/);
   const overview = await page.address();
   await press('#go-live');
-  await page.untilText('#toast', /open to everybody/);
+  await page.untilText('#first-steps', /It is live/);
 
   // The first person signs in where the console says.
   const signInPage = await page.evaluate<string>('document.querySelector("#open-sign-in").href');
   const visitor = await openBrowserPage();
   await visitor.open(signInPage);
-  await visitor.untilFocused('email');
+  await visitor.untilVisible('#email');
   await visitor.fill('#email', 'ada@example.com');
   await visitor.view.click('#email-submit');
   await visitor.untilVisible('#code-form');

@@ -112,7 +112,7 @@ function optionsFor(element: HTMLElement, series: readonly Series[]): uPlot.Opti
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
     tzDate: (seconds) => new Date(seconds * 1000 + new Date(seconds * 1000).getTimezoneOffset() * 60_000),
     axes: [
-      { ...axis, grid: { show: false }, space: 72, values: (_, ticks) => ticks.map(shortDay) },
+      { ...axis, grid: { show: false }, size: 28, space: 72, values: (_, ticks) => ticks.map(shortDay) },
       {
         ...axis,
         size: 48,
