@@ -1,5 +1,5 @@
 /** The addresses of the console's views, and the filters that live in them. */
-import { useLocation, useSearch } from 'wouter-preact';
+import { useLocation, useParams, useSearch } from 'wouter-preact';
 
 /** Within `/console`, where the router begins. */
 export const addresses = {
@@ -56,4 +56,22 @@ export function useFilters<Name extends string>(
 /** The same address with the filters it has: for a detail that opens beside a list. */
 export function withSearch(path: string, search: string): string {
   return search ? `${path}?${search}` : path;
+}
+
+/** What stands behind the section in an address: the record that is open, and what of it. */
+export function useOpen(): readonly (string | undefined)[] {
+  const rest = useParams()['*'] ?? '';
+  return rest
+    .split('/')
+    .slice(1)
+    .map((part) => decoded(part) || undefined);
+}
+
+/** As it stands where it is no encoding: an address can be typed. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -60,8 +60,17 @@ export async function ask<Body>(call: Promise<Called<Body>>): Promise<Outcome<Da
   }
   const { data, error, response } = answer;
   if (response.ok && data !== undefined) return { ok: true, data: (data as { data: DataOf<Body> }).data };
-  if (response.status === 401) location.reload();
+  if (response.status === 401) beginAgain();
   return failureOf(response, error);
+}
+
+let isOver = false;
+
+/** Once: a page with something unsaved asks before it is left, and would ask at every call. */
+function beginAgain(): void {
+  if (isOver) return;
+  isOver = true;
+  location.reload();
 }
 
 function failureOf({ status, headers }: Response, error: unknown): Failure {

@@ -1,11 +1,13 @@
-/** Tables as CSV (RFC 4180), which no spreadsheet carries out: a cell that begins like a formula gets an apostrophe before it. */
+/** Tables as CSV (RFC 4180), which no spreadsheet carries out: what begins like a formula gets an apostrophe before it. */
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** What spreadsheets take for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-const GUARDED = /^'(?=[=+\-@\t\r])/;
-/** Also what other spreadsheets split at: a formula would begin behind it. */
+/**
+ * Where spreadsheets see a formula begin: at the beginning of a cell, and behind what those of other countries split at. They
+ * open the same file by their own separator, and in the middle of a line quotes mean nothing to them.
+ */
+const FORMULA = /^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
+const GUARD = /^'(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])'(?=[=+\-@＝＋－＠])/g;
 const QUOTED = /[",;\t\r\n]/;
 /** Without it spreadsheets take UTF-8 for the encoding of their system. */
 export const BYTE_ORDER_MARK = '\uFEFF';
@@ -21,13 +23,13 @@ function cellOf(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
   // A number cannot be a formula, even below zero.
   if (typeof cell !== 'string') return String(cell);
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  const text = cell.replace(FORMULA, "'");
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** A cell as it was before {@link csvOf} wrote it. */
 export function unguarded(cell: string): string {
-  return cell.replace(GUARDED, '');
+  return cell.replace(GUARD, '');
 }
 
 /** Has the browser save a file. */

@@ -18,11 +18,14 @@ export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly u
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isLoading, setIsLoading] = useState(true);
   const turn = useRef(0);
+  // What is fetched again is what the view would fetch now, though no input has changed.
+  const latest = useRef(load);
+  latest.current = load;
 
   const run = useCallback(async () => {
     const mine = ++turn.current;
     setIsLoading(true);
-    const outcome = await load();
+    const outcome = await latest.current();
     if (mine !== turn.current) return;
     setIsLoading(false);
     setFailure(outcome.ok ? null : outcome);
@@ -47,8 +50,13 @@ export interface Listed<Item> {
   loadMore(): Promise<void>;
   /** From the first page on; what is shown stays until it is there. */
   reload(): Promise<void>;
+  /** The first page into what is shown; where `merge` has no place for it, the list begins anew. */
+  renew(merge: Merge<Item>): Promise<void>;
   change(change: (items: readonly Item[]) => readonly Item[]): void;
 }
+
+/** @returns null where the two do not meet. */
+type Merge<Item> = (known: readonly Item[], newest: Page<Item>) => readonly Item[] | null;
 
 /** @param load one page, from a cursor on; called anew when one of `inputs` changes. */
 export function useListed<Item>(
@@ -72,6 +80,8 @@ export function useListed<Item>(
     setPage((before) => ({ items: cursor === undefined ? items : [...(before?.items ?? []), ...items], nextCursor }));
   }, inputs);
 
+  const latest = useRef(fetchPage);
+  latest.current = fetchPage;
   useEffect(() => {
     setPage(null);
     void fetchPage();
@@ -87,6 +97,30 @@ export function useListed<Item>(
       if (!isLoading && page?.nextCursor) await fetchPage(page.nextCursor);
     },
     reload: () => fetchPage(),
+    async renew(merge) {
+      if (page === null) return;
+      const newest = await load(undefined);
+      // What comes after another choice of inputs is not of it.
+      if (!newest.ok || latest.current !== fetchPage) return;
+      if (merge(page.items, newest.data) === null) return fetchPage();
+      setPage((now) => now && { ...now, items: merge(now.items, newest.data) ?? now.items });
+    },
     change: (change) => setPage((before) => before && { ...before, items: change(before.items) }),
+  };
+}
+
+/** A list that is there already, as tables take it. */
+export function listOf<Item>(items: readonly Item[], rest: Partial<Listed<Item>> = {}): Listed<Item> {
+  const nothing = async () => {};
+  return {
+    items,
+    failure: null,
+    isLoading: false,
+    hasMore: false,
+    loadMore: nothing,
+    reload: nothing,
+    renew: nothing,
+    change() {},
+    ...rest,
   };
 }

@@ -1,4 +1,4 @@
-/** Reads a list to its end, page by page, for a file: can be stopped, waits where calls are limited, and has a bound. */
+/** Reads lists to their ends, page by page: short ones to choose from, long ones for a file. */
 import type { Failure, Outcome, Page } from './api.ts';
 
 /** What a browser holds and writes without trouble. */
@@ -17,8 +17,9 @@ export interface Reading<Item> {
 }
 
 /** How it ended: `full` where there was more than the bound. */
-export type ReadEnd = { readonly ok: true; readonly end: 'whole' | 'full' | 'stopped' } | Failure;
+type ReadEnd = { readonly ok: true; readonly end: 'whole' | 'full' | 'stopped' } | Failure;
 
+/** For a file: can be stopped, waits where calls are limited, and has a bound. */
 export async function readAll<Item>({ load, onPage, signal, max = MAX_READ }: Reading<Item>): Promise<ReadEnd> {
   let cursor: string | undefined;
   let read = 0;
@@ -52,4 +53,20 @@ export function pause(seconds: number, signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
+}
+
+/** All of what is chosen from; what is beyond `max` nobody would look through. */
+export async function allOf<Item>(
+  load: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>,
+  max = MAX_READ,
+): Promise<Outcome<Item[]>> {
+  const all: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await load(cursor);
+    if (!page.ok) return page;
+    all.push(...page.data.items);
+    cursor = page.data.nextCursor ?? undefined;
+  } while (cursor !== undefined && all.length < max);
+  return { ok: true, data: all };
 }

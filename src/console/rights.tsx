@@ -33,12 +33,21 @@ export function useWorld(): World {
   return world;
 }
 
-export interface Rights {
+interface Rights {
   readonly canWrite: boolean;
   readonly isOwner: boolean;
   /** Why not; undefined where they may. */
   readonly whyNot: string | undefined;
   readonly whyNotOwner: string | undefined;
+}
+
+/** What a control needs: `write` is for admins and owners. */
+export type Needs = 'nothing' | 'write' | 'owner';
+
+/** Why a control is out of reach; undefined where it is not. */
+export function useWhyNot(needs: Needs): string | undefined {
+  const { whyNot, whyNotOwner } = useRights();
+  return needs === 'owner' ? whyNotOwner : needs === 'write' ? whyNot : undefined;
 }
 
 /** As the server judges it too: what is shown as out of reach would be refused. */

@@ -13,7 +13,7 @@ import type { readerOfPages } from '../pages/reader.ts';
 import { ownAddress, signInDataFor, type SignInDataDependencies } from '../pages/sign-in/sign-in-data.ts';
 import { ConsoleSignInPage } from './sign-in-page.tsx';
 
-export interface ConsoleDependencies extends SignInDataDependencies {
+interface ConsoleDependencies extends SignInDataDependencies {
   readonly db: Database;
   readonly readerOf: ReturnType<typeof readerOfPages>;
 }

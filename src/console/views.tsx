@@ -1,7 +1,7 @@
 /** Which view an address shows, and where its script is. */
 import { useParams } from 'wouter-preact';
 import type { Schemas } from './api.ts';
-import { PageHead } from './components/page-head.tsx';
+import { NothingHere } from './components/nothing-here.tsx';
 import { lazyView } from './lazy-view.tsx';
 
 /** What every view of an application is given. */
@@ -26,15 +26,6 @@ const WorkspaceActivity = lazyView(
 );
 const Outbox = lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox);
 const Health = lazyView(async () => (await import('./views/health/health.tsx')).Health);
-
-/** What stands behind the section in an address: the record that is open, and what of it. */
-export function useOpen(): readonly (string | undefined)[] {
-  const rest = useParams()['*'] ?? '';
-  return rest
-    .split('/')
-    .slice(1)
-    .map((part) => decodeURIComponent(part) || undefined);
-}
 
 export function ApplicationRoutes({ application }: ApplicationViewProps) {
   const section = (useParams()['*'] ?? 'overview').split('/')[0];
@@ -84,13 +75,4 @@ export function WorkspaceRoutes() {
     default:
       return <NothingHere />;
   }
-}
-
-export function NothingHere() {
-  return (
-    <PageHead
-      title="There is nothing at this address"
-      lead="It may have been removed, or be in a workspace that you are no member of."
-    />
-  );
 }

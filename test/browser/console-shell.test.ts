@@ -77,6 +77,21 @@ test('back and forward go through the views and their filters, and a reload stay
   await expectSound();
 });
 
+test('a detail that Escape closes gives the focus back to its row; one that is not there says so', async () => {
+  const path = `/api/applications/${server.applicationId}/roles`;
+  const body = { slug: 'editor', name: 'Editor' };
+  await request(server, 'POST', path, { token: server.workspaceKey, body });
+  await page.go(own('roles'));
+  await page.pressNamed('editor', '#grants');
+  await page.untilFocused('detail-title');
+  await page.view.press('Escape');
+  await page.untilAddress(/\/roles$/);
+  expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('editor');
+  await page.go(`${own('roles')}/rol_nothing`);
+  await page.untilText('#detail-title', /^No such role$/);
+  await expectSound();
+});
+
 test('an address of nothing says so, and keeps the rail', async () => {
   for (const path of ['/applications/app_nothing/users', own('nothing'), '/workspaces/wsp_nothing/members']) {
     await page.open(`${server.url}/console${path}`);
@@ -121,6 +136,17 @@ describe('the palette', () => {
     await expectSound();
   });
 
+  test('opens the form of a list also where that list is shown already', async () => {
+    await page.go(own('keys'));
+    await find('create api');
+    await page.untilText('#palette-0', /^Create API key/);
+    await page.view.press('Enter');
+    await page.untilVisible('#key-form');
+    await page.pressNamed('Cancel', '#key-form');
+    expect([await page.isVisible('#key-form'), await page.evaluate<string>('location.search')]).toEqual([false, '']);
+    await expectSound();
+  });
+
   test('offers nothing to a member that they may not do', async () => {
     await addMember(server, 'reader@example.com', 'member');
     const reader = await openConsole(server, { member: 'reader@example.com' });
@@ -129,6 +155,8 @@ describe('the palette', () => {
     await reader.untilFocused('palette-query');
     await reader.view.type('create');
     await reader.untilText('#palette', /Nothing found/);
+    await reader.go(`${own('roles')}?new=1`);
+    expect(await reader.isVisible('#grant-form')).toBe(false);
     reader.close();
   });
 });

@@ -111,7 +111,7 @@ describe('the list', () => {
     await importUsers('ada@example.com', 'bea@example.com');
     await page.go(users());
     await choose('ada@example.com', 'bea@example.com');
-    await page.press('#grants-users');
+    await page.press('#grants-users:enabled');
     await page.press('#grants-roles input[value=editor]');
     await page.press('#user-grants-submit');
     await page.untilSaid(/^2 people changed\.$/);
@@ -157,7 +157,8 @@ describe('a person', () => {
     const { userId } = await signIn(server, 'ada@example.com', clientId);
     for (let more = 0; more < 2; more += 1) await signIn(server, 'ada@example.com', clientId);
     await page.go(users(`/${userId}`));
-    await page.press('#edit-access');
+    await page.untilText('#why', /./);
+    await page.press('#edit-access:enabled');
     await page.press('#access-memberships input[value=berlin]');
     await page.press('#access-form-submit');
     await page.untilSaid(/access is changed/);

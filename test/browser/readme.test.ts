@@ -56,7 +56,7 @@ const codeFor = (email: string) => databaseCode(join(folder, 'data'), email);
 
 test('the first sign-in, and the shop with its page, backend and webhook', async () => {
   symlinkSync(BINARY, join(folder, 'gatehouse'));
-  const [start = '', ...minute] = blocksOf('First sign-in, in a minute', 'sh');
+  const [start = '', ...minute] = blocksOf('First sign-in by curl, in a minute', 'sh');
   const [source = ''] = blocksOf('A page, a backend and a webhook', 'js');
   const shopBlocks = blocksOf('A page, a backend and a webhook', 'sh');
   writeFileSync(join(folder, 'shop.mjs'), source);

@@ -4,23 +4,22 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
 import { useToast } from '../../pages/components/toast.tsx';
 import type { Outcome } from '../api.ts';
-import { useRights } from '../rights.tsx';
+import { type Needs, useWhyNot } from '../rights.tsx';
 
 interface ActionProps {
   readonly id?: string;
   readonly look?: 'primary' | 'plain' | 'small' | 'danger';
   readonly icon?: ComponentChildren;
   /** Who may: whoever can write, unless said otherwise. */
-  readonly needs?: 'nothing' | 'write' | 'owner';
+  readonly needs?: Needs;
   readonly isDisabled?: boolean;
   readonly onClick: () => unknown;
   readonly children: ComponentChildren;
 }
 
 export function Action({ look = 'small', needs = 'write', isDisabled = false, onClick, ...rest }: ActionProps) {
-  const rights = useRights();
   const [isBusy, setIsBusy] = useState(false);
-  const whyNot = needs === 'owner' ? rights.whyNotOwner : needs === 'write' ? rights.whyNot : undefined;
+  const whyNot = useWhyNot(needs);
 
   async function act(): Promise<void> {
     if (isBusy) return;

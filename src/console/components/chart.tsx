@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { count, dayOf } from './words.ts';
 
-export interface Series {
+interface Series {
   readonly name: string;
   /** One for each day. */
   readonly values: readonly number[];

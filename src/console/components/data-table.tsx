@@ -39,7 +39,7 @@ interface DataTableProps<Item> {
 
 export function DataTable<Item>(props: DataTableProps<Item>) {
   const { id, label, list, columns, keyOf, hrefOf, open = null, chosen, onChoose, menuOf, empty } = props;
-  const { items, failure, isLoading } = list;
+  const { items, failure } = list;
   const body = useRef<HTMLTableSectionElement>(null);
 
   if (items === null && failure) return <FailureNote failure={failure} onRetry={list.reload} />;
@@ -62,7 +62,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       if (!next) return;
       event.preventDefault();
       next.focus();
-    } else if (event.key === ' ' && chosen && row.dataset['key']) {
+    } else if (event.key === ' ' && chosen && row.dataset['key'] && !(event.target instanceof HTMLButtonElement)) {
       event.preventDefault();
       choose(row.dataset['key']);
     }
@@ -72,7 +72,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   const isAllChosen = chosen !== undefined && all.length > 0 && all.every((item) => chosen.has(keyOf(item)));
   return (
     <div class="table-frame">
-      <table id={id} aria-label={label} aria-busy={isLoading ? 'true' : undefined}>
+      <table id={id} aria-label={label} aria-busy={items === null ? 'true' : undefined}>
         <thead>
           <tr>
             {chosen && (
@@ -165,7 +165,7 @@ function More<Item>({ list }: { readonly list: Listed<Item> }) {
     observer.observe(element);
     return () => observer.disconnect();
   });
-  if (list.failure) return <FailureNote failure={list.failure} onRetry={list.loadMore} />;
+  if (list.failure) return <FailureNote failure={list.failure} onRetry={list.hasMore ? list.loadMore : list.reload} />;
   if (!list.hasMore) return null;
   return (
     <button class="link more" type="button" ref={end} onClick={() => void loadMore()}>

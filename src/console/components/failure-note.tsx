@@ -2,7 +2,12 @@
 import type { Failure } from '../api.ts';
 import { Action } from './action.tsx';
 
-export function FailureNote({ failure, onRetry }: { readonly failure: Failure; readonly onRetry?: () => unknown }) {
+interface FailureNoteProps {
+  readonly failure: Pick<Failure, 'message'>;
+  readonly onRetry?: (() => unknown) | undefined;
+}
+
+export function FailureNote({ failure, onRetry }: FailureNoteProps) {
   return (
     <div class="failure" role="alert">
       <p>{failure.message}</p>

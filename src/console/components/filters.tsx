@@ -16,6 +16,10 @@ interface SearchFieldProps {
 export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // Another filter may be chosen, or another view opened, before the typing has paused.
+  const latest = useRef(onSearch);
+  latest.current = onSearch;
+  useEffect(() => () => clearTimeout(timer.current), []);
   // Going back in the history changes what was searched for.
   useEffect(() => setTyped(value), [value]);
   return (
@@ -32,7 +36,7 @@ export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
         onInput={({ currentTarget }) => {
           setTyped(currentTarget.value);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => onSearch(currentTarget.value.trim()), TYPING_MS);
+          timer.current = setTimeout(() => latest.current(currentTarget.value.trim()), TYPING_MS);
         }}
       />
     </div>

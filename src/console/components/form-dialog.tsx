@@ -15,8 +15,8 @@ interface FormDialogProps<T> {
   readonly isDanger?: boolean;
   /** While it cannot be sent. */
   readonly isIncomplete?: boolean;
-  /** @param errorOf what was refused of a field, by its path in the body. */
-  readonly children: (errorOf: (path: string) => string | null) => ComponentChildren;
+  /** The fields, if there are any. @param errorOf what was refused of one, by its path in the body. */
+  readonly children?: (errorOf: (path: string) => string | null) => ComponentChildren;
   readonly send: () => Promise<Outcome<T>>;
   readonly onDone: (data: T) => void;
   readonly onClose: () => void;
@@ -38,7 +38,7 @@ export function FormDialog<T>(props: FormDialogProps<T>) {
     else setFailure(outcome);
   }
 
-  const fields = children(errorOf);
+  const fields = children?.(errorOf);
   return (
     <Dialog id={id} title={title} onClose={onClose}>
       {lead && <p class="lead">{lead}</p>}

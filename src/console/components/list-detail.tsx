@@ -30,7 +30,7 @@ interface DetailProps {
   readonly children: ComponentChildren;
 }
 
-/** Escape closes it. Give it a key, so that another record is another panel. */
+/** Escape closes it; the focus goes back to its row. Give it a key, so that another record is another panel. */
 export function Detail({ title, subtitle, closeTo, actions, children }: DetailProps) {
   const [, navigate] = useLocation();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -40,7 +40,9 @@ export function Detail({ title, subtitle, closeTo, actions, children }: DetailPr
       class="detail"
       aria-labelledby="detail-title"
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !(event.target as Element).closest('dialog')) navigate(closeTo);
+        if (event.key !== 'Escape' || (event.target as Element).closest('dialog')) return;
+        focusRow();
+        navigate(closeTo);
       }}
     >
       <header class="detail-head">
@@ -50,7 +52,7 @@ export function Detail({ title, subtitle, closeTo, actions, children }: DetailPr
           </h2>
           {subtitle && <p class="fine">{subtitle}</p>}
         </div>
-        <Link class="icon-button" href={closeTo} aria-label="Close the detail" title="Close (Esc)">
+        <Link class="icon-button" href={closeTo} aria-label="Close the detail" title="Close (Esc)" onClick={focusRow}>
           <Icon of={X} />
         </Link>
       </header>
@@ -58,6 +60,11 @@ export function Detail({ title, subtitle, closeTo, actions, children }: DetailPr
       {children}
     </aside>
   );
+}
+
+/** Whoever goes through a list by its keys goes on where they were. */
+function focusRow(): void {
+  document.querySelector<HTMLElement>('.list-side tr[aria-current] .row-link')?.focus();
 }
 
 /** A part of a detail, with its heading. */

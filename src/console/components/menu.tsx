@@ -3,7 +3,7 @@ import { Ellipsis } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { Icon } from '../../pages/components/icon.tsx';
-import { useRights } from '../rights.tsx';
+import { type Needs, useWhyNot } from '../rights.tsx';
 
 interface MenuProps {
   /** Whose actions these are, to screen readers. */
@@ -66,14 +66,13 @@ export function Menu({ label, children }: MenuProps) {
 
 interface MenuEntryProps {
   readonly isDanger?: boolean;
-  readonly needs?: 'nothing' | 'write' | 'owner';
+  readonly needs?: Needs;
   readonly onClick: () => unknown;
   readonly children: ComponentChildren;
 }
 
 export function MenuEntry({ isDanger = false, needs = 'write', onClick, children }: MenuEntryProps) {
-  const rights = useRights();
-  const whyNot = needs === 'owner' ? rights.whyNotOwner : needs === 'write' ? rights.whyNot : undefined;
+  const whyNot = useWhyNot(needs);
   return (
     <button
       type="button"

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { count } from './words.ts';
 
-export interface Ranked {
+interface Ranked {
   readonly key: string;
   readonly label: ComponentChildren;
   readonly count: number;

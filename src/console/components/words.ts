@@ -30,6 +30,8 @@ export const exactTime = (time: string) => EXACT.format(new Date(time));
 export const dayOf = (time: string) => DAY.format(new Date(time));
 export const count = (value: number) => NUMBER.format(value);
 
+export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** "1 user", "1,200 users". */
 export const counted = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 

@@ -6,6 +6,8 @@ import type { Schemas } from '../api.ts';
 type AuthEvent = Schemas['AuthEvent'];
 type Listener = (event: AuthEvent) => void;
 
+const AGAIN_MS = 10_000;
+
 interface Live {
   /** How many records came since the activity was last looked at. */
   readonly unseen: number;
@@ -21,7 +23,7 @@ interface LiveProviderProps {
   readonly children: ComponentChildren;
 }
 
-/** The browser opens a stream that breaks again by itself. */
+/** A stream that breaks is opened again by the browser, but not where it was refused, as by a proxy while the server starts. */
 export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   const listeners = useRef(new Set<Listener>());
   const [unseen, setUnseen] = useState(0);
@@ -30,15 +32,24 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   useEffect(() => {
     setUnseen(0);
     if (applicationId === null) return;
-    const stream = new EventSource(`/api/applications/${encodeURIComponent(applicationId)}/activity/events`);
-    stream.addEventListener('open', () => setIsConnected(true));
-    stream.addEventListener('error', () => setIsConnected(false));
-    stream.addEventListener('activity', ({ data }: MessageEvent<string>) => {
-      const event = JSON.parse(data) as AuthEvent;
-      setUnseen((count) => count + 1);
-      for (const listener of listeners.current) listener(event);
-    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stream = connect(applicationId);
+    function connect(id: string): EventSource {
+      const opened = new EventSource(`/api/applications/${encodeURIComponent(id)}/activity/events`);
+      opened.addEventListener('open', () => setIsConnected(true));
+      opened.addEventListener('error', () => {
+        setIsConnected(false);
+        if (opened.readyState === EventSource.CLOSED) timer = setTimeout(() => (stream = connect(id)), AGAIN_MS);
+      });
+      opened.addEventListener('activity', ({ data }: MessageEvent<string>) => {
+        const event = JSON.parse(data) as AuthEvent;
+        setUnseen((count) => count + 1);
+        for (const listener of listeners.current) listener(event);
+      });
+      return opened;
+    }
     return () => {
+      clearTimeout(timer);
       stream.close();
       setIsConnected(false);
     };
@@ -58,10 +69,26 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
 
 export const useLive = () => useContext(LiveContext);
 
-/** Tells of each record as it is made, for as long as the view is shown. */
-export function useLiveEvents(onEvent: Listener): void {
+/** Tells of records as they are made, oldest first: of all that come within so long at once, as many come together. */
+export function useLiveEvents(withinMs: number, onEvents: (events: readonly AuthEvent[]) => unknown): void {
   const { listen } = useLive();
-  const latest = useRef(onEvent);
-  latest.current = onEvent;
-  useEffect(() => listen((event) => latest.current(event)), []);
+  const latest = useRef(onEvents);
+  latest.current = onEvents;
+  useEffect(() => {
+    let waiting: AuthEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = listen((event) => {
+      waiting.push(event);
+      timer ??= setTimeout(() => {
+        const come = waiting;
+        waiting = [];
+        timer = undefined;
+        void latest.current(come);
+      }, withinMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [withinMs]);
 }

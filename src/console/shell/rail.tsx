@@ -10,6 +10,7 @@ import { isHidden, useWorld } from '../rights.tsx';
 import { count } from '../components/words.ts';
 import { useLive } from './live.tsx';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS, type Section } from './sections.ts';
+import { signOut } from './sign-out.ts';
 
 interface RailProps {
   readonly application: Schemas['Application'] | null;
@@ -100,11 +101,6 @@ export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
       </div>
     </header>
   );
-}
-
-async function signOut(): Promise<void> {
-  await fetch('/account/session', { method: 'DELETE' });
-  location.assign('/console');
 }
 
 interface SectionLinkProps {

@@ -27,7 +27,7 @@ export interface Section<Name extends string> {
   readonly also?: string;
 }
 
-export interface SectionGroup<Name extends string> {
+interface SectionGroup<Name extends string> {
   readonly title: string | null;
   readonly sections: readonly Section<Name>[];
 }

@@ -3,12 +3,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { ToastProvider } from '../../pages/components/toast.tsx';
 import { addresses } from '../address.ts';
-import { api, ask, type Failure, type Outcome, type Page, type Schemas } from '../api.ts';
+import { NothingHere } from '../components/nothing-here.tsx';
+import { api, ask, type Failure, type Outcome, type Schemas } from '../api.ts';
+import { allOf } from '../read-all.ts';
 import { type Workspace, type World, WorldProvider } from '../rights.tsx';
-import { ApplicationRoutes, NothingHere, WorkspaceRoutes } from '../views.tsx';
+import { ApplicationRoutes, WorkspaceRoutes } from '../views.tsx';
 import { LiveProvider } from './live.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
+import { signOut } from './sign-out.ts';
 
 const LAST_WORKSPACE = 'gatehouse.console.workspace';
 const PAGE_SIZE = 200;
@@ -72,18 +75,10 @@ function Signed() {
 }
 
 /** All of them, hidden ones too: what is switched between and searched through is known whole. */
-async function loadApplications(): Promise<Outcome<Schemas['Application'][]>> {
-  const all: Schemas['Application'][] = [];
-  let cursor: string | undefined;
-  do {
-    const page: Outcome<Page<Schemas['Application']>> = await ask(
-      api.GET('/api/applications', { params: { query: { include: 'hidden', limit: PAGE_SIZE, cursor } } }),
-    );
-    if (!page.ok) return page;
-    all.push(...page.data.items);
-    cursor = page.data.nextCursor ?? undefined;
-  } while (cursor);
-  return { ok: true, data: all };
+function loadApplications(): Promise<Outcome<Schemas['Application'][]>> {
+  return allOf((cursor) =>
+    ask(api.GET('/api/applications', { params: { query: { include: 'hidden', limit: PAGE_SIZE, cursor } } })),
+  );
 }
 
 interface OpenedProps {
@@ -111,7 +106,8 @@ function Opened({ known, reload }: OpenedProps) {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      setIsPaletteOpen((isOpen) => !isOpen);
+      // A dialog is answered first: what stands in it may be shown this once.
+      if (!document.querySelector('dialog[open]:not(.palette)')) setIsPaletteOpen((isOpen) => !isOpen);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -200,11 +196,7 @@ function NoWorkspace({ email }: { readonly email: string }) {
       <p class="lead">
         You are signed in as {email}, who is no member of a workspace here any more. An owner can invite you again.
       </p>
-      <button
-        class="button plain"
-        type="button"
-        onClick={() => void fetch('/account/session', { method: 'DELETE' }).then(() => location.reload())}
-      >
+      <button class="button plain" type="button" onClick={() => void signOut()}>
         Sign out
       </button>
     </main>

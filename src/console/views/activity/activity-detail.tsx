@@ -1,18 +1,18 @@
 /** One record with everything in it: what came of it, whom it is about, who did it, and from where. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
+import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Copyable, CopyBox } from '../../components/copy.tsx';
 import { type Fact, Facts } from '../../components/facts.tsx';
-import { FailureNote } from '../../components/failure-note.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
-import { exactTime } from '../../components/words.ts';
+import { capitalised, exactTime } from '../../components/words.ts';
 import { useLoaded } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 import { Actor } from './actor.tsx';
 import { countryName } from './countries.ts';
 import { Person, Result } from './event-parts.tsx';
-import { type AuthEvent, kindInWords, methodInWords, reasonInWords } from './kinds.ts';
+import { type AuthEvent, kindInWords, methodInWords, reasonOf } from './kinds.ts';
 import type { ActivitySource } from './source.ts';
 
 interface ActivityDetailProps {
@@ -31,9 +31,13 @@ export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailPro
   const event = known ?? data;
   if (!event)
     return (
-      <Detail title="Record" closeTo={closeTo}>
-        {failure ? <FailureNote failure={failure} onRetry={reload} /> : <div class="skeleton title" />}
-      </Detail>
+      <AbsentDetail
+        title="Record"
+        closeTo={closeTo}
+        failure={failure}
+        onRetry={reload}
+        missing="It is not here: records are kept for as long as the server’s settings say."
+      />
     );
   return (
     <Detail title={kindInWords(event.kind)} subtitle={<code>{event.kind}</code>} closeTo={closeTo}>
@@ -46,7 +50,7 @@ function Record({ event }: { readonly event: AuthEvent }) {
   const { applications } = useWorld();
   const { applicationId, userId, email, targetId, ip, ipCountry, requestId, createdAt, detail } = event;
   const application = applications.find((one) => one.id === applicationId);
-  const reason = reasonInWords(event);
+  const reason = reasonOf(event);
   const particulars = Object.entries(detail ?? {}).filter(([name]) => name !== 'reason' || reason === null);
   return (
     <>
@@ -56,7 +60,7 @@ function Record({ event }: { readonly event: AuthEvent }) {
           reason !== null && [
             'Reason',
             <>
-              {sentence(reason)}
+              {capitalised(reason)}
               {reason !== detail?.['reason'] && <code class="fine block">{String(detail?.['reason'])}</code>}
             </>,
           ],
@@ -115,7 +119,5 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** `pausedUntil` → "Paused until" */
 function title(name: string): string {
-  return sentence(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
+  return capitalised(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -4,7 +4,7 @@ import type { AuthEvent } from './kinds.ts';
 
 export const ACTIVITY_FILTERS = ['status', 'family', 'country', 'q', 'userId', 'from', 'to'] as const;
 
-export type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
+type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
 
 /** As the API takes them. */
 export interface ActivityQuery {

@@ -2,13 +2,13 @@
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { Status } from '../../components/status.tsx';
-import { type AuthEvent, reasonInWords } from './kinds.ts';
+import { type AuthEvent, reasonOf } from './kinds.ts';
 
 /** What came of it, and why not. */
 export function Result({ of: event }: { readonly of: AuthEvent }) {
   if (event.ok) return <Status tone="good">OK</Status>;
   const isRefusal = event.kind.startsWith('signin.');
-  const reason = reasonInWords(event);
+  const reason = reasonOf(event);
   return (
     <span title={reason ?? undefined}>
       <Status tone="bad">{isRefusal ? 'Refused' : 'Failed'}</Status>

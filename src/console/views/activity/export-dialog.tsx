@@ -7,10 +7,10 @@ import { ChooseOne } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { count, counted } from '../../components/words.ts';
-import { BYTE_ORDER_MARK, csvOf, saveFile } from '../../csv.ts';
+import { type FileColumn, type FileFormat, listFile } from '../../list-file.ts';
 import { MAX_READ, readAll } from '../../read-all.ts';
 import type { ActivityQuery } from './activity-filters.ts';
-import { type AuthEvent, kindInWords, reasonInWords } from './kinds.ts';
+import { type AuthEvent, kindInWords, reasonOf } from './kinds.ts';
 import type { ActivitySource } from './source.ts';
 
 interface ExportDialogProps {
@@ -18,8 +18,6 @@ interface ExportDialogProps {
   readonly query: ActivityQuery;
   readonly onClose: () => void;
 }
-
-type Format = 'csv' | 'json';
 
 const FORMATS = [
   {
@@ -33,7 +31,7 @@ const FORMATS = [
 const PAGE = 200;
 
 export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
-  const [format, setFormat] = useState<Format>('csv');
+  const [format, setFormat] = useState<FileFormat>('csv');
   const [read, setRead] = useState<number | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [ended, setEnded] = useState<string | null>(null);
@@ -45,14 +43,12 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
     setRead(0);
     const stopping = new AbortController();
     stop.current = stopping;
-    const parts: string[] = [];
-    let done = 0;
+    const file = listFile(format, COLUMNS);
     const outcome = await readAll<AuthEvent>({
       load: (cursor) => source.list({ ...query, cursor, limit: PAGE }),
       onPage(items) {
-        if (items.length > 0) parts.push(WRITERS[format].part(items, done === 0));
-        done += items.length;
-        setRead(done);
+        file.add(items);
+        setRead(file.count());
       },
       signal: stopping.signal,
     });
@@ -63,10 +59,9 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
     } else if (outcome.end === 'stopped') {
       setRead(null);
     } else {
-      const { name, type, start: head, end } = WRITERS[format];
-      saveFile(`activity.${name}`, type, [head, ...parts, end]);
+      file.save('activity');
       const rest = outcome.end === 'full' ? ` There are more: a file holds ${count(MAX_READ)} at most.` : '';
-      setEnded(`${counted(done, 'record')} saved.${rest}`);
+      setEnded(`${counted(file.count(), 'record')} saved.${rest}`);
     }
   }
 
@@ -106,12 +101,8 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
   );
 }
 
-const COLUMNS = [
-  'createdAt',
-  'what',
-  'kind',
-  'ok',
-  'reason',
+/** As they are called in a record. */
+const AS_THEY_ARE = [
   'email',
   'userId',
   'actorType',
@@ -123,38 +114,14 @@ const COLUMNS = [
   'ipCountry',
   'requestId',
   'id',
-  'detail',
 ] as const;
 
-const cellsOf = (event: AuthEvent) =>
-  COLUMNS.map((column) => {
-    if (column === 'what') return kindInWords(event.kind);
-    if (column === 'reason') return reasonInWords(event);
-    if (column === 'detail') return event.detail && JSON.stringify(event.detail);
-    return event[column];
-  });
-
-interface Writer {
-  readonly name: string;
-  readonly type: string;
-  readonly start: string;
-  readonly end: string;
-  part(items: readonly AuthEvent[], isFirst: boolean): string;
-}
-
-const WRITERS: Record<Format, Writer> = {
-  csv: {
-    name: 'csv',
-    type: 'text/csv',
-    start: BYTE_ORDER_MARK + csvOf([COLUMNS]),
-    end: '',
-    part: (items) => csvOf(items.map(cellsOf)),
-  },
-  json: {
-    name: 'json',
-    type: 'application/json',
-    start: '[\n',
-    end: '\n]\n',
-    part: (items, isFirst) => (isFirst ? '' : ',\n') + items.map((event) => JSON.stringify(event)).join(',\n'),
-  },
-};
+const COLUMNS: readonly FileColumn<AuthEvent>[] = [
+  ['createdAt', ({ createdAt }) => createdAt],
+  ['what', ({ kind }) => kindInWords(kind)],
+  ['kind', ({ kind }) => kind],
+  ['ok', ({ ok }) => ok],
+  ['reason', reasonOf],
+  ...AS_THEY_ARE.map((name): FileColumn<AuthEvent> => [name, (event) => event[name]]),
+  ['detail', ({ detail }) => detail && JSON.stringify(detail)],
+];

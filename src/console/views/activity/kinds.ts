@@ -1,6 +1,7 @@
 /** What happened, in words: the kinds of the audit trail, their families, the reasons of refusals, and who did it. */
 import type { AuditKind } from '../../../core/audit.ts';
 import type { Schemas } from '../../api.ts';
+import { capitalised } from '../../components/words.ts';
 
 export type AuthEvent = Schemas['AuthEvent'];
 
@@ -104,8 +105,7 @@ const KINDS: Record<AuditKind, string> = {
 export function kindInWords(kind: string): string {
   const words = (KINDS as Record<string, string>)[kind];
   if (words !== undefined) return words;
-  const text = kind.replaceAll(/[._]/g, ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalised(kind.replaceAll(/[._]/g, ' '));
 }
 
 /** In the order in which they are looked for. */
@@ -138,6 +138,10 @@ const REASONS: Record<string, string> = {
   waitlist: 'the address is not approved on the allowlist',
   forbidden: 'this way to sign in is switched off',
   code_invalid: 'the code was wrong',
+  code_expired: 'the code was too old',
+  code_exhausted: 'the code was entered wrongly too often',
+  code_consumed: 'the code was used already',
+  rate_limited: 'there were too many tries',
   passkey_unknown: 'the passkey is not known here',
   passkey_invalid: 'the passkey could not be checked',
   email_unverified: 'the provider has not verified the address',
@@ -146,16 +150,19 @@ const REASONS: Record<string, string> = {
   provider_failed: 'the provider did not answer as it should',
 };
 
-/** Why a record says no, as half a sentence; null where it gives no reason. */
-export function reasonInWords({ detail }: AuthEvent): string | null {
+/** Half a sentence; the reason itself where there are no words for it yet. */
+export const reasonInWords = (reason: string) => REASONS[reason] ?? reason;
+
+/** Why a record says no; null where it gives no reason. */
+export function reasonOf({ detail }: AuthEvent): string | null {
   const reason = detail?.['reason'];
-  return typeof reason === 'string' && reason !== '' ? (REASONS[reason] ?? reason) : null;
+  return typeof reason === 'string' && reason !== '' ? reasonInWords(reason) : null;
 }
 
 const METHODS: Record<string, string> = {
   otp: 'E-mail code',
   passkey: 'Passkey',
-  provider: 'Provider',
+  provider: 'Identity provider',
   device: 'Device',
   setup: 'Setup link',
 };

@@ -10,24 +10,13 @@ const EVERY_MS = 250;
 /** After so many the list is read anew, so that it does not grow for as long as it is left open. */
 const MAX_NEW = 200;
 
-/** The list with what came since; `isOn` is asked when a record comes. */
+/** The list with what came since. */
 export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn: boolean): Listed<AuthEvent> {
   const { isConnected, see, unseen } = useLive();
   const [recent, setRecent] = useState<readonly AuthEvent[]>([]);
-  const waiting = useRef<AuthEvent[]>([]);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const missed = useRef(false);
 
-  useLiveEvents((event) => {
-    if (!isOn) return;
-    waiting.current.unshift(event);
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      const come = waiting.current.splice(0);
-      setRecent((before) => [...come, ...before]);
-    }, EVERY_MS);
-  });
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useLiveEvents(EVERY_MS, (come) => isOn && setRecent((before) => [...come.toReversed(), ...before]));
   // Whoever looks here has seen them.
   useEffect(() => (unseen > 0 && isOn ? see() : undefined), [unseen, isOn]);
 

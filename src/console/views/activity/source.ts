@@ -5,7 +5,7 @@ import type { AuthEvent } from './kinds.ts';
 import type { ActivityQuery } from './activity-filters.ts';
 
 /** Part of a page of the list. */
-export interface ActivityPart extends ActivityQuery {
+interface ActivityPart extends ActivityQuery {
   readonly cursor?: string | undefined;
   readonly limit: number;
 }

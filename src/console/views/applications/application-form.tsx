@@ -4,6 +4,9 @@ import { Field } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { TextArea } from '../../components/text-area.tsx';
+import { slugOf } from '../../slug.ts';
+
+const MAX_SLUG = 63;
 
 interface ApplicationFormProps {
   readonly workspaceId: string;
@@ -16,7 +19,7 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
   const [slug, setSlug] = useState<string | null>(null);
   const [urls, setUrls] = useState('');
   // Until it is written by hand, the slug follows the name.
-  const shownSlug = slug ?? slugOf(name);
+  const shownSlug = slug ?? slugOf(name, MAX_SLUG);
   const returnUrls = urls.split(/\s+/).filter(Boolean);
   return (
     <FormDialog
@@ -60,7 +63,7 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
             autocomplete="off"
             autoCapitalize="none"
             spellcheck={false}
-            maxLength={63}
+            maxLength={MAX_SLUG}
             hint="A short name for addresses, unique on this server."
             value={shownSlug}
             error={errorOf('slug')}
@@ -80,15 +83,4 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
       )}
     </FormDialog>
   );
-}
-
-/** As the server takes it: `a-z0-9-`, 63 at most. */
-function slugOf(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f]/g, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 63)
-    .replace(/^-+|-+$/g, '');
 }

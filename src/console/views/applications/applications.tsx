@@ -14,10 +14,11 @@ import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import type { Listed } from '../../data.ts';
+import { useCreation } from '../../creation.ts';
+import { listOf } from '../../data.ts';
 import { isHidden, useWorld } from '../../rights.tsx';
 import { ApplicationForm } from './application-form.tsx';
-import { STAGES, GATE_TITLES } from './words.ts';
+import { GATES, STAGES } from './words.ts';
 import { WorkspaceForm } from './workspace-form.tsx';
 
 type Application = Schemas['Application'];
@@ -34,7 +35,7 @@ const COLUMNS: readonly Column<Application>[] = [
     ),
   },
   { key: 'state', title: 'Stage', render: (application) => <State application={application} /> },
-  { key: 'gate', title: 'Gate', render: ({ signinGate }) => GATE_TITLES[signinGate], isExtra: true },
+  { key: 'gate', title: 'Gate', render: ({ signinGate }) => GATES[signinGate].title, isExtra: true },
   { key: 'slug', title: 'Slug', render: ({ slug }) => <code>{slug}</code>, isExtra: true },
   { key: 'created', title: 'Created', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
 ];
@@ -42,34 +43,16 @@ const COLUMNS: readonly Column<Application>[] = [
 export function Applications() {
   const { workspace, applications, reloadApplications, reloadWorkspaces } = useWorld();
   const [, navigate] = useLocation();
-  const [filters, setFilters] = useFilters(['new', 'hidden']);
-  const [asked, setAsked] = useState<'application' | 'rename' | 'workspace' | null>(null);
+  const [filters, setFilters] = useFilters(['hidden']);
+  const creation = useCreation();
+  const [asked, setAsked] = useState<'rename' | 'workspace' | null>(null);
   const items = applications.filter(
     (application) =>
       application.workspaceId === workspace.id && (filters.hidden !== undefined || !isHidden(application)),
   );
-  const list: Listed<Application> = {
-    items,
-    failure: null,
-    isLoading: false,
-    hasMore: false,
-    loadMore: async () => {},
-    reload: reloadApplications,
-    change: () => {},
-  };
-
-  function close(): void {
-    setAsked(null);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
-
+  const close = () => setAsked(null);
   const create = (
-    <Action
-      id="create-application"
-      look="primary"
-      icon={<Icon of={Plus} size={16} />}
-      onClick={() => setAsked('application')}
-    >
+    <Action id="create-application" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
       Create application
     </Action>
   );
@@ -97,7 +80,7 @@ export function Applications() {
       <DataTable
         id="applications"
         label="Applications"
-        list={list}
+        list={listOf(items)}
         columns={COLUMNS}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => addresses.application(id)}
@@ -116,15 +99,15 @@ export function Applications() {
           onChange={(isShown) => setFilters({ hidden: isShown ? '1' : undefined })}
         />
       </div>
-      {(asked === 'application' || filters.new !== undefined) && (
+      {creation.isOpen && (
         <ApplicationForm
           workspaceId={workspace.id}
           onDone={async ({ id }) => {
-            close();
+            creation.close();
             await reloadApplications();
             navigate(addresses.application(id));
           }}
-          onClose={close}
+          onClose={creation.close}
         />
       )}
       {asked === 'rename' && (

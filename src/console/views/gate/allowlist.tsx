@@ -12,6 +12,7 @@ import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { count, counted } from '../../components/words.ts';
+import { useCreation } from '../../creation.ts';
 import { type Listed, useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
@@ -71,21 +72,16 @@ function settled(items: readonly Interest[], states: Done['states'], shown: stri
 
 export function Allowlist({ application, list, counts, onChanged, onDecided }: AllowlistProps) {
   const { canWrite } = useRights();
-  const [filters, setFilters] = useFilters(['status', 'new']);
+  const [filters] = useFilters(['status']);
+  const creation = useCreation();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState<{ decision: Decision; interests: readonly Interest[] } | null>(null);
-  const [isAdding, setIsAdding] = useState(false);
   useEffect(() => setChosen(new Set()), [filters.status]);
   const chosenInterests = (list.items ?? []).filter(({ id }) => chosen.has(id));
   const decide = (decision: Decision, ...interests: Interest[]) => setAsked({ decision, interests });
 
-  function closeAdding(): void {
-    setIsAdding(false);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
-
   const add = (
-    <Action id="add-addresses" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsAdding(true)}>
+    <Action id="add-addresses" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
       Add addresses
     </Action>
   );
@@ -97,8 +93,8 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
       </header>
       <StatusTabs application={application} status={filters.status} counts={counts} />
       {chosenInterests.length > 0 && (
-        <div class="selection" id="selection">
-          <strong>{counted(chosenInterests.length, 'address', 'addresses')} chosen</strong>
+        <div class="selection" id="selection" role="toolbar" aria-label="What to do with the addresses that are chosen">
+          <strong role="status">{counted(chosenInterests.length, 'address', 'addresses')} chosen</strong>
           <Action onClick={() => decide('approve', ...chosenInterests)}>Approve</Action>
           <Action onClick={() => decide('soft_decline', ...chosenInterests)}>Put off</Action>
           <Action onClick={() => decide('decline', ...chosenInterests)}>Decline</Action>
@@ -149,14 +145,14 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
           Who stands on the allowlist is shown to admins and owners alone: these people have not come in yet.
         </p>
       )}
-      {(isAdding || filters.new !== undefined) && (
+      {creation.isOpen && (
         <AddDialog
           applicationId={application.id}
           onDone={async () => {
-            closeAdding();
+            creation.close();
             await onChanged();
           }}
-          onClose={closeAdding}
+          onClose={creation.close}
         />
       )}
       {asked && (

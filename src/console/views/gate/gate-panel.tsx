@@ -9,27 +9,15 @@ import { counted } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useRights, useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
+import { GATES } from '../applications/words.ts';
 
 type GateValue = Schemas['SignInGate'];
 
-const GATES: readonly (Choice<GateValue> & { readonly label: string })[] = [
-  {
-    value: 'public',
-    label: 'Public',
-    detail: 'Anybody can sign in. Whoever comes for the first time becomes a user.',
-  },
-  {
-    value: 'private_beta',
-    label: 'Private beta',
-    detail:
-      'Only people approved on the allowlist, even if they were users before, and members of the workspace. Others can ask.',
-  },
-  {
-    value: 'closed',
-    label: 'Closed',
-    detail: 'Only people who are users already. Nobody new comes in.',
-  },
-];
+const CHOICES: readonly Choice<GateValue>[] = (['public', 'private_beta', 'closed'] as const).map((value) => ({
+  value,
+  label: GATES[value].title,
+  detail: GATES[value].meaning,
+}));
 
 interface GatePanelProps extends ApplicationViewProps {
   readonly counts: Schemas['BetaCounts'] | null;
@@ -43,13 +31,13 @@ export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
   const { id, signinGate } = application;
   const [chosen, setChosen] = useState(signinGate);
   const [isAsked, setIsAsked] = useState(false);
-  const { label } = GATES.find(({ value }) => value === chosen) as (typeof GATES)[number];
+  const title = GATES[chosen].title.toLowerCase();
   return (
     <Panel id="gate" title="Gate">
       <ChooseOne
         id="gate-choice"
         label="Who can sign in"
-        choices={GATES}
+        choices={CHOICES}
         chosen={chosen}
         isDisabled={!canWrite}
         onChange={setChosen}
@@ -67,25 +55,19 @@ export function GatePanel({ application, counts, onChanged }: GatePanelProps) {
           id="gate-dialog"
           title={`${TITLES[chosen]} ${application.name}?`}
           lead={consequenceOf(chosen, counts)}
-          submitText={
-            chosen === 'public' && (counts?.toldAtLaunch ?? 0) > 0
-              ? 'Open and tell them'
-              : `Set to ${label.toLowerCase()}`
-          }
+          submitText={chosen === 'public' && (counts?.toldAtLaunch ?? 0) > 0 ? 'Open and tell them' : `Set to ${title}`}
           isDanger={chosen === 'closed'}
           send={() =>
             ask(api.POST('/api/applications/{id}/signin-gate', { params: { path: { id } }, body: { gate: chosen } }))
           }
           onDone={async () => {
             setIsAsked(false);
-            toast(`The gate is ${label.toLowerCase()} now.`);
+            toast(`The gate is ${title} now.`);
             await reloadApplications();
             await onChanged();
           }}
           onClose={() => setIsAsked(false)}
-        >
-          {() => null}
-        </FormDialog>
+        />
       )}
     </Panel>
   );

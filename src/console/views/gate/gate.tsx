@@ -1,5 +1,4 @@
 /** Who may sign in: the gate, how requests are decided, and the list of those who asked. */
-import { useEffect, useRef } from 'preact/hooks';
 import { api, ask } from '../../api.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { PendingWork } from '../../components/pending-work.tsx';
@@ -23,25 +22,19 @@ export function Gate({ application }: ApplicationViewProps) {
     [application.id],
   );
   const list = useAllowlist(application.id, canWrite);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 
   async function refresh(): Promise<void> {
     await Promise.all([counts.reload(), canWrite && list.reload()]);
   }
   /** Who has scrolled on keeps the place. */
   const follow = () => ((list.items?.length ?? 0) > PAGE ? counts.reload() : refresh());
-  const latest = useRef(follow);
-  latest.current = follow;
 
-  useLiveEvents(({ kind }) => {
-    if (!kind.startsWith('beta.') && kind !== 'application.gate_changed') return;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      void latest.current();
-      if (kind === 'application.gate_changed' || kind === 'beta.policy_changed') void reloadApplications();
-    }, SETTLE_MS);
+  useLiveEvents(SETTLE_MS, (events) => {
+    const kinds = new Set(events.map(({ kind }) => kind));
+    const isGateChanged = kinds.has('application.gate_changed');
+    if (isGateChanged || events.some(({ kind }) => kind.startsWith('beta.'))) void follow();
+    if (isGateChanged || kinds.has('beta.policy_changed')) void reloadApplications();
   });
-  useEffect(() => () => clearTimeout(timer.current), []);
 
   return (
     <>

@@ -1,6 +1,6 @@
 /** One role, scope or group: what it is called, who has it, and how it ends. */
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
@@ -9,7 +9,6 @@ import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
-import { useLocation } from 'wouter-preact';
 import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
 
 interface GrantDetailProps {

@@ -4,7 +4,10 @@ import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome, Schemas } from '../../api.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { slugOf } from '../../slug.ts';
 import { type GrantKind, GRANT_WORDS } from './kinds.ts';
+
+const MAX_SLUG = 64;
 
 interface GrantFormProps {
   readonly kind: GrantKind;
@@ -19,7 +22,7 @@ export function GrantForm({ kind, send, onDone, onClose }: GrantFormProps) {
   const [slug, setSlug] = useState<string | null>(null);
   const [isDefault, setIsDefault] = useState(false);
   // Until it is written by hand, the slug follows the name.
-  const shownSlug = slug ?? slugOf(name);
+  const shownSlug = slug ?? slugOf(name, MAX_SLUG, '_:.');
   return (
     <FormDialog
       id="grant-form"
@@ -56,14 +59,4 @@ export function GrantForm({ kind, send, onDone, onClose }: GrantFormProps) {
       )}
     </FormDialog>
   );
-}
-
-/** As the server takes it: `a-z0-9-_:.`, 64 at most. */
-function slugOf(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9_:.]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 64);
 }

@@ -1,18 +1,19 @@
 /** Roles, scopes and groups: three lists of one kind, each with its own words. */
 import { Plus } from 'lucide';
-import { useState } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { Icon } from '../../../pages/components/icon.tsx';
-import { addresses, useFilters, withSearch } from '../../address.ts';
+import { addresses, useOpen, withSearch } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
+import { UnlistedDetail } from '../../components/absent-detail.tsx';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
+import { useCreation } from '../../creation.ts';
 import { useListed } from '../../data.ts';
-import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
 import { GrantDetail } from './grant-detail.tsx';
 import { GrantForm } from './grant-form.tsx';
 import { type GrantKind, GRANT_WORDS, grantCalls } from './kinds.ts';
@@ -36,20 +37,13 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
   const calls = grantCalls(kind, application.id);
   const search = useSearch();
   const [open] = useOpen();
-  const [filters, setFilters] = useFilters(['new']);
-  const [isPressed, setIsPressed] = useState(false);
-  const isAsked = isPressed || filters.new !== undefined;
+  const creation = useCreation();
   const list = useListed<Grant>((cursor) => calls.list(cursor), [application.id, kind]);
   const listAddress = withSearch(addresses.application(application.id, kind), search);
   const opened = list.items?.find(({ id }) => id === open);
 
-  function close(): void {
-    setIsPressed(false);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
-
   const add = (
-    <Action id="add-grant" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsPressed(true)}>
+    <Action id="add-grant" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
       {words.add}
     </Action>
   );
@@ -74,7 +68,7 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
           />
         }
         detail={
-          opened && (
+          opened ? (
             <GrantDetail
               key={opened.id}
               application={application}
@@ -83,18 +77,23 @@ export function Grants({ application, kind }: ApplicationViewProps & { readonly 
               closeTo={listAddress}
               onChanged={list.reload}
             />
+          ) : (
+            open &&
+            list.items !== null && (
+              <UnlistedDetail key={open} title={`No such ${words.one}`} closeTo={listAddress} hasMore={list.hasMore} />
+            )
           )
         }
       />
-      {isAsked && (
+      {creation.isOpen && (
         <GrantForm
           kind={kind}
           send={calls.create}
           onDone={() => {
-            close();
+            creation.close();
             void list.reload();
           }}
-          onClose={close}
+          onClose={creation.close}
         />
       )}
     </>

@@ -37,7 +37,7 @@ export const GRANT_WORDS = {
 
 type Grant = Schemas['Grant'];
 
-export interface GrantCalls {
+interface GrantCalls {
   list(cursor: string | undefined): Promise<Outcome<Page<Grant>>>;
   create(input: Schemas['GrantInput']): Promise<Outcome<Grant>>;
   update(id: string, patch: Schemas['GrantPatch'], force: boolean): Promise<Outcome<unknown>>;

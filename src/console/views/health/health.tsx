@@ -1,15 +1,14 @@
 /** How the instance is: what needs attention first, then what it is made of, what waits, and what it is set to. */
-import { api, ask } from '../../api.ts';
 import { Empty } from '../../components/empty.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useRights, useWorld } from '../../rights.tsx';
+import { useRights } from '../../rights.tsx';
 import { DatabasePanel, InstancePanel, QueuesPanel } from './instance-panels.tsx';
 import { MailPanel, MailTest } from './mail-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';
+import { useHealth } from './use-health.ts';
 import { Warnings } from './warnings.tsx';
 
 const EVERY_MS = 10_000;
@@ -35,11 +34,7 @@ export function Health() {
 }
 
 function OwnersHealth() {
-  const { workspace } = useWorld();
-  const { data, failure, reload } = useLoaded(
-    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
-    [workspace.id],
-  );
+  const { data, failure, reload } = useHealth();
   useEvery(EVERY_MS, reload);
 
   return (

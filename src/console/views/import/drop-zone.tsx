@@ -3,9 +3,10 @@ import { FileUp } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Action } from '../../components/action.tsx';
+import { count } from '../../components/words.ts';
 import { saveCsv } from '../../csv.ts';
 import { useRights } from '../../rights.tsx';
-import { readTable, type Table, UnreadableFile } from './read-table.ts';
+import { MAX_MEBIBYTES, MAX_ROWS, readTable, type Table, UnreadableFile } from './read-table.ts';
 
 export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }) {
   const { whyNot } = useRights();
@@ -49,7 +50,7 @@ export function DropZone({ onRead }: { readonly onRead: (table: Table) => void }
         <Icon of={FileUp} size={24} />
         <h2>{isReading ? 'Reading the file' : 'Drop a CSV or JSON file here'}</h2>
         <p class="fine">
-          Up to 20 MiB and 100,000 rows. You will see what it holds before anything is sent.
+          Up to {MAX_MEBIBYTES} MiB and {count(MAX_ROWS)} rows. You will see what it holds before anything is sent.
           {whyNot && ' Only admins and owners can send it.'}
         </p>
         <div class="drop-actions">

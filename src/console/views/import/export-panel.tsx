@@ -4,34 +4,29 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useFilters } from '../../address.ts';
-import { api, ask } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { ChooseOne } from '../../components/choices.tsx';
 import { Filter } from '../../components/filters.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { counted } from '../../components/words.ts';
-import { saveFile } from '../../csv.ts';
-import { useLoaded } from '../../data.ts';
+import type { FileFormat } from '../../list-file.ts';
 import { useRights } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
-import { STATUSES } from '../users/statuses.ts';
-import { type ExportFormat, exportUsers } from './export-users.ts';
-
-const SLUGS = 200;
+import { grantChoices, useAccess } from '../grants/access.ts';
+import { STATUS_CHOICES } from '../users/statuses.ts';
+import { exportUsers } from './export-users.ts';
 
 export function ExportPanel({ application }: ApplicationViewProps) {
   const { canWrite } = useRights();
   const report = useReport();
   const toast = useToast();
   const [filters, setFilters] = useFilters(['status', 'role', 'membership']);
-  const [format, setFormat] = useState<ExportFormat>('csv');
+  const [format, setFormat] = useState<FileFormat>('csv');
   const [done, setDone] = useState<number | null>(null);
   const work = useRef<AbortController | null>(null);
   useEffect(() => () => work.current?.abort(), []);
-  const slugs = { params: { path: { id: application.id }, query: { limit: SLUGS } } };
-  const roles = useLoaded(() => ask(api.GET('/api/applications/{id}/roles', slugs)), [application.id]);
-  const groups = useLoaded(() => ask(api.GET('/api/applications/{id}/memberships', slugs)), [application.id]);
+  const { data: access } = useAccess(application.id);
 
   async function start(): Promise<void> {
     const controller = new AbortController();
@@ -47,9 +42,8 @@ export function ExportPanel({ application }: ApplicationViewProps) {
     });
     setDone(null);
     if (!report(outcome) || outcome.data === null) return;
-    const { type, parts, count } = outcome.data;
-    toast(`${counted(count, 'user')} exported.`);
-    saveFile(`${application.slug}-users-${new Date().toISOString().slice(0, 10)}.${format}`, type, parts);
+    toast(`${counted(outcome.data.count(), 'user')} exported.`);
+    outcome.data.save(`${application.slug}-users-${new Date().toISOString().slice(0, 10)}`);
   }
 
   return (
@@ -68,7 +62,7 @@ export function ExportPanel({ application }: ApplicationViewProps) {
           label="Status"
           any="Any status"
           value={filters.status}
-          choices={Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }))}
+          choices={STATUS_CHOICES}
           onChoose={(status) => setFilters({ status })}
         />
         <Filter
@@ -76,7 +70,7 @@ export function ExportPanel({ application }: ApplicationViewProps) {
           label="Role"
           any="Any role"
           value={filters.role}
-          choices={(roles.data?.items ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
+          choices={grantChoices(access?.roles, filters.role)}
           onChoose={(role) => setFilters({ role })}
         />
         <Filter
@@ -84,7 +78,7 @@ export function ExportPanel({ application }: ApplicationViewProps) {
           label="Group"
           any="Any group"
           value={filters.membership}
-          choices={(groups.data?.items ?? []).map(({ slug, name }) => ({ value: slug, label: name }))}
+          choices={grantChoices(access?.memberships, filters.membership)}
           onChoose={(membership) => setFilters({ membership })}
         />
       </div>

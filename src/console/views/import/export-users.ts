@@ -1,15 +1,13 @@
-/** Everybody of an application as the parts of a file, page by page, in the order in which nobody moves meanwhile. */
+/** Everybody of an application as a file, page by page, in the order in which nobody moves meanwhile. */
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
-import { BYTE_ORDER_MARK, type Cell, csvOf } from '../../csv.ts';
+import { type FileColumn, type FileFormat, type ListFile, listFile } from '../../list-file.ts';
 import { readAll } from '../../read-all.ts';
-
-export type ExportFormat = 'csv' | 'json';
 
 type User = Schemas['UserEntry'];
 
 interface ExportPlan {
   readonly applicationId: string;
-  readonly format: ExportFormat;
+  readonly format: FileFormat;
   readonly filters: { readonly status?: string; readonly role?: string; readonly membership?: string };
   /** For admins. */
   readonly hasProfiles: boolean;
@@ -17,15 +15,9 @@ interface ExportPlan {
   readonly onProgress: (count: number) => void;
 }
 
-export interface ExportedFile {
-  readonly type: string;
-  readonly parts: string[];
-  readonly count: number;
-}
-
 const PAGE = 200;
 
-const COLUMNS: readonly (readonly [name: string, cellOf: (user: User) => Cell, isOfProfile?: true])[] = [
+const COLUMNS: readonly (readonly [...FileColumn<User>, isOfProfile?: true])[] = [
   ['email', ({ email }) => email],
   ['username', ({ username }) => username],
   ['given_name', ({ profile }) => profile?.givenName, true],
@@ -44,11 +36,13 @@ const COLUMNS: readonly (readonly [name: string, cellOf: (user: User) => Cell, i
 ];
 
 /** @returns null where it was stopped. */
-export async function exportUsers(plan: ExportPlan): Promise<Outcome<ExportedFile | null>> {
+export async function exportUsers(plan: ExportPlan): Promise<Outcome<ListFile<User> | null>> {
   const { applicationId, format, filters, hasProfiles, signal, onProgress } = plan;
   const columns = COLUMNS.filter(([, , isOfProfile]) => hasProfiles || !isOfProfile);
-  const parts = format === 'csv' ? [BYTE_ORDER_MARK, csvOf([columns.map(([name]) => name)])] : ['['];
-  let count = 0;
+  const file = listFile<User>(
+    format,
+    columns.map(([name, cellOf]) => [name, cellOf]),
+  );
   const read = await readAll<User>({
     load: (cursor) =>
       ask(
@@ -67,16 +61,12 @@ export async function exportUsers(plan: ExportPlan): Promise<Outcome<ExportedFil
         }),
       ),
     onPage(users) {
-      if (format === 'csv') parts.push(csvOf(users.map((user) => columns.map(([, cellOf]) => cellOf(user)))));
-      else for (const user of users) parts.push(`${parts.length === 1 ? '\n' : ',\n'}${JSON.stringify(user)}`);
-      count += users.length;
-      onProgress(count);
+      file.add(users);
+      onProgress(file.count());
     },
     signal,
     max: Number.POSITIVE_INFINITY,
   });
   if (!read.ok) return read;
-  if (read.end === 'stopped') return { ok: true, data: null };
-  if (format === 'json') parts.push('\n]\n');
-  return { ok: true, data: { type: format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json', parts, count } };
+  return { ok: true, data: read.end === 'stopped' ? null : file };
 }

@@ -21,7 +21,7 @@ export interface ReportRow {
 }
 
 /** `waiting`: for as long as the server asks to. `failed`: can be gone on with. */
-export type RunState = 'running' | 'waiting' | 'paused' | 'failed' | 'stopped' | 'done';
+type RunState = 'running' | 'waiting' | 'paused' | 'failed' | 'stopped' | 'done';
 
 export interface ImportRun {
   readonly fileName: string;

@@ -1,8 +1,8 @@
 /** People brought in from a file, and taken out into one: each has an address of its own. */
 import { Link } from 'wouter-preact';
-import { addresses } from '../../address.ts';
+import { addresses, useOpen } from '../../address.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
 import { ExportPanel } from './export-panel.tsx';
 import { ImportFile } from './import-file.tsx';
 import { useImportRun } from './import-run.ts';

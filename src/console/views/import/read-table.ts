@@ -1,11 +1,14 @@
 /** A CSV or JSON file as a table of texts, whatever its encoding, its separator or its nesting. */
+import { count } from '../../components/words.ts';
 import { unguarded } from '../../csv.ts';
 
-const MAX_MEBIBYTES = 20;
+export const MAX_MEBIBYTES = 20;
 const MAX_BYTES = MAX_MEBIBYTES * 1024 * 1024;
-const MAX_ROWS = 100_000;
+export const MAX_ROWS = 100_000;
+/** Each is shown with a choice of what it holds. */
+const MAX_COLUMNS = 200;
 
-export interface TableRow {
+interface TableRow {
   /** Where it stands in the file: the row of a spreadsheet, or the entry of a list from 1 on. */
   readonly line: number;
   readonly cells: readonly string[];
@@ -29,9 +32,11 @@ export async function readTable(file: File): Promise<Table> {
   const isJson = /\.json$/i.test(file.name) || /^\s*[[{]/.test(text.slice(0, 100));
   const { columns, rows } = isJson ? readJson(text) : await readCsv(text);
   if (rows.length === 0) throw new UnreadableFile('There is no row in this file.');
+  if (columns.length > MAX_COLUMNS)
+    throw new UnreadableFile(`The file has more than ${MAX_COLUMNS} columns. Leave out those that are not imported.`);
   if (rows.length > MAX_ROWS)
     throw new UnreadableFile(
-      `The file has more than ${MAX_ROWS.toLocaleString('en')} rows. Split it; parts can be imported one after the other.`,
+      `The file has more than ${count(MAX_ROWS)} rows. Split it; parts can be imported one after the other.`,
     );
   return { fileName: file.name, columns, rows, note };
 }

@@ -10,6 +10,7 @@ import { Filter } from '../../components/filters.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { count } from '../../components/words.ts';
 import { saveCsv } from '../../csv.ts';
+import { listOf } from '../../data.ts';
 import type { ImportRun, ReportOutcome, ReportRow } from './import-run.ts';
 
 export const OUTCOMES: Readonly<Record<ReportOutcome, { readonly title: string; readonly tone: Tone }>> = {
@@ -74,15 +75,10 @@ export function Report({ applicationId, run }: ReportProps) {
       <DataTable
         id="report"
         label="What became of each row"
-        list={{
-          items: found.slice(0, shown),
-          failure: null,
-          isLoading: false,
+        list={listOf(found.slice(0, shown), {
           hasMore: found.length > shown,
           loadMore: async () => setShown(shown + PAGE),
-          reload: async () => {},
-          change: () => {},
-        }}
+        })}
         columns={COLUMNS}
         keyOf={({ line }) => String(line)}
         hrefOf={({ userId }) => (userId === null ? undefined : addresses.application(applicationId, 'users', userId))}

@@ -4,11 +4,13 @@ import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 export type Key = Schemas['ApiKey'];
 export type NewKey = Schemas['NewApiKey'];
 
-export type KeyOwner =
-  { readonly kind: 'application'; readonly id: string } | { readonly kind: 'workspace'; readonly id: string };
+export interface KeyOwner {
+  readonly kind: 'application' | 'workspace';
+  readonly id: string;
+}
 
 /** What both kinds of keys are made with. */
-export interface KeyInput {
+interface KeyInput {
   readonly name: string;
   readonly access: Key['access'];
   readonly expiresAt: string | null;

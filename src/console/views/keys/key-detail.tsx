@@ -2,12 +2,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
+import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Countdown } from '../../components/countdown.tsx';
-import { FailureNote } from '../../components/failure-note.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
+import { Slugs } from '../../components/slugs.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { dayOf, exactTime } from '../../components/words.ts';
@@ -47,19 +48,13 @@ export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: Ke
 
   if (!key || !state)
     return (
-      <Detail title="Key" closeTo={closeTo}>
-        {loaded.failure ? (
-          <FailureNote
-            failure={
-              loaded.failure.status === 404
-                ? { ...loaded.failure, message: 'There is no such key here. It may belong to another application.' }
-                : loaded.failure
-            }
-          />
-        ) : (
-          <div class="skeleton" aria-busy="true" />
-        )}
-      </Detail>
+      <AbsentDetail
+        title="Key"
+        closeTo={closeTo}
+        failure={loaded.failure}
+        onRetry={loaded.reload}
+        missing="There is no such key here. It may belong to another application."
+      />
     );
 
   const { word, tone } = KEY_STATE_WORDS[state];
@@ -153,9 +148,9 @@ export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: Ke
         <DetailPart title="Roles, scopes and groups">
           <Facts
             of={[
-              key.roles.length > 0 && ['Roles', <Tags of={key.roles} />],
-              key.scopes.length > 0 && ['Scopes', <Tags of={key.scopes} />],
-              key.memberships.length > 0 && ['Groups', <Tags of={key.memberships} />],
+              key.roles.length > 0 && ['Roles', <Slugs of={key.roles} />],
+              key.scopes.length > 0 && ['Scopes', <Slugs of={key.scopes} />],
+              key.memberships.length > 0 && ['Groups', <Slugs of={key.memberships} />],
             ]}
           />
         </DetailPart>
@@ -209,17 +204,5 @@ function Bootstrap() {
       machine can set everything up before anybody has signed in. It can do everything in this workspace. Once there are
       keys of their own for each purpose, revoke it: it stays revoked, also after a restart.
     </p>
-  );
-}
-
-function Tags({ of }: { readonly of: readonly string[] }) {
-  return (
-    <ul class="tags">
-      {of.map((slug) => (
-        <li key={slug}>
-          <code>{slug}</code>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Icon } from '../../../pages/components/icon.tsx';
-import { useFilters, withSearch } from '../../address.ts';
+import { useOpen, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -15,9 +15,9 @@ import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { useCreation } from '../../creation.ts';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
-import { useOpen } from '../../views.tsx';
 import { type Key, keyCalls, type KeyOwner, type NewKey } from './key-calls.ts';
 import { KeyChange } from './key-change.tsx';
 import { type KeyAct, KeyDetail } from './key-detail.tsx';
@@ -88,17 +88,11 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   const search = useSearch();
   const [, navigate] = useLocation();
   const [open] = useOpen();
-  const [filters, setFilters] = useFilters(['new']);
-  const [isCreating, setIsCreating] = useState(filters.new !== undefined);
+  const creation = useCreation();
   const [asked, setAsked] = useState<{ readonly act: KeyAct; readonly of: Key } | null>(null);
   const [fresh, setFresh] = useState<{ readonly key: NewKey; readonly isRotated: boolean } | null>(null);
   const [turn, setTurn] = useState(0);
   const list = useListed<Key>(calls.list, [owner]);
-
-  function closeForm(): void {
-    setIsCreating(false);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
 
   /** What is shown is fetched again: a change may concern a predecessor as well. */
   function changed(said?: string): void {
@@ -114,7 +108,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   }
 
   const add = (
-    <Action id="add-key" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsCreating(true)}>
+    <Action id="add-key" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
       {addText}
     </Action>
   );
@@ -154,15 +148,15 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
           )
         }
       />
-      {isCreating && (
+      {creation.isOpen && (
         <KeyForm
           owner={owner}
           calls={calls}
           onDone={(key) => {
-            closeForm();
+            creation.close();
             show(key, false);
           }}
-          onClose={closeForm}
+          onClose={creation.close}
         />
       )}
       {asked?.act === 'change' && (

@@ -1,4 +1,5 @@
 /** Which applications of the workspace a key reaches. */
+import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
 import { useWorld } from '../../rights.tsx';
 
@@ -44,9 +45,7 @@ export function ReachField({ reach, error, onChange }: ReachFieldProps) {
           />
         </div>
       )}
-      <p class="field-error" role="alert">
-        {error}
-      </p>
+      <FieldError id="key-reach" error={error} />
     </>
   );
 }

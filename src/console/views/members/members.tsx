@@ -1,19 +1,19 @@
 /** Who works in the workspace, as what, and since when. */
 import { UserPlus } from 'lucide';
-import { useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { addresses, useFilters } from '../../address.ts';
+import { addresses, useOpen } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
+import { UnlistedDetail } from '../../components/absent-detail.tsx';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Time } from '../../components/time.tsx';
+import { useCreation } from '../../creation.ts';
 import { useListed } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
-import { useOpen } from '../../views.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { MemberDetail } from './member-detail.tsx';
 import { ROLE_WORDS } from './roles.ts';
@@ -26,8 +26,7 @@ export function Members() {
   const { workspace, me } = useWorld();
   const toast = useToast();
   const [open] = useOpen();
-  const [filters, setFilters] = useFilters(['new']);
-  const [isAsked, setIsAsked] = useState(filters.new !== undefined);
+  const creation = useCreation();
   const list = useListed<Member>(
     (cursor) =>
       ask(
@@ -41,11 +40,6 @@ export function Members() {
   // Behind the end of what is known there may be another owner: then the server decides.
   const owners = list.hasMore ? [] : (list.items ?? []).filter(({ role }) => role === 'owner');
   const isLastOwner = (member: Member) => owners.length === 1 && owners[0]?.id === member.id;
-
-  function close(): void {
-    setIsAsked(false);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
 
   const columns: readonly Column<Member>[] = [
     {
@@ -67,7 +61,7 @@ export function Members() {
     },
   ];
   const invite = (
-    <Action id="invite-member" look="primary" icon={<Icon of={UserPlus} size={16} />} onClick={() => setIsAsked(true)}>
+    <Action id="invite-member" look="primary" icon={<Icon of={UserPlus} size={16} />} onClick={creation.open}>
       Invite member
     </Action>
   );
@@ -96,19 +90,29 @@ export function Members() {
           />
         }
         detail={
-          opened && (
+          opened ? (
             <MemberDetail key={opened.id} member={opened} isLastOwner={isLastOwner(opened)} onChanged={list.reload} />
+          ) : (
+            open &&
+            list.items !== null && (
+              <UnlistedDetail
+                key={open}
+                title="No such member"
+                closeTo={addresses.workspace(workspace.id, 'members')}
+                hasMore={list.hasMore}
+              />
+            )
           )
         }
       />
-      {isAsked && (
+      {creation.isOpen && (
         <InviteForm
           onDone={({ email, role }) => {
-            close();
+            creation.close();
             toast(`${email} is ${ROLE_WORDS[role].title.toLowerCase()} now, and was mailed.`);
             void list.reload();
           }}
-          onClose={close}
+          onClose={creation.close}
         />
       )}
     </>

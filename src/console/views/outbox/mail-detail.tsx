@@ -2,9 +2,9 @@
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask } from '../../api.ts';
+import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { CopyBox } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { FailureNote } from '../../components/failure-note.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
@@ -36,9 +36,13 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
 
   if (!data)
     return (
-      <Detail title={failure ? 'This mail cannot be shown' : 'Mail'} closeTo={closeTo}>
-        {failure ? <FailureNote failure={failure} onRetry={reload} /> : <div class="skeleton" aria-busy="true" />}
-      </Detail>
+      <AbsentDetail
+        title="Mail"
+        closeTo={closeTo}
+        failure={failure}
+        onRetry={reload}
+        missing="There is no such mail in this workspace. It may have been removed in the meantime."
+      />
     );
   const state = STATE_WORDS[data.status];
   const application = applications.find(({ id }) => id === data.applicationId);

@@ -1,6 +1,6 @@
 /** What was mailed for the workspace, for its owners; without a mail server also the place where codes are read. */
 import { Link, useSearch } from 'wouter-preact';
-import { addresses, useFilters, withSearch } from '../../address.ts';
+import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -10,13 +10,13 @@ import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useListed, useLoaded } from '../../data.ts';
+import { useListed } from '../../data.ts';
+import { withNewest } from '../../newest.ts';
 import { useEvery } from '../../refresh.ts';
 import { useRights, useWorld } from '../../rights.tsx';
-import { useOpen } from '../../views.tsx';
+import { useHealth } from '../health/use-health.ts';
 import { MailDetail } from './mail-detail.tsx';
 import { KIND_WORDS, STATE_WORDS } from './mail-words.ts';
-import { withNewest } from './merge.ts';
 
 type Mail = Schemas['OutboxMail'];
 
@@ -68,25 +68,18 @@ function Mails() {
   const status = STATES.find((state) => state === filters.status);
   const isFiltered = status !== undefined || filters.q !== undefined;
 
-  const load = (cursor?: string) =>
-    ask(
-      api.GET('/api/workspace/outbox', {
-        params: {
-          query: { workspaceId: workspace.id, status, q: filters.q, cursor, limit: PAGE_SIZE },
-        },
-      }),
-    );
-  const inputs = [workspace.id, status, filters.q];
-  const list = useListed<Mail>(load, inputs);
-
-  useEvery(EVERY_MS, async () => {
-    if (list.items === null || list.isLoading) return;
-    const newest = await load();
-    if (!newest.ok) return;
-    const merged = withNewest(list.items, newest.data);
-    if (merged) list.change((now) => withNewest(now, newest.data) ?? now);
-    else await list.reload();
-  });
+  const list = useListed<Mail>(
+    (cursor) =>
+      ask(
+        api.GET('/api/workspace/outbox', {
+          params: {
+            query: { workspaceId: workspace.id, status, q: filters.q, cursor, limit: PAGE_SIZE },
+          },
+        }),
+      ),
+    [workspace.id, status, filters.q],
+  );
+  useEvery(EVERY_MS, () => list.renew(withNewest));
 
   return (
     <>
@@ -117,7 +110,7 @@ function Mails() {
             columns={COLUMNS}
             keyOf={({ id }) => id}
             hrefOf={({ id }) => withSearch(addresses.workspace(workspace.id, 'outbox', id), search)}
-            open={open ?? null}
+            open={open}
             empty={
               isFiltered ? (
                 <Empty
@@ -155,10 +148,7 @@ function Mails() {
 /** Says that mails go nowhere, and what that means. */
 function WithoutMailServer() {
   const { workspace } = useWorld();
-  const { data } = useLoaded(
-    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
-    [workspace.id],
-  );
+  const { data } = useHealth();
   if (data?.mail.transport !== 'outbox') return null;
   return (
     <p class="note in-view" id="no-mail-server">

@@ -1,7 +1,7 @@
 /** From a new instance to the first verified session, in the order a newcomer needs: gone when it is done. */
 import { Check } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { addresses } from '../../address.ts';
@@ -11,14 +11,17 @@ import { CopyBox } from '../../components/copy.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Snippets } from '../../components/snippets.tsx';
 import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
 import { useWorld } from '../../rights.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
+import { useHealth } from '../health/use-health.ts';
 import { verifySnippets } from './verify-snippets.ts';
 
 const HIDDEN = 'gatehouse.console.first-steps.hidden';
 /** How often it is looked whether the first verification has come. */
 const LOOK_MS = 2000;
+const LIVE_MS = 300;
 
 export function FirstSteps({ application }: ApplicationViewProps) {
   const path = { id: application.id };
@@ -28,7 +31,7 @@ export function FirstSteps({ application }: ApplicationViewProps) {
     [application.id],
   );
   const [isHidden, setIsHidden] = useState(() => localStorage.getItem(HIDDEN) === application.id);
-  useLiveEvents(({ kind }) => void (kind.startsWith('signin.') && people.reload()));
+  useLiveEvents(LIVE_MS, (events) => events.some(({ kind }) => kind.startsWith('signin.')) && people.reload());
 
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
   if (keys.data === null || people.data === null || isHidden || isClosed) return null;
@@ -63,15 +66,8 @@ function Steps({ application, hasKey, isVerified, hasCome, reloadKeys, onHide }:
   // With all of it done before the page was opened, there is nothing to say.
   const [wasDone] = useState(isOpen && hasCome && isVerified);
   const [token, setToken] = useState<string | null>(null);
-  const health = useLoaded(
-    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
-    [workspace.id],
-  );
-  useEffect(() => {
-    if (isVerified) return;
-    const timer = setInterval(() => void reloadKeys(), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isVerified]);
+  const health = useHealth();
+  useEvery(isVerified ? null : LOOK_MS, reloadKeys);
   if (wasDone) return null;
 
   async function goLive(): Promise<void> {

@@ -1,5 +1,4 @@
 /** How the application is doing: first the steps to its first verified session, then its numbers. */
-import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Select } from '../../../pages/components/select-field.tsx';
 import { addresses, useFilters } from '../../address.ts';
@@ -10,12 +9,13 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Ranking } from '../../components/ranking.tsx';
 import { Tile } from '../../components/tile.tsx';
-import { count } from '../../components/words.ts';
+import { capitalised, count } from '../../components/words.ts';
 import { useLoaded } from '../../data.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
+import { methodInWords, reasonInWords } from '../activity/kinds.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { LIMIT_WORDS, METHOD_WORDS, refusalWords } from './words.ts';
+import { LIMIT_WORDS } from './limit-words.ts';
 
 const RANGES = ['7', '30', '90', '365'];
 /** Live numbers wait for those that come with them. */
@@ -29,14 +29,7 @@ export function Overview({ application }: ApplicationViewProps) {
     () => ask(api.GET('/api/applications/{id}/stats', { params: { path, query: { days } } })),
     [application.id, days],
   );
-  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(waiting.current), []);
-  useLiveEvents(() => {
-    waiting.current ??= setTimeout(() => {
-      waiting.current = undefined;
-      void stats.reload();
-    }, LIVE_MS);
-  });
+  useLiveEvents(LIVE_MS, stats.reload);
 
   return (
     <>
@@ -55,8 +48,13 @@ export function Overview({ application }: ApplicationViewProps) {
         }
       />
       <FirstSteps application={application} />
-      {stats.failure && !stats.data && <FailureNote failure={stats.failure} onRetry={stats.reload} />}
-      {stats.data ? <Numbers application={application} stats={stats.data} days={days} /> : <TilesSkeleton />}
+      {stats.data ? (
+        <Numbers application={application} stats={stats.data} days={days} />
+      ) : stats.failure ? (
+        <FailureNote failure={stats.failure} onRetry={stats.reload} />
+      ) : (
+        <TilesSkeleton />
+      )}
     </>
   );
 }
@@ -143,7 +141,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
             none="Nobody has signed in during this time."
             of={stats.signInsByMethod.map((entry) => ({
               key: entry.method,
-              label: METHOD_WORDS[entry.method] ?? entry.method,
+              label: methodInWords(entry.method),
               count: entry.count,
             }))}
           />
@@ -156,7 +154,7 @@ function Numbers({ application, stats, days }: NumbersProps) {
               key: entry.reason,
               label: (
                 <Link href={`${addresses.application(application.id, 'activity')}?status=error`}>
-                  {refusalWords(entry.reason)}
+                  {capitalised(reasonInWords(entry.reason).replaceAll('_', ' '))}
                 </Link>
               ),
               count: entry.count,

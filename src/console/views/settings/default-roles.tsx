@@ -33,6 +33,7 @@ export function DefaultRoles({ application }: ApplicationViewProps) {
       }
     >
       {roles.failure && <FailureNote failure={roles.failure} onRetry={roles.reload} />}
+      {!roles.data && !roles.failure && <div class="skeleton" aria-busy="true" />}
       {roles.data && (
         <SettingsForm id="default-roles" draft={draft}>
           <ChooseMany

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { CODE_LENGTH, codeDigits } from '../../../pages/browser/code.ts';
 import { Field } from '../../../pages/components/field.tsx';
 import { addresses } from '../../address.ts';
-import { api, ask, type Outcome, type Schemas } from '../../api.ts';
+import { api, ask, type Outcome } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -14,7 +14,7 @@ import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 
 interface LifecycleDialogProps extends ApplicationViewProps {
   readonly step: LifecycleStep;
-  readonly onDone: (application: Schemas['Application']) => void;
+  readonly onDone: () => unknown;
   readonly onClose: () => void;
 }
 

@@ -1,15 +1,14 @@
 /** Out of service and back: archived, deleted, hidden; the countdown, and the long work that a change leaves behind. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { Progress } from '../../components/progress.tsx';
+import { PendingWork } from '../../components/pending-work.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { dayOf } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { useEvery } from '../../refresh.ts';
 import { isHidden, useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
 import { LifecycleDialog } from './lifecycle-dialog.tsx';
@@ -17,20 +16,15 @@ import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
 
 type Application = Schemas['Application'];
 
-const POLL_MS = 1000;
-
-export function Lifecycle({ application: shown }: ApplicationViewProps) {
+export function Lifecycle({ application }: ApplicationViewProps) {
   const { reloadApplications } = useWorld();
   const report = useReport();
   const toast = useToast();
   const [asked, setAsked] = useState<LifecycleStep | null>(null);
-  const [application, setApplication] = useFollowed(shown);
   const { id, archivedAt, deletedAt } = application;
 
   async function bringBack(outcome: Outcome<Application>, done: string): Promise<void> {
-    if (!report(outcome, done)) return;
-    setApplication(outcome.data);
-    await reloadApplications();
+    if (report(outcome, done)) await reloadApplications();
   }
   const params = { path: { id } };
   const unarchive = async () =>
@@ -40,6 +34,7 @@ export function Lifecycle({ application: shown }: ApplicationViewProps) {
 
   return (
     <div class="settings-parts">
+      <PendingWork application={application} onDone={reloadApplications} />
       <Panel
         id="lifecycle-state"
         title="State"
@@ -58,15 +53,6 @@ export function Lifecycle({ application: shown }: ApplicationViewProps) {
         }
       >
         <State application={application} />
-        {application.pendingWork && (
-          <div class="pending-work">
-            <Progress
-              label="The change counts already; its traces (events, mails, lists) are being written"
-              done={application.pendingWork.done}
-              total={application.pendingWork.total}
-            />
-          </div>
-        )}
       </Panel>
       <Panel
         title="Danger zone"
@@ -91,11 +77,10 @@ export function Lifecycle({ application: shown }: ApplicationViewProps) {
         <LifecycleDialog
           application={application}
           step={asked}
-          onDone={async (changed) => {
-            setAsked(null);
-            setApplication(changed);
-            toast(LIFECYCLE_WORDS[asked].done);
+          onDone={async () => {
             await reloadApplications();
+            setAsked(null);
+            toast(LIFECYCLE_WORDS[asked].done);
           }}
           onClose={() => setAsked(null)}
         />
@@ -151,16 +136,4 @@ function State({ application }: ApplicationViewProps) {
       </p>
     </div>
   );
-}
-
-/** The application as it is, read again and again while work for it is under way. */
-function useFollowed(shown: Application): [Application, (application: Application) => void] {
-  const [application, setApplication] = useState(shown);
-  useEffect(() => setApplication(shown), [shown]);
-  const { id, pendingWork } = application;
-  useEvery(pendingWork === null ? null : POLL_MS, async () => {
-    const outcome = await ask(api.GET('/api/applications/{id}', { params: { path: { id } } }));
-    if (outcome.ok) setApplication(outcome.data);
-  });
-  return [application, setApplication];
 }

@@ -2,9 +2,10 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { addresses } from '../../address.ts';
+import { addresses, useOpen } from '../../address.ts';
+import { NothingHere } from '../../components/nothing-here.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { type ApplicationViewProps, NothingHere, useOpen } from '../../views.tsx';
+import type { ApplicationViewProps } from '../../views.tsx';
 import { Branding } from './branding.tsx';
 import { General } from './general.tsx';
 import { Lifecycle } from './lifecycle.tsx';

@@ -9,6 +9,7 @@ import { Panel } from '../../components/panel.tsx';
 import { useLoaded } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
+import { useHealth } from '../health/use-health.ts';
 import { Provider } from './provider.tsx';
 import { SessionLifetime } from './session-lifetime.tsx';
 import { SettingsForm } from './settings-form.tsx';
@@ -73,10 +74,7 @@ const inOrder = (methods: readonly string[]): Method[] => ORDER.filter((method) 
 
 function MailNeed() {
   const { workspace } = useWorld();
-  const health = useLoaded(
-    () => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: workspace.id } } })),
-    [workspace.id],
-  );
+  const health = useHealth();
   const mail = health.data?.mail;
   if (mail?.transport === 'smtp') return <>Six digits, good for some minutes. Mail goes out by {mail.server}.</>;
   if (!mail) return <>Six digits, good for some minutes. Needs a mail server.</>;

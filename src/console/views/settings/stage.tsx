@@ -10,27 +10,12 @@ import { Panel } from '../../components/panel.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
+import { STAGES } from '../applications/words.ts';
 
 type Application = Schemas['Application'];
 type Warning = Schemas['StageChange']['warnings'][number];
 
-const STAGES = [
-  {
-    stage: 'draft',
-    title: 'Draft',
-    meaning: 'Only members of the workspace sign in. Everybody else is told that it is not open yet.',
-  },
-  {
-    stage: 'test',
-    title: 'Test',
-    meaning: 'Whoever the gate lets in signs in: the time to try it with people you have told.',
-  },
-  {
-    stage: 'live',
-    title: 'Live',
-    meaning: 'It is announced: those who left their address to hear of the opening are told, each once.',
-  },
-] as const;
+const ORDER = ['draft', 'test', 'live'] as const;
 
 const STEPS = {
   draft: {
@@ -53,7 +38,7 @@ export function Stage({ application }: ApplicationViewProps) {
   const [isAsked, setIsAsked] = useState(false);
   const [answered, setAnswered] = useState<readonly Warning[] | null>(null);
   const { stage } = application;
-  const at = STAGES.findIndex((one) => one.stage === stage);
+  const at = ORDER.indexOf(stage);
   const step = stage === 'live' ? null : STEPS[stage];
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
   const path = { id: application.id };
@@ -75,14 +60,14 @@ export function Stage({ application }: ApplicationViewProps) {
         }
       >
         <ol class="stages">
-          {STAGES.map(({ stage, title, meaning }, index) => (
+          {ORDER.map((one, index) => (
             <li
-              key={stage}
+              key={one}
               data-state={index < at ? 'done' : index === at ? 'here' : 'next'}
               aria-current={index === at ? 'step' : undefined}
             >
-              <strong>{title}</strong>
-              <span class="fine">{meaning}</span>
+              <strong>{STAGES[one].title}</strong>
+              <span class="fine">{STAGES[one].meaning}</span>
             </li>
           ))}
         </ol>
@@ -111,9 +96,7 @@ export function Stage({ application }: ApplicationViewProps) {
             void reloadApplications();
           }}
           onClose={() => setIsAsked(false)}
-        >
-          {() => null}
-        </FormDialog>
+        />
       )}
     </div>
   );

@@ -8,7 +8,7 @@ import { counted } from '../../components/words.ts';
 import { changeStatuses, type UserResult } from './changes.ts';
 import { ACTIONS, isReserved, STATUSES, type User, type UserAction } from './statuses.ts';
 
-export type Concerned = Pick<User, 'userId' | 'email' | 'status' | 'lastSeenAt'>;
+type Concerned = Pick<User, 'userId' | 'email' | 'status' | 'lastSeenAt'>;
 
 interface ActionDialogProps {
   readonly applicationId: string;

@@ -1,10 +1,10 @@
 /** Roles, scopes and groups given to several users, or taken away from them. */
 import { useState } from 'preact/hooks';
-import type { Schemas } from '../../api.ts';
-import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
+import { ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { counted } from '../../components/words.ts';
-import { type Access, HELD_KINDS, type HeldKind } from './access.ts';
+import { type Access, HELD_KINDS } from '../grants/access.ts';
+import { AccessChoices, type Chosen } from '../grants/access-choices.tsx';
 import { changeGrants, type GrantsChange, type UserResult } from './changes.ts';
 
 interface GrantsDialogProps {
@@ -16,7 +16,6 @@ interface GrantsDialogProps {
 }
 
 type Side = 'add' | 'remove';
-type Chosen = Record<HeldKind, string[]>;
 
 const SIDES = [
   { value: 'add', label: 'Give', detail: 'Who has it already keeps it.' },
@@ -29,7 +28,7 @@ export function GrantsDialog({ applicationId, userIds, access, onDone, onClose }
   const whom = counted(userIds.length, 'person', 'people');
   const amount = chosen.roles.length + chosen.scopes.length + chosen.memberships.length;
   const change: GrantsChange = Object.fromEntries(
-    HELD_KINDS.filter(({ kind }) => chosen[kind].length > 0).map(({ kind }) => [kind, { [side]: chosen[kind] }]),
+    HELD_KINDS.filter(({ kind }) => chosen[kind].length > 0).map(({ kind }) => [kind, { [side]: [...chosen[kind]] }]),
   );
   const verb = side === 'add' ? 'Give' : 'Take';
   const ending = side === 'add' ? `to ${whom}` : `from ${whom}`;
@@ -47,29 +46,9 @@ export function GrantsDialog({ applicationId, userIds, access, onDone, onClose }
       {() => (
         <>
           <ChooseOne id="grants-side" label="What to do" choices={SIDES} chosen={side} onChange={setSide} />
-          {HELD_KINDS.map(({ kind, title }) => (
-            <ChooseMany
-              key={kind}
-              id={`grants-${kind}`}
-              label={title}
-              choices={access[kind].map(choiceOf)}
-              chosen={chosen[kind]}
-              none={`This application has no ${title.toLowerCase()}.`}
-              onChange={(slugs) => setChosen({ ...chosen, [kind]: slugs })}
-            />
-          ))}
+          <AccessChoices id="grants" access={access} chosen={chosen} onChange={setChosen} />
         </>
       )}
     </FormDialog>
   );
-}
-
-/** A role, scope or group as it is chosen: what it is called, and its slug where that says something else. */
-export function choiceOf({ slug, name }: Pick<Schemas['Grant'], 'slug' | 'name'>) {
-  const label = (
-    <span>
-      <span dir="auto">{name}</span> {name !== slug && <code class="muted">{slug}</code>}
-    </span>
-  );
-  return { value: slug, label };
 }

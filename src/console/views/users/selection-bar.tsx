@@ -1,8 +1,9 @@
 /** What can be done to the users that are chosen, and what became of it: nothing is shown where none are. */
 import { useState } from 'preact/hooks';
-import { Action, useReport } from '../../components/action.tsx';
+import { useToast } from '../../../pages/components/toast.tsx';
+import { Action } from '../../components/action.tsx';
 import { counted } from '../../components/words.ts';
-import type { Access } from './access.ts';
+import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 import { GrantsDialog } from './grants-dialog.tsx';
@@ -24,14 +25,14 @@ interface Outcome {
 }
 
 export function SelectionBar({ applicationId, users, access, onClear, onChanged }: SelectionBarProps) {
-  const report = useReport();
+  const toast = useToast();
   const [asked, setAsked] = useState<UserAction | 'grants' | null>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
 
   async function finish(results: readonly UserResult[], done: string): Promise<void> {
     setAsked(null);
     if (leftOut(results).length === 0) {
-      report({ ok: true, data: results }, summaryOf(results, done));
+      toast(summaryOf(results, done));
       onClear();
     } else {
       setOutcome({ results, done, emails: new Map(users.map(({ userId, email }) => [userId, email])) });

@@ -19,6 +19,8 @@ export const STATUSES: Record<UserStatus, { readonly word: string; readonly tone
   deleted: { word: 'Deleted', tone: 'bad', meaning: 'May not sign in until restored.' },
 };
 
+export const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }));
+
 /** Who was imported and has not come yet is kept a place. */
 export const isReserved = ({ lastSeenAt, status }: Pick<User, 'lastSeenAt' | 'status'>) =>
   lastSeenAt === null && status !== 'deleted';

@@ -1,13 +1,14 @@
 /** What a user may: roles, scopes and groups, and the form that changes them. */
 import { useState } from 'preact/hooks';
+import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
-import { Action, useReport } from '../../components/action.tsx';
-import { ChooseMany } from '../../components/choices.tsx';
+import { Action } from '../../components/action.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DetailPart } from '../../components/list-detail.tsx';
-import { type Access, HELD_KINDS, type HeldKind } from './access.ts';
-import { choiceOf } from './grants-dialog.tsx';
+import { Slugs } from '../../components/slugs.tsx';
+import { type Access, HELD_KINDS, type HeldKind } from '../grants/access.ts';
+import { AccessChoices, type Chosen } from '../grants/access-choices.tsx';
 
 type Detail = Schemas['UserDetail'];
 
@@ -20,7 +21,7 @@ interface UserAccessProps {
 }
 
 export function UserAccess({ applicationId, user, access, onChanged }: UserAccessProps) {
-  const report = useReport();
+  const toast = useToast();
   const [isAsked, setIsAsked] = useState(false);
   return (
     <DetailPart
@@ -39,32 +40,13 @@ export function UserAccess({ applicationId, user, access, onChanged }: UserAcces
           access={access}
           onDone={() => {
             setIsAsked(false);
-            report({ ok: true, data: null }, 'The access is changed.');
+            toast('The access is changed.');
             void onChanged();
           }}
           onClose={() => setIsAsked(false)}
         />
       )}
     </DetailPart>
-  );
-}
-
-/** Slugs, each by itself; of those beyond `shown` how many there are. */
-export function Slugs({
-  of: slugs,
-  shown = slugs.length,
-}: {
-  readonly of: readonly string[];
-  readonly shown?: number;
-}) {
-  if (slugs.length === 0) return <span class="muted">None</span>;
-  return (
-    <ul class="slugs">
-      {slugs.slice(0, shown).map((slug) => (
-        <li key={slug}>{slug}</li>
-      ))}
-      {slugs.length > shown && <li title={slugs.slice(shown).join(', ')}>+{slugs.length - shown}</li>}
-    </ul>
   );
 }
 
@@ -77,7 +59,7 @@ interface AccessFormProps {
 }
 
 function AccessForm({ applicationId, user, access, onDone, onClose }: AccessFormProps) {
-  const [chosen, setChosen] = useState<Record<HeldKind, readonly string[]>>(user);
+  const [chosen, setChosen] = useState<Chosen>(user);
 
   /** Each kind that is other than before. */
   async function send(): Promise<Outcome<null>> {
@@ -100,21 +82,7 @@ function AccessForm({ applicationId, user, access, onDone, onClose }: AccessForm
       onDone={onDone}
       onClose={onClose}
     >
-      {() => (
-        <>
-          {HELD_KINDS.map(({ kind, title }) => (
-            <ChooseMany
-              key={kind}
-              id={`access-${kind}`}
-              label={title}
-              choices={access[kind].map(choiceOf)}
-              chosen={chosen[kind]}
-              none={`This application has no ${title.toLowerCase()}.`}
-              onChange={(slugs) => setChosen({ ...chosen, [kind]: slugs })}
-            />
-          ))}
-        </>
-      )}
+      {() => <AccessChoices id="access" access={access} chosen={chosen} onChange={setChosen} />}
     </FormDialog>
   );
 }

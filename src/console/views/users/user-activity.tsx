@@ -30,6 +30,7 @@ export function UserActivity({ applicationId, userId }: UserActivityProps) {
   return (
     <DetailPart title="Latest activity" action={<Link href={all}>Show all</Link>}>
       {failure && <FailureNote failure={failure} onRetry={reload} />}
+      {items === null && !failure && <div class="skeleton" aria-busy="true" />}
       {items?.length === 0 && <p class="muted">Nothing is on record.</p>}
       {items !== null && items.length > 0 && (
         <ul class="entries">

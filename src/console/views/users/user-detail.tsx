@@ -1,13 +1,14 @@
 /** One user: who they are, what they may, where they are signed in, and what happened of late. */
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
-import { Action, useReport } from '../../components/action.tsx';
+import { AbsentDetail } from '../../components/absent-detail.tsx';
+import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
-import { FailureNote } from '../../components/failure-note.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { useLoaded } from '../../data.ts';
-import type { Access } from './access.ts';
+import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 import { ACTIONS, actionsFor, isReserved, type UserAction } from './statuses.ts';
@@ -27,7 +28,7 @@ interface UserDetailProps {
 
 export function UserDetail({ application, userId, access, closeTo, onChanged }: UserDetailProps) {
   const { id } = application;
-  const report = useReport();
+  const toast = useToast();
   const [, navigate] = useLocation();
   const [action, setAction] = useState<UserAction | null>(null);
   const { data, failure, reload } = useLoaded<Schemas['UserDetail']>(
@@ -36,15 +37,13 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
   );
   if (!data)
     return (
-      <Detail title="User" closeTo={closeTo}>
-        {failure?.status === 404 ? (
-          <p>There is no such user in {application.name}; a place that was kept and not taken may have been deleted.</p>
-        ) : failure ? (
-          <FailureNote failure={failure} onRetry={reload} />
-        ) : (
-          <div class="skeleton title" />
-        )}
-      </Detail>
+      <AbsentDetail
+        title="User"
+        closeTo={closeTo}
+        failure={failure}
+        onRetry={reload}
+        missing={`There is no such user in ${application.name}; a place that was kept and not taken may have been deleted.`}
+      />
     );
   const user = data;
 
@@ -55,12 +54,8 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
     const [result] = results;
     const message = result?.outcome === 'changed' ? `${user.email} is ${done}.` : summaryOf(results, done);
     const [refused] = leftOut(results);
-    report(
-      refused
-        ? { ok: false, status: 409, code: 'refused', message: refused.message ?? message, fields: [] }
-        : { ok: true, data: results },
-      message,
-    );
+    if (refused) toast(refused.message ?? message, 'bad');
+    else toast(message);
     if (isGone) navigate(closeTo);
     else await reload();
     await onChanged();

@@ -1,6 +1,7 @@
 /** Where a user is signed in, and the end of it. */
 import { useState } from 'preact/hooks';
 import { deviceNameOf } from '../../../core/device-name.ts';
+import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
@@ -22,6 +23,7 @@ const PAGE = 20;
 
 export function UserSessions({ applicationId, user: { userId, email } }: UserSessionsProps) {
   const report = useReport();
+  const toast = useToast();
   const [isEndAsked, setIsEndAsked] = useState(false);
   const path = { id: applicationId, userId };
   const list = useListed<Session>(
@@ -55,6 +57,7 @@ export function UserSessions({ applicationId, user: { userId, email } }: UserSes
       }
     >
       {failure && <FailureNote failure={failure} onRetry={list.reload} />}
+      {items === null && !failure && <div class="skeleton" aria-busy="true" />}
       {items?.length === 0 && <p class="muted">Signed in nowhere.</p>}
       {items !== null && items.length > 0 && (
         <ul class="entries" id="sessions">
@@ -86,7 +89,7 @@ export function UserSessions({ applicationId, user: { userId, email } }: UserSes
           send={() => ask(api.DELETE('/api/applications/{id}/users/{userId}/sessions', { params: { path } }))}
           onDone={({ revoked }) => {
             setIsEndAsked(false);
-            report({ ok: true, data: null }, `${counted(revoked, 'session')} ended.`);
+            toast(`${counted(revoked, 'session')} ended.`);
             void list.reload();
           }}
           onClose={() => setIsEndAsked(false)}

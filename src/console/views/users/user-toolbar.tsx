@@ -1,8 +1,8 @@
 /** What narrows the list of users down, and its order. */
 import type { Filters } from '../../address.ts';
 import { Filter, SearchField } from '../../components/filters.tsx';
-import type { Access } from './access.ts';
-import { STATUSES } from './statuses.ts';
+import { type Access, grantChoices } from '../grants/access.ts';
+import { STATUS_CHOICES } from './statuses.ts';
 import type { USER_FILTERS } from './users.tsx';
 
 type Shown = Filters<(typeof USER_FILTERS)[number]>;
@@ -14,7 +14,6 @@ interface UserToolbarProps {
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
 }
 
-const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }));
 const SORTS = [{ value: 'joined', label: 'By joining' }];
 
 export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
@@ -39,7 +38,7 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
         label="Role"
         any="Any role"
         value={filters.role}
-        choices={choices(access?.roles, filters.role)}
+        choices={grantChoices(access?.roles, filters.role)}
         onChoose={(role) => onChange({ role })}
       />
       <Filter
@@ -47,7 +46,7 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
         label="Group"
         any="Any group"
         value={filters.membership}
-        choices={choices(access?.memberships, filters.membership)}
+        choices={grantChoices(access?.memberships, filters.membership)}
         onChoose={(membership) => onChange({ membership })}
       />
       <Filter
@@ -60,11 +59,4 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
       />
     </div>
   );
-}
-
-/** What the address asks for is among them, also before they are known. */
-function choices(grants: Access['roles'] | undefined, chosen: string | undefined) {
-  const known = (grants ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
-  if (chosen === undefined || known.some(({ value }) => value === chosen)) return known;
-  return [...known, { value: chosen, label: chosen }];
 }

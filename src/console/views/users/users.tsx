@@ -1,24 +1,24 @@
 /** The people of an application: found, looked at, and changed one by one or several at once. */
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
-import { addresses, useFilters, withSearch } from '../../address.ts';
+import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
 import { api, ask, type Outcome, type Page } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { Slugs } from '../../components/slugs.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { dayOf, exactTime } from '../../components/words.ts';
 import { useListed } from '../../data.ts';
 import { useRights } from '../../rights.tsx';
-import { type ApplicationViewProps, useOpen } from '../../views.tsx';
-import { useAccess } from './access.ts';
+import type { ApplicationViewProps } from '../../views.tsx';
+import { useAccess } from '../grants/access.ts';
 import { AddressDetail } from './address-detail.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { statusOf, STATUSES, type User, type UserStatus } from './statuses.ts';
-import { Slugs } from './user-access.tsx';
 import { UserDetail } from './user-detail.tsx';
 import { UserToolbar } from './user-toolbar.tsx';
 

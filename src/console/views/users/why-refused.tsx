@@ -1,5 +1,5 @@
 /** Why somebody cannot sign in, what would change it, and what that is drawn from. */
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
@@ -9,8 +9,10 @@ import { FailureNote } from '../../components/failure-note.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLoaded } from '../../data.ts';
 import { useRights, useWorld } from '../../rights.tsx';
-import { type AuthEvent, kindInWords, methodInWords, reasonInWords } from '../activity/kinds.ts';
-import { type Standing, type Step, verdictOf } from './refusal.ts';
+import { type AuthEvent, kindInWords, methodInWords, reasonOf } from '../activity/kinds.ts';
+import { GATES, STAGES } from '../applications/words.ts';
+import { BETA_STATUSES } from '../gate/words.ts';
+import { type Standing, type Step, verdictOf } from './verdict.ts';
 import { ACTIONS, type UserAction } from './statuses.ts';
 
 type Application = Schemas['Application'];
@@ -26,21 +28,6 @@ interface WhyRefusedProps {
 
 const SHOWN = 5;
 
-const GATES: Record<Application['signinGate'], string> = {
-  public: 'Public: everybody may sign in',
-  private_beta: 'Private beta: approved addresses only',
-  closed: 'Closed: nobody new',
-};
-
-const STAGES: Record<Application['stage'], string> = { draft: 'Draft', test: 'Test', live: 'Live' };
-
-const LISTED: Record<Schemas['BetaStatus'], string> = {
-  pending: 'Waiting for a decision',
-  approved: 'Approved',
-  notify_when_public: 'Waiting for the opening',
-  declined: 'Declined',
-};
-
 export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps) {
   const { workspace } = useWorld();
   const { canWrite } = useRights();
@@ -49,12 +36,18 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
   const said = useRef<HTMLParagraphElement>(null);
   const { data, failure, reload } = useLoaded<Standing>(
     () => gather({ application, email, user, workspaceId: workspace.id, canSeeList: canWrite }),
-    [application, email, user, canWrite],
+    [application.id, email, canWrite],
   );
+  const known = useRef(user);
+  // It stays while it is judged anew, so that nothing below it jumps.
+  useEffect(() => {
+    if (known.current !== user) void reload();
+    known.current = user;
+  }, [user]);
   if (failure) return <FailureNote failure={failure} onRetry={reload} />;
   if (!data) return <div class="skeleton" aria-busy="true" />;
 
-  const verdict = verdictOf(data);
+  const verdict = verdictOf({ ...data, application, user });
   const { listed, failures } = data;
   const [last] = failures;
 
@@ -95,9 +88,9 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
       <Facts
         of={[
           ['Last refusal', last ? <LastFailure of={last} /> : <span class="muted">None on record</span>],
-          ['Gate', GATES[application.signinGate]],
-          ['Stage', STAGES[application.stage]],
-          listed !== undefined && ['Allowlist', listed === null ? 'Not on it' : LISTED[listed]],
+          ['Gate', GATES[application.signinGate].title],
+          ['Stage', STAGES[application.stage].title],
+          listed !== undefined && ['Allowlist', listed === null ? 'Not on it' : BETA_STATUSES[listed].title],
         ]}
       />
     </>
@@ -105,7 +98,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
 }
 
 function LastFailure({ of: event }: { readonly of: AuthEvent }) {
-  const reason = reasonInWords(event);
+  const reason = reasonOf(event);
   const method = event.detail?.['method'];
   return (
     <>

@@ -1,5 +1,5 @@
 /** The deliveries of an endpoint, filtered, and the one that is open beside them. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { useFilters, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
@@ -11,6 +11,7 @@ import { ListDetail } from '../../components/list-detail.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useListed } from '../../data.ts';
+import { withNewest } from '../../newest.ts';
 import { useEvery } from '../../refresh.ts';
 import { useLiveEvents } from '../../shell/live.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
@@ -67,32 +68,17 @@ export function Deliveries(props: DeliveriesProps) {
     [webhook.id, filters.status, filters.type],
   );
   const isFiltered = filters.status !== undefined || filters.type !== undefined;
-  const shown = useRef('');
-  shown.current = `${filters.status} ${filters.type}`;
-  const settling = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 
-  /** The newest, into what is shown, quietly: pages that were fetched before stay. */
   async function refresh(): Promise<void> {
-    const asked = shown.current;
-    const page = await calls.deliveries(webhook.id, query);
-    // What comes after another choice of filters is not of it.
-    if (page.ok && asked === shown.current) {
-      const { items, nextCursor } = page.data;
-      if (nextCursor !== null && !list.hasMore) await list.reload();
-      else list.change((before) => renewed(before, items, nextCursor === null));
-    }
+    await list.renew(withNewest);
     await onRefreshed();
   }
 
   useEvery(pollingOf(list.items ?? []), refresh);
   useEffect(() => {
-    if (turn > 1) void refresh();
+    if (turn > 0) void refresh();
   }, [turn, webhook.status]);
-  useLiveEvents(() => {
-    clearTimeout(settling.current);
-    settling.current = setTimeout(() => void refresh(), SETTLING_MS);
-  });
-  useEffect(() => () => clearTimeout(settling.current), []);
+  useLiveEvents(SETTLING_MS, refresh);
 
   return (
     <>
@@ -167,12 +153,4 @@ export function Deliveries(props: DeliveriesProps) {
       />
     </>
   );
-}
-
-/** @param isAll whether the newest are all there are. */
-function renewed(before: readonly Delivery[], newest: readonly Delivery[], isAll: boolean): readonly Delivery[] {
-  const last = newest.at(-1);
-  if (isAll) return newest;
-  // Ids go by time.
-  return last === undefined ? before : [...newest, ...before.filter(({ id }) => id < last.id)];
 }

@@ -1,9 +1,9 @@
 /** One delivery: what was sent, what became of each attempt, and what comes next. */
 import { useLocation } from 'wouter-preact';
+import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Action, useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
 import { Countdown } from '../../components/countdown.tsx';
-import { FailureNote } from '../../components/failure-note.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Detail, DetailPart } from '../../components/list-detail.tsx';
 import { Snippets } from '../../components/snippets.tsx';
@@ -35,15 +35,13 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
 
   if (!delivery)
     return (
-      <Detail title="Delivery" closeTo={closeTo}>
-        {loaded.failure?.status === 404 ? (
-          <p>It is not here: it may have been removed, as deliveries are 30 days after they are done.</p>
-        ) : loaded.failure ? (
-          <FailureNote failure={loaded.failure} onRetry={loaded.reload} />
-        ) : (
-          <div class="skeleton" aria-busy="true" />
-        )}
-      </Detail>
+      <AbsentDetail
+        title="Delivery"
+        closeTo={closeTo}
+        failure={loaded.failure}
+        onRetry={loaded.reload}
+        missing="It is not here: it may have been removed, as deliveries are 30 days after they are done."
+      />
     );
 
   async function redeliver(): Promise<void> {

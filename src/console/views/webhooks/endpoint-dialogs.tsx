@@ -43,9 +43,7 @@ export function EndpointDialog(props: EndpointDialogProps) {
           send={() => calls.rotateSecret(id)}
           onDone={onRotated}
           onClose={onClose}
-        >
-          {() => null}
-        </FormDialog>
+        />
       );
     case 'disable':
       return (

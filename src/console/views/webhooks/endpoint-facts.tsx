@@ -20,7 +20,7 @@ export function EndpointFacts({ webhook, calls, turn }: EndpointFactsProps) {
   const stats = useLoaded(calls.stats, [webhook.id]);
   const latest = useLoaded(() => calls.deliveries(webhook.id, { limit: 1 }), [webhook.id]);
   useEffect(() => {
-    if (turn > 1) void latest.reload();
+    if (turn > 0) void latest.reload();
   }, [turn]);
   const endpoint = stats.data?.webhooks.endpoints.find(({ webhookId }) => webhookId === webhook.id);
   const share = endpoint && successWords(endpoint);

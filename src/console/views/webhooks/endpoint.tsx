@@ -1,6 +1,6 @@
 /** One endpoint: its state, its deliveries, its secret, and what can be done with it. */
 import { ArrowLeft } from 'lucide';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Icon } from '../../../pages/components/icon.tsx';
@@ -42,8 +42,8 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const addressOf = (delivery: string) => addresses.application(application.id, 'webhooks', id, delivery);
   const found = webhook.data;
 
-  // What was going out has gone; what is shown of it is not of now.
-  useEffect(() => setTurn((before) => before + 1), [releasing === null]);
+  /** What is shown of it is not of now. */
+  const sent = () => setTurn((before) => before + 1);
 
   const back = (
     <Link class="back" href={all}>
@@ -51,21 +51,22 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
     </Link>
   );
   if (!found) {
-    if (webhook.failure?.status === 404)
-      return (
-        <>
-          {back}
-          <Empty title="There is no such webhook">It may have been deleted.</Empty>
-        </>
-      );
-    if (webhook.failure) return <FailureNote failure={webhook.failure} onRetry={webhook.reload} />;
-    return <div class="skeleton title" aria-busy="true" />;
+    const { failure } = webhook;
+    return (
+      <>
+        {back}
+        <PageHead title="Webhook" />
+        {!failure && <div class="skeleton title" aria-busy="true" />}
+        {failure?.status === 404 && <Empty title="There is no such webhook">It may have been deleted.</Empty>}
+        {failure && failure.status !== 404 && <FailureNote failure={failure} onRetry={webhook.reload} />}
+      </>
+    );
   }
 
   async function test(): Promise<void> {
     const outcome = await calls.test(id);
     if (!report(outcome)) return;
-    setTurn((before) => before + 1);
+    sent();
     navigate(addressOf(outcome.data.id));
   }
 
@@ -107,6 +108,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           calls={calls}
           onReleased={(released) => {
             webhook.set(released);
+            sent();
             if (released.released > 0) setReleasing(released.released);
             else toast('It is released. Nothing was held.');
           }}
@@ -119,6 +121,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
           total={releasing}
           onEnd={(said) => {
             setReleasing(null);
+            sent();
             toast(said);
             void webhook.reload();
           }}

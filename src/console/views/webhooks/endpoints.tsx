@@ -3,7 +3,7 @@ import { Plus } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Icon } from '../../../pages/components/icon.tsx';
-import { addresses, useFilters } from '../../address.ts';
+import { addresses } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -12,6 +12,7 @@ import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { count } from '../../components/words.ts';
+import { useCreation } from '../../creation.ts';
 import { useListed, useLoaded } from '../../data.ts';
 import type { ApplicationViewProps } from '../../views.tsx';
 import { ENDPOINT_WORDS, successWords } from './delivery-words.ts';
@@ -22,8 +23,7 @@ import { type NewWebhook, STATS_DAYS, type Webhook, webhookCalls } from './webho
 export function Endpoints({ application: { id } }: ApplicationViewProps) {
   const calls = useMemo(() => webhookCalls(id), [id]);
   const [, navigate] = useLocation();
-  const [filters, setFilters] = useFilters(['new']);
-  const [isCreating, setIsCreating] = useState(filters.new !== undefined);
+  const creation = useCreation();
   const [fresh, setFresh] = useState<NewWebhook | null>(null);
   const list = useListed<Webhook>(calls.list, [calls]);
   const stats = useLoaded(calls.stats, [calls]);
@@ -55,13 +55,8 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
     { key: 'created', title: 'Added', render: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
   ];
 
-  function closeForm(): void {
-    setIsCreating(false);
-    if (filters.new) setFilters({ new: undefined }, true);
-  }
-
   const add = (
-    <Action id="add-webhook" look="primary" icon={<Icon of={Plus} size={16} />} onClick={() => setIsCreating(true)}>
+    <Action id="add-webhook" look="primary" icon={<Icon of={Plus} size={16} />} onClick={creation.open}>
       Add webhook
     </Action>
   );
@@ -86,14 +81,14 @@ export function Endpoints({ application: { id } }: ApplicationViewProps) {
           </Empty>
         }
       />
-      {isCreating && (
+      {creation.isOpen && (
         <EndpointForm
           send={calls.create}
           onDone={(webhook) => {
-            closeForm();
+            creation.close();
             setFresh(webhook);
           }}
-          onClose={closeForm}
+          onClose={creation.close}
         />
       )}
       {fresh && (

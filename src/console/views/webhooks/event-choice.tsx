@@ -1,5 +1,6 @@
 /** Which events an endpoint is told of: all, or some of their groups. */
 import { useState } from 'preact/hooks';
+import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
 import { EVENT_GROUPS, EVENT_TYPES, meaningOf } from './event-words.ts';
 
@@ -46,9 +47,7 @@ export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
           ))}
         </div>
       )}
-      <p class="field-error" role="alert">
-        {error}
-      </p>
+      <FieldError id="webhook-events" error={error} />
     </>
   );
 }

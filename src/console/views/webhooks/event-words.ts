@@ -32,7 +32,7 @@ const MEANINGS: Readonly<Record<EventType, string>> = {
   'user.identity_changed': 'A way to sign in has changed: e-mail address, provider or passkey.',
 };
 
-export interface EventGroup {
+interface EventGroup {
   readonly title: string;
   readonly types: readonly EventType[];
 }

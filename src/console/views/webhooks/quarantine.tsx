@@ -55,9 +55,7 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
           send={() => calls.release(webhook.id)}
           onDone={onReleased}
           onClose={() => setIsAsked(false)}
-        >
-          {() => null}
-        </FormDialog>
+        />
       )}
     </section>
   );

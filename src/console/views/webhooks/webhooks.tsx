@@ -1,5 +1,6 @@
 /** The webhooks of an application: all of them, or the one that the address names with its deliveries. */
-import { type ApplicationViewProps, useOpen } from '../../views.tsx';
+import { useOpen } from '../../address.ts';
+import type { ApplicationViewProps } from '../../views.tsx';
 import { Endpoint } from './endpoint.tsx';
 import { Endpoints } from './endpoints.tsx';
 

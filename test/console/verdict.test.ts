@@ -1,6 +1,6 @@
 /** Why somebody cannot sign in, as the console concludes it from what is on record. */
 import { describe, expect, test } from 'bun:test';
-import { type Standing, verdictOf } from '@/console/views/users/refusal.ts';
+import { type Standing, verdictOf } from '@/console/views/users/verdict.ts';
 
 const OPEN: Standing = {
   application: {

@@ -1,6 +1,6 @@
-/** How the newest page of the outbox comes before what is shown already. */
+/** How the newest page of a list comes before what is shown already. */
 import { expect, test } from 'bun:test';
-import { withNewest } from '@/console/views/outbox/merge.ts';
+import { withNewest } from '@/console/newest.ts';
 
 const mails = (...ids: string[]) => ids.map((id) => ({ id }));
 const idsOf = (items: readonly { readonly id: string }[] | null) => items?.map(({ id }) => id).join('') ?? null;

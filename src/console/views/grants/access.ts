@@ -1,7 +1,8 @@
 /** The roles, scopes and groups that an application has, for whoever gives them. */
-import type { Outcome, Schemas } from '../../api.ts';
+import type { Schemas } from '../../api.ts';
 import { type Loaded, useLoaded } from '../../data.ts';
-import { type GrantKind, grantCalls } from '../grants/kinds.ts';
+import { allOf } from '../../read-all.ts';
+import { type GrantKind, grantCalls } from './kinds.ts';
 
 /** As users hold them, in the API's names. */
 export type HeldKind = 'roles' | 'scopes' | 'memberships';
@@ -15,12 +16,14 @@ export const HELD_KINDS: readonly { readonly kind: HeldKind; readonly list: Gran
 export type Access = Record<HeldKind, readonly Schemas['Grant'][]>;
 
 /** More of a kind cannot be chosen from with checkboxes. */
-const MAX_PAGES = 5;
+const MAX_OF_KIND = 1000;
 
 /** All that can be given. */
 export function useAccess(applicationId: string): Loaded<Access> {
   return useLoaded<Access>(async () => {
-    const lists = await Promise.all(HELD_KINDS.map(({ list }) => listAll(list, applicationId)));
+    const lists = await Promise.all(
+      HELD_KINDS.map(({ list }) => allOf(grantCalls(list, applicationId).list, MAX_OF_KIND)),
+    );
     const failed = lists.find((list) => !list.ok);
     if (failed && !failed.ok) return failed;
     const [roles = [], scopes = [], memberships = []] = lists.map((list) => (list.ok ? list.data : []));
@@ -28,16 +31,9 @@ export function useAccess(applicationId: string): Loaded<Access> {
   }, [applicationId]);
 }
 
-async function listAll(kind: GrantKind, applicationId: string): Promise<Outcome<Schemas['Grant'][]>> {
-  const { list } = grantCalls(kind, applicationId);
-  const all: Schemas['Grant'][] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const outcome = await list(cursor);
-    if (!outcome.ok) return outcome;
-    all.push(...outcome.data.items);
-    if (outcome.data.nextCursor === null) break;
-    cursor = outcome.data.nextCursor;
-  }
-  return { ok: true, data: all };
+/** For a filter: what the address asks for is among them, also before they are known. */
+export function grantChoices(grants: readonly Schemas['Grant'][] | undefined, chosen: string | undefined) {
+  const known = (grants ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
+  if (chosen === undefined || known.some(({ value }) => value === chosen)) return known;
+  return [...known, { value: chosen, label: chosen }];
 }

@@ -1,5 +1,5 @@
 /** Puts the newest page of a list before what is shown already. */
-import type { Page } from '../../api.ts';
+import type { Page } from './api.ts';
 
 /**
  * @param known newest first, by ids that sort by time.

@@ -1,7 +1,7 @@
 /** Why somebody cannot sign in, by what is on record of them: judged in the order in which the server judges a sign-in. */
 import type { Schemas } from '../../api.ts';
 import { relativeTime } from '../../components/words.ts';
-import { type AuthEvent, reasonInWords } from '../activity/kinds.ts';
+import { type AuthEvent, reasonOf } from '../activity/kinds.ts';
 import type { UserAction, UserStatus } from './statuses.ts';
 
 /** What is known of somebody and of the application. */
@@ -141,14 +141,14 @@ function spent({ application, user, failures: [last] }: Standing): Verdict | nul
     );
   if (last.kind.startsWith('mail.'))
     return keptOut(
-      `The mail with their code did not arrive: ${reasonInWords(last) ?? 'it was not accepted'}.`,
+      `The mail with their code did not arrive: ${reasonOf(last) ?? 'it was not accepted'}.`,
       'Check the address; if it is right, look at the mail settings under Instance health.',
     );
   return null;
 }
 
 function free({ user, failures: [last] }: Standing): Verdict {
-  const reason = last && reasonInWords(last);
+  const reason = last && reasonOf(last);
   if (last && hasComeSince(user, last))
     return {
       isKeptOut: false,

@@ -1,0 +1,45 @@
+/** A detail whose record is not there: not yet, not any more, or not to be had. */
+import type { ComponentChildren } from 'preact';
+import type { Failure } from '../api.ts';
+import { FailureNote } from './failure-note.tsx';
+import { Detail } from './list-detail.tsx';
+
+interface AbsentDetailProps {
+  readonly title: string;
+  readonly closeTo: string;
+  /** Null while it is being fetched. */
+  readonly failure: Pick<Failure, 'status' | 'message'> | null;
+  readonly onRetry?: (() => unknown) | undefined;
+  /** Said where there is no such record. */
+  readonly missing: ComponentChildren;
+}
+
+export function AbsentDetail({ title, closeTo, failure, onRetry, missing }: AbsentDetailProps) {
+  return (
+    <Detail title={title} closeTo={closeTo}>
+      {failure === null ? (
+        <div class="skeleton title" aria-busy="true" />
+      ) : failure.status === 404 ? (
+        <p>{missing}</p>
+      ) : (
+        <FailureNote failure={failure} onRetry={onRetry} />
+      )}
+    </Detail>
+  );
+}
+
+interface UnlistedDetailProps {
+  readonly title: string;
+  readonly closeTo: string;
+  /** Whether the list goes on. */
+  readonly hasMore: boolean;
+}
+
+/** Of what only the list tells. */
+export function UnlistedDetail({ title, closeTo, hasMore }: UnlistedDetailProps) {
+  return (
+    <Detail title={title} closeTo={closeTo}>
+      <p>It is not in the list: it may have been removed{hasMore ? ', or stands further down' : ''}.</p>
+    </Detail>
+  );
+}

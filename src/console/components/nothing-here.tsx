@@ -1,0 +1,11 @@
+/** Stands where an address leads nowhere. */
+import { PageHead } from './page-head.tsx';
+
+export function NothingHere() {
+  return (
+    <PageHead
+      title="There is nothing at this address"
+      lead="It may have been removed, or be in a workspace that you are no member of."
+    />
+  );
+}

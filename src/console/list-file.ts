@@ -1,0 +1,34 @@
+/** A list as a file, CSV or JSON, put together page by page. */
+import { BYTE_ORDER_MARK, type Cell, csvOf, saveFile } from './csv.ts';
+
+export type FileFormat = 'csv' | 'json';
+
+export type FileColumn<Item> = readonly [name: string, cellOf: (item: Item) => Cell];
+
+export interface ListFile<Item> {
+  /** How many it holds. */
+  count(): number;
+  add(items: readonly Item[]): void;
+  /** @param name without its ending. */
+  save(name: string): void;
+}
+
+/** @param columns of CSV; JSON holds the records as the API gives them. */
+export function listFile<Item>(format: FileFormat, columns: readonly FileColumn<Item>[]): ListFile<Item> {
+  const parts: string[] = [];
+  let count = 0;
+  const head = format === 'csv' ? BYTE_ORDER_MARK + csvOf([columns.map(([name]) => name)]) : '[\n';
+  return {
+    count: () => count,
+    add(items) {
+      if (items.length === 0) return;
+      if (format === 'csv') parts.push(csvOf(items.map((item) => columns.map(([, cellOf]) => cellOf(item)))));
+      else parts.push((count === 0 ? '' : ',\n') + items.map((item) => JSON.stringify(item)).join(',\n'));
+      count += items.length;
+    },
+    save(name) {
+      if (format === 'csv') saveFile(`${name}.csv`, 'text/csv;charset=utf-8', [head, ...parts]);
+      else saveFile(`${name}.json`, 'application/json', [head, ...parts, '\n]\n']);
+    },
+  };
+}

@@ -1,0 +1,9 @@
+/** How the instance is, as far as the member may know. */
+import { api, ask, type Schemas } from '../../api.ts';
+import { type Loaded, useLoaded } from '../../data.ts';
+import { useWorld } from '../../rights.tsx';
+
+export function useHealth(): Loaded<Schemas['InstanceHealth']> {
+  const { id } = useWorld().workspace;
+  return useLoaded(() => ask(api.GET('/api/workspace/health', { params: { query: { workspaceId: id } } })), [id]);
+}
