@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
+import { AppError } from '../core/error.ts';
 import { required } from '../core/required.ts';
 import type { Author, Database, Unit } from '../db/database.ts';
 import { captureMail, leaseMail, type Mail, type MailOutcome, recordMailOutcome } from '../store/mails.ts';
@@ -15,6 +16,8 @@ import { MailError, type MailTransport } from './transport.ts';
 const LEASE_MS = 2 * MINUTE;
 /** How long a caller waits. What is under way then goes on, and is recorded when it ends. */
 const PATIENCE_MS = 15 * SECOND;
+/** Under way at once, also those that nobody waits for any more: a transport has places for so many beside those of the queue. */
+export const SENT_NOW_AT_ONCE = 4;
 
 export const SENT_NOW_OUTCOMES = ['accepted', 'refused', 'captured', 'timeout'] as const;
 
@@ -26,7 +29,7 @@ export interface SentNow {
   readonly durationMs: number;
 }
 
-/** @param queue queues one mail in the change it is given. @returns its id. */
+/** @param queue queues one mail in the change it is given. @returns its id. @throws {AppError} rate_limited */
 export type SendNow = (author: Author, queue: (unit: Unit) => Promise<string>) => Promise<SentNow>;
 
 export interface SendNowDependencies {
@@ -38,6 +41,8 @@ export interface SendNowDependencies {
 }
 
 export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendNowDependencies): SendNow {
+  let underWay = 0;
+
   async function attempt(transport: MailTransport, mail: Mail): Promise<Omit<SentNow, 'durationMs'>> {
     try {
       const answer = await transport.send(mail);
@@ -71,6 +76,26 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
     });
   }
 
+  /** @throws {AppError} rate_limited */
+  function takePlace(): void {
+    if (underWay >= SENT_NOW_AT_ONCE)
+      throw new AppError('rate_limited', {
+        hint: 'mail_tests_under_way',
+        retryAfterSeconds: Math.ceil(patienceMs / SECOND),
+      });
+    underWay += 1;
+  }
+
+  async function leased(author: Author, queue: (unit: Unit) => Promise<string>): Promise<Mail> {
+    takePlace();
+    try {
+      return await lease(author, queue);
+    } catch (error) {
+      underWay -= 1;
+      throw error;
+    }
+  }
+
   return async (author, queue) => {
     const startedAt = performance.now();
     const since = () => Math.round(performance.now() - startedAt);
@@ -78,10 +103,10 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
       await capture(author, queue, way);
       return { outcome: 'captured', answer: null, durationMs: since() };
     }
-    const mail = await lease(author, queue);
+    const mail = await leased(author, queue);
     const patience = Promise.withResolvers<Omit<SentNow, 'durationMs'>>();
     const timer = setTimeout(() => patience.resolve({ outcome: 'timeout', answer: null }), patienceMs);
-    const result = await Promise.race([attempt(way, mail), patience.promise]);
+    const result = await Promise.race([attempt(way, mail).finally(() => (underWay -= 1)), patience.promise]);
     clearTimeout(timer);
     return { ...result, durationMs: since() };
   };

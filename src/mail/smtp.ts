@@ -1,6 +1,7 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
 import { isIP } from 'node:net';
 import type { Transporter } from 'nodemailer';
+import { SENT_NOW_AT_ONCE } from './send-now.ts';
 import { serverWords } from './server-words.ts';
 import { smtpConversations } from './smtp-conversation.ts';
 import { failureOf, type MailServer } from './smtp-failure.ts';
@@ -54,7 +55,8 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
       url: server.href,
       requireTLS,
       pool: true,
-      maxConnections: CONNECTIONS + SLOW_CONNECTIONS,
+      // A connection for each, so that none waits inside the pool for another.
+      maxConnections: CONNECTIONS + SLOW_CONNECTIONS + SENT_NOW_AT_ONCE,
       // An idle connection may have been closed under the mail; everything else is for the queue to try again.
       maxRequeues: 1,
       connectionTimeout: timeoutMs,
@@ -69,7 +71,6 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
   }
 
   return {
-    // A connection for each, so that none waits inside the pool for another.
     places: CONNECTIONS,
     slowPlaces: SLOW_CONNECTIONS,
     server: mailServer.address,

@@ -36,7 +36,9 @@ interface Follower extends Following {
   controller: ReadableStreamDefaultController<Uint8Array> | null;
   waiting: AuditRecord[];
   dropped: number;
-  isDoubted: boolean;
+  /** How often its right was called into question, and as of which of these it was judged last. */
+  doubts: number;
+  judgedDoubts: number;
   judgedAt: number;
 }
 
@@ -50,6 +52,7 @@ export function activityFollowers(reader: Reader) {
   let total = 0;
 
   const all = () => [...open.values()].flatMap((followers) => [...followers]);
+  const isDoubted = (follower: Follower) => follower.judgedDoubts !== follower.doubts;
   const isOpen = (follower: Follower) => open.get(follower.workspaceId)?.has(follower) ?? false;
 
   function remove(follower: Follower): void {
@@ -97,9 +100,11 @@ export function activityFollowers(reader: Reader) {
 
   /** Ends the stream of who may not read on. */
   async function judge(follower: Follower): Promise<void> {
-    follower.isDoubted = false;
+    const { doubts } = follower;
     try {
       await follower.confirm(reader);
+      // A doubt that came meanwhile stands.
+      follower.judgedDoubts = Math.max(follower.judgedDoubts, doubts);
       follower.judgedAt = performance.now();
     } catch (error) {
       if (error instanceof AppError) send(follower, eventMessage('ended', { error: error.code }));
@@ -119,8 +124,9 @@ export function activityFollowers(reader: Reader) {
       };
       for (const follower of now) {
         if (!isOpen(follower)) continue;
-        if (follower.isDoubted || performance.now() - follower.judgedAt > TRUST_MS) await judge(follower);
-        if (isOpen(follower)) tellWaiting(follower, messageOf);
+        if (isDoubted(follower) || performance.now() - follower.judgedAt > TRUST_MS) await judge(follower);
+        // Else it is due again.
+        if (isOpen(follower) && !isDoubted(follower)) tellWaiting(follower, messageOf);
         const pause = yieldIfLong();
         if (pause) await pause;
       }
@@ -135,7 +141,7 @@ export function activityFollowers(reader: Reader) {
   }
 
   function doubt(follower: Follower): void {
-    follower.isDoubted = true;
+    follower.doubts += 1;
     due.add(follower);
   }
 
@@ -149,7 +155,7 @@ export function activityFollowers(reader: Reader) {
         throw new AppError('rate_limited', { hint: 'too_many_streams', retryAfterSeconds: 15 });
       if (total >= MAX_IN_ALL) throw new AppError('unavailable', { hint: 'too_many_streams' });
       // Its right is judged again before it is told anything.
-      const state = { controller: null, waiting: [], dropped: 0, isDoubted: true, judgedAt: 0 };
+      const state = { controller: null, waiting: [], dropped: 0, doubts: 1, judgedDoubts: 0, judgedAt: 0 };
       const follower: Follower = { ...following, ...state };
       const followers = open.get(workspaceId) ?? new Set();
       open.set(workspaceId, followers.add(follower));

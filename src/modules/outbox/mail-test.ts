@@ -2,10 +2,10 @@
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, MINUTE } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
-import { invalidField } from '../../core/error.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Principal } from '../../core/principal.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import { mailTestMail } from '../../mail/messages/mail-test.ts';
 import type { SendNow } from '../../mail/send-now.ts';
 import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
@@ -14,7 +14,9 @@ import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
 import { hasSeatAt } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
+import type { InstanceFacts } from '../health/facts.ts';
 import type { MailTestRecord } from './model.ts';
+import { answersFor } from './server-name.ts';
 
 export interface MailTestDependencies {
   readonly db: Database;
@@ -22,14 +24,30 @@ export interface MailTestDependencies {
   readonly mails: WorkspaceMail;
   readonly sendNow: SendNow;
   readonly baseUrl: () => string;
+  readonly instance: Pick<InstanceFacts, 'mail'>;
 }
 
 /** A test that comes later tells nothing. */
 const LIFETIME_MS = 5 * MINUTE;
+const RETRY_AFTER_SECONDS = 15;
 
 export type MailTests = ReturnType<typeof mailTestService>;
 
-export function mailTestService({ db, clock, mails, sendNow, baseUrl }: MailTestDependencies) {
+export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }: MailTestDependencies) {
+  const testing = new Set<string>();
+
+  /** One at a time, so that a workspace does not take the places of the others. @throws {AppError} rate_limited */
+  async function alone<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
+    if (testing.has(workspaceId))
+      throw new AppError('rate_limited', { hint: 'mail_tests_under_way', retryAfterSeconds: RETRY_AFTER_SECONDS });
+    testing.add(workspaceId);
+    try {
+      return await work();
+    } finally {
+      testing.delete(workspaceId);
+    }
+  }
+
   /** @throws {AppError} invalid_request where a key names nobody, or what is named is no address. */
   async function addressee(principal: Principal, to: string | undefined): Promise<string> {
     if (to === undefined && principal.kind !== 'key') return (await requireUser(db.reader, principal.userId)).email;
@@ -42,7 +60,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl }: MailTest
   return {
     standing: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
 
-    /** A refusal by the mail server is an answer too. @throws {AppError} invalid_request; rate_limited where the hour is spent. */
+    /** A refusal by the mail server is an answer too. @throws {AppError} invalid_request; rate_limited where the hour is spent, or another is under way. */
     async send(
       actor: Actor,
       principal: Principal,
@@ -50,7 +68,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl }: MailTest
       to: string | undefined,
     ): Promise<MailTestRecord> {
       const email = await addressee(principal, to);
-      const result = await sendNow(actor, async (unit) => {
+      const test = async (unit: Unit) => {
         if (!(await hasSeatAt(unit, workspaceId, email)))
           throw invalidField('to', 'Name the address of a member of the workspace.');
         const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
@@ -63,8 +81,11 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl }: MailTest
         const [id = ''] = ids;
         await recordAudit(unit, { kind: 'mail.tested', workspaceId, targetId: id, email });
         return id;
-      });
-      return { transport: result.outcome === 'captured' ? 'outbox' : 'smtp', to: email, ...result };
+      };
+      const result = await alone(workspaceId, () => sendNow(actor, test));
+      const told = await answersFor(db.reader, instance, workspaceId);
+      const transport = result.outcome === 'captured' ? 'outbox' : 'smtp';
+      return { transport, to: email, ...result, answer: told(result.answer) };
     },
   };
 }

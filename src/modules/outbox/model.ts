@@ -39,7 +39,7 @@ const record = {
   isReadable: Type.Boolean({
     description:
       'Whether it is shown what the mail says: it was captured here, no mail server has it, and its reader is somebody the ' +
-      'caller’s own workspaces know and no other does.',
+      'caller’s own workspaces know, with an address they have proved, and no other does.',
   }),
 };
 

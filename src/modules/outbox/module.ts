@@ -6,7 +6,7 @@ import { outboxRoutes } from './routes.ts';
 import { outboxService } from './service.ts';
 
 export function outboxModule(world: World, { consoleId }: { readonly consoleId: () => string }): Module {
-  const { db, limits } = world;
+  const { db, instance, limits } = world;
   const tests = mailTestService({ ...world, mails: workspaceMail(limits.mailsPerWorkspace) });
-  return { operations: outboxRoutes(outboxService({ db, consoleId }), tests) };
+  return { operations: outboxRoutes(outboxService({ db, consoleId, instance }), tests) };
 }

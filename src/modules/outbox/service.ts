@@ -10,36 +10,45 @@ import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts'
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
 import { findInOutbox, listOutbox, type MailEnvelope } from '../../store/outbox.ts';
+import { requireUser } from '../../store/people.ts';
 import { hasOtherWorkspace, listTies } from '../../store/ties.ts';
+import type { InstanceFacts } from '../health/facts.ts';
 import type { OutboxLetterRecord, OutboxMailRecord, OutboxQuery } from './model.ts';
+import { answersFor, type Told } from './server-name.ts';
 
 export interface OutboxServiceDependencies {
   readonly db: Database;
   readonly consoleId: () => string;
+  readonly instance: Pick<InstanceFacts, 'mail'>;
 }
 
 /** Mails that one page of a search looks at: some 15 ms in another thread. */
 const MAX_SCANNED = 40_000;
 
-/** Which workspaces the caller owns. */
-export type Caller = Pick<Exclude<Principal, { kind: 'key' }>, 'workspaces'>;
+/** Who looks, and which workspaces they own. */
+export type Caller = Pick<Exclude<Principal, { kind: 'key' }>, 'userId' | 'workspaces'>;
 
 export type OutboxReader = ReturnType<typeof outboxService>;
 
 /** Reads only. */
-export function outboxService({ db, consoleId }: OutboxServiceDependencies) {
+export function outboxService({ db, consoleId, instance }: OutboxServiceDependencies) {
   /**
    * Judges for one caller whether they may read what is mailed to an address: its holder is tied to no workspace that is not
-   * theirs, and is known in one that is. Strangers are readable only where every workspace is the caller's: else a code could
+   * theirs, and has shown in one that is that the address is their own; or is the caller. Strangers are readable only where every workspace is the caller's: else a code could
    * prove an address to the whole server that nobody has shown to be theirs, and the answer would tell whom others know.
    */
-  async function readerFor({ workspaces }: Caller): Promise<(email: string) => Promise<boolean>> {
+  async function readerFor({ userId, workspaces }: Caller): Promise<(email: string) => Promise<boolean>> {
     const owned = workspaces.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
     const isAlone = !(await hasOtherWorkspace(db.reader, owned));
+    // Who came by a setup link has proved no mailbox, and needs codes like anybody.
+    const { email: own } = await requireUser(db.reader, userId);
     return async (email) => {
       if (isAlone) return true;
       const ties = await listTies(db.reader, email);
-      return ties.some(({ hasCome }) => hasCome) && ties.every(({ workspaceId }) => owned.includes(workspaceId));
+      return (
+        (email === own || ties.some(({ hasCome }) => hasCome)) &&
+        ties.every(({ workspaceId }) => owned.includes(workspaceId))
+      );
     };
   }
 
@@ -65,11 +74,12 @@ export function outboxService({ db, consoleId }: OutboxServiceDependencies) {
         { before, limit: limit + 1, stretch: MAX_SCANNED },
       );
       const shown = await readable(caller, found);
+      const told = await answersFor(db.reader, instance, workspaceId);
       const page = pageOf(
         found,
         limit,
         ({ id }) => [id],
-        (mail) => present(mail, shown.has(mail.id)),
+        (mail) => present(mail, shown.has(mail.id), told),
       );
       return { ...page, nextCursor: page.nextCursor ?? (reached === null ? null : encodeCursor([reached])) };
     },
@@ -80,14 +90,14 @@ export function outboxService({ db, consoleId }: OutboxServiceDependencies) {
       if (!mail) throw new AppError('not_found');
       const isReadable = (await readable(caller, [mail])).has(mail.id);
       const { text, html, code } = isReadable ? mail : { text: null, html: null, code: null };
-      return { ...present(mail, isReadable), text, html, code };
+      return { ...present(mail, isReadable, await answersFor(db.reader, instance, workspaceId)), text, html, code };
     },
   };
 }
 
 const LANE_NAMES = Object.fromEntries(Object.entries(MAIL_LANES).map(([name, lane]) => [lane, name as MailLane]));
 
-function present(mail: MailEnvelope, isReadable: boolean): OutboxMailRecord {
+function present(mail: MailEnvelope, isReadable: boolean, told: Told): OutboxMailRecord {
   const { id, recipient, subject, lane, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
   return {
     id,
@@ -96,7 +106,7 @@ function present(mail: MailEnvelope, isReadable: boolean): OutboxMailRecord {
     lane: LANE_NAMES[lane] ?? 'notice',
     status,
     attempts,
-    lastError,
+    lastError: told(lastError),
     applicationId,
     createdAt: isoTime(createdAt),
     sentAt: isoTime(sentAt),

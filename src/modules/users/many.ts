@@ -13,8 +13,9 @@ import { knownGrants, replaceGrants } from '../grants/holders.ts';
 import type { GrantsChange, GrantsChanged, UsersChange, UsersChanged } from './model.ts';
 import { changeStatus } from './status.ts';
 
-/** Users of one change: some milliseconds. */
+/** Users of one change, and slugs given to them or taken away there: some milliseconds. */
 const SLICE = 10;
+const SLUGS_OF_SLICE = 100;
 
 type StatusResult = UsersChanged['results'][number];
 type GrantsResult = GrantsChanged['results'][number];
@@ -23,19 +24,20 @@ export type ManyUsers = ReturnType<typeof manyUsers>;
 
 /** Sending the same again changes nothing more. */
 export function manyUsers(db: Database) {
-  /** @param before what is looked at once in each change. */
+  /** @param before what is looked at once in each change. @param size users of one change. */
   async function inSlices<Result>(
     actor: Actor,
     userIds: readonly string[],
     work: (unit: Unit, userId: string) => Promise<Result>,
     before: (unit: Unit) => Promise<void> = async () => {},
+    size = SLICE,
   ): Promise<Result[]> {
     const results: Result[] = [];
-    for (let from = 0; from < userIds.length; from += SLICE) {
+    for (let from = 0; from < userIds.length; from += size) {
       const done = await db.write(actor, async (unit) => {
         await before(unit);
         const slice: Result[] = [];
-        for (const userId of userIds.slice(from, from + SLICE)) slice.push(await work(unit, userId));
+        for (const userId of userIds.slice(from, from + size)) slice.push(await work(unit, userId));
         return slice;
       });
       results.push(...done);
@@ -95,10 +97,17 @@ export function manyUsers(db: Database) {
         }
         return { userId, outcome: isChanged ? 'changed' : 'unchanged', ...held };
       };
-      const results = await inSlices(actor, change.userIds, work, check);
+      const results = await inSlices(actor, change.userIds, work, check, sizeOf(change, kinds));
       return { summary: summaryOf(results), results };
     },
   };
+}
+
+/** The more slugs there are, the fewer users a change has: others wait for it. */
+function sizeOf(change: GrantsChange, kinds: readonly GrantKind[]): number {
+  const sides = kinds.flatMap((kind) => [change[kind]?.add ?? [], change[kind]?.remove ?? []]);
+  const slugs = sides.reduce((sum, { length }) => sum + length, 0);
+  return Math.min(SLICE, Math.max(1, Math.floor(SLUGS_OF_SLICE / Math.max(1, slugs))));
 }
 
 function refuseBoth(change: GrantsChange, kinds: readonly GrantKind[]): void {

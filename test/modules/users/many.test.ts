@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import type { Author } from '@/db/database.ts';
+import { manyUsers } from '@/modules/users/many.ts';
 import { type Answer, createInstance } from '../../support/instance.ts';
 import * as given from '../../support/given.ts';
 import { managing, people, tables, watch } from './management.ts';
@@ -224,4 +227,21 @@ describe('the list in the order of joining', () => {
       expect([...seen].sort()).toEqual([...everybody].sort());
     },
   );
+});
+
+test('the more is given to each, the fewer users a change has: others wait for none of them long', async () => {
+  const { instance, application, manage, ada, bea, cleo } = await setUp();
+  const slugs = Array.from({ length: 60 }, (_, index) => `role-${index}`);
+  for (const slug of slugs) await manage('POST', '/roles', { body: { slug } });
+  const userIds = [ada.userId, bea.userId, cleo.userId];
+  let changes = 0;
+  const actor: Author = { ...SYSTEM_ACTOR, confirm: async () => void (changes += 1) };
+  const give = async (add: string[]) => {
+    changes = 0;
+    const { summary } = await manyUsers(instance.db).changeGrants(actor, application, { userIds, roles: { add } });
+    expect(summary.changed).toBe(3);
+    return changes;
+  };
+  expect(await give(slugs.slice(0, 10))).toBe(1);
+  expect(await give(slugs)).toBe(3);
 });

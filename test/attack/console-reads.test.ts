@@ -1,0 +1,194 @@
+/** What the console shows, asked for by people whom it does not concern: other tenants, and those whose right is just ending. */
+import { describe, expect, test } from 'bun:test';
+import { AppError } from '@/core/error.ts';
+import { newId } from '@/core/id.ts';
+import { SENT_NOW_AT_ONCE } from '@/mail/send-now.ts';
+import { MailError, type MailTransport } from '@/mail/transport.ts';
+import { activityFollowers } from '@/modules/activity/followers.ts';
+import type { AuditRecord } from '@/store/audit.ts';
+import { MINUTE } from '@/core/clock.ts';
+import { follow } from '../modules/live/listen.ts';
+import { createScene, personOf, RETURN_TO, sceneOf } from '../modules/provider/scene.ts';
+import * as given from '../support/given.ts';
+import { createInstance, type Instance, START } from '../support/instance.ts';
+import { turns } from '../support/turns.ts';
+
+const OUTBOX = '/api/workspace/outbox';
+
+/** Somebody who owns a workspace beside the instance's own, signed in to the console. */
+async function tenantOwner(instance: Instance, email = 'mallory@example.com') {
+  const tenant = await given.tenant(instance, 'Mallory');
+  const body = { email, role: 'admin' };
+  const invited = await instance.call('POST', '/api/workspace/members', { token: tenant.workspaceKey, body });
+  expect(invited.status).toBe(200);
+  instance.sqlite.run("UPDATE workspace_members SET role = 'owner' WHERE id = ?", [invited.json.data.id]);
+  instance.clock.advance(MINUTE);
+  const { token } = await instance.signIn('console', email);
+  return { ...tenant, token };
+}
+
+describe('the outbox', () => {
+  test('shows no code of a stranger whom the tenant’s own provider brought in: it would prove the address to everybody', async () => {
+    const scene = await createScene();
+    const { instance, provider } = scene;
+    const tenant = await tenantOwner(instance);
+    await given.application(instance, tenant.application.id, { returnUrls: [RETURN_TO] });
+    const set = await instance.call('PUT', `/api/applications/${tenant.application.id}/identity-provider`, {
+      token: tenant.workspaceKey,
+      body: { issuer: provider.issuer, clientId: 'mallory', clientSecret: 'secret' },
+    });
+    expect(set.status).toBe(200);
+    const own = sceneOf(instance, tenant.application, provider);
+    const landed = await own.signIn({ aud: 'mallory', sub: 'mallory', email: 'victim@example.com' });
+    expect((await personOf(own, landed)).email).toBe('victim@example.com');
+
+    const { clientId } = tenant.application;
+    await instance.call('POST', '/api/v1/auth/otp/send', { body: { email: 'victim@example.com', clientId } });
+    await instance.services.mail.runOnce();
+    const [row] = (await instance.call('GET', `${OUTBOX}?q=victim@`, { token: tenant.token })).json.data.items;
+    expect(row).toMatchObject({ to: 'victim@example.com', isReadable: false, subject: null });
+    const { json } = await instance.call('GET', `${OUTBOX}/${row.id}`, { token: tenant.token });
+    expect(json.data).toMatchObject({ code: null, text: null, html: null });
+  });
+});
+
+test('an owner who has proved no mailbox, as by a setup link, reads their own codes, and nobody’s like them', async () => {
+  const instance = await createInstance();
+  const tenant = await tenantOwner(instance);
+  const { clientId } = tenant.application;
+  instance.clock.advance(MINUTE);
+  await instance.signIn(clientId, 'mallory@example.com');
+  await instance.signIn(clientId, 'eve@example.com');
+  instance.sqlite.run('UPDATE users SET email_verified_at = NULL');
+  instance.clock.advance(MINUTE);
+  const readable: Record<string, boolean> = {};
+  for (const email of ['mallory@example.com', 'eve@example.com']) {
+    await instance.call('POST', '/api/v1/auth/otp/send', { body: { email, clientId } });
+    await instance.services.mail.runOnce();
+    const { json } = await instance.call('GET', `${OUTBOX}?q=${email}`, { token: tenant.token });
+    readable[email] = json.data.items[0].isReadable;
+  }
+  expect(readable).toEqual({ 'mallory@example.com': true, 'eve@example.com': false });
+});
+
+describe('a mail test', () => {
+  const TEST = '/api/workspace/mail/test';
+
+  test('of a tenant says what failed, and not which server the instance sends by; nor does its outbox', async () => {
+    const server = 'mail.inside.example:25';
+    const send = async () => {
+      throw new MailError(`${server} refuses connections; is mail.inside.example up?`, false);
+    };
+    const mail: MailTransport = { places: 1, server, send, close() {} };
+    const instance = await createInstance({ mail });
+    const tenant = await tenantOwner(instance);
+    const body = { to: 'mallory@example.com' };
+    const sent = await instance.call('POST', TEST, { token: tenant.token, body });
+    expect(sent.json.data).toMatchObject({
+      outcome: 'refused',
+      answer: 'the mail server refuses connections; is the mail server up?',
+    });
+    const { json, text } = await instance.call('GET', `${OUTBOX}?status=failed`, { token: tenant.token });
+    expect(text).not.toContain('inside');
+    const one = await instance.call('GET', `${OUTBOX}/${json.data.items[0].id}`, { token: tenant.token });
+    expect(one.json.data.lastError).toBe(sent.json.data.answer);
+    const own = await instance.call('POST', TEST, { token: instance.workspaceKey, body: { to: 'owner@example.com' } });
+    expect(own.json.data.answer).toContain(server);
+  });
+
+  test('is one at a time in a workspace, and few in all: they take no connection from the codes of others', async () => {
+    let isTest = false;
+    let underWay = 0;
+    const answers: (() => void)[] = [];
+    const send = () => {
+      if (!isTest) return Promise.resolve(undefined);
+      underWay += 1;
+      return new Promise<undefined>((resolve) => answers.push(() => resolve(undefined)));
+    };
+    const instance = await createInstance({ mail: { places: 2, send, close() {} } });
+    const tenants = [];
+    for (let n = 0; n < SENT_NOW_AT_ONCE + 2; n += 1)
+      tenants.push({ ...(await tenantOwner(instance, `m${n}@example.com`)), email: `m${n}@example.com` });
+    await instance.services.mail.runOnce();
+    isTest = true;
+    const refused: number[] = [];
+    const calls = tenants.flatMap(({ token, email }) =>
+      [1, 2, 3].map(async () => {
+        const { status, json } = await instance.call('POST', TEST, { token, body: { to: email } });
+        if (status === 200) return json.data.outcome;
+        refused.push(status);
+      }),
+    );
+    await turns();
+    expect(underWay).toBe(SENT_NOW_AT_ONCE);
+    expect(refused).toEqual(Array.from({ length: calls.length - SENT_NOW_AT_ONCE }, () => 429));
+    for (const answer of answers) answer();
+    expect((await Promise.all(calls)).filter((outcome) => outcome === 'accepted')).toHaveLength(SENT_NOW_AT_ONCE);
+    isTest = false;
+    const [{ token, email }] = tenants as [(typeof tenants)[number]];
+    expect((await instance.call('POST', TEST, { token, body: { to: email } })).status).toBe(200);
+  });
+});
+
+describe('a stream of activity', () => {
+  const record = (kind: string): AuditRecord =>
+    ({
+      id: newId('audit', START),
+      workspaceId: 'wsp_1',
+      applicationId: null,
+      kind,
+      ok: true,
+      userId: null,
+      createdAt: START,
+    }) as unknown as AuditRecord;
+
+  /** A seat that is looked at as of now, and an answer that takes its time. */
+  function seat() {
+    let isHeld = true;
+    let gate = Promise.withResolvers<void>();
+    gate.resolve();
+    return {
+      lose: () => void (isHeld = false),
+      hold: () => void (gate = Promise.withResolvers()),
+      release: () => gate.resolve(),
+      async confirm() {
+        const wasHeld = isHeld;
+        await gate.promise;
+        if (!wasHeld) throw new AppError('unauthenticated');
+      },
+    };
+  }
+
+  const LOSS = [record('workspace.member_removed'), record('apikey.created')];
+  const ENDED = [{ event: 'ended', data: { error: 'unauthenticated' } }];
+
+  test.each(['by a record', 'by a heartbeat'])(
+    'tells nothing after its right has ended while that is judged %s',
+    async (by) => {
+      const followers = activityFollowers({} as never);
+      const { lose, hold, release, confirm } = seat();
+      const following = { workspaceId: 'wsp_1', applicationId: null, userId: 'usr_1', confirm };
+      const stream = follow(new Response(followers.open(following)));
+      followers.publish([record('role.created')]);
+      expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'activity']);
+      hold();
+      if (by === 'by a record') {
+        // Judged as it was, while it is lost.
+        followers.publish([record('workspace.updated')]);
+        expect(await stream.told()).toEqual([]);
+        lose();
+        followers.publish(LOSS);
+        expect(await stream.told()).toEqual([]);
+        release();
+      } else {
+        lose();
+        followers.publish(LOSS);
+        const beat = followers.heartbeat();
+        expect(await stream.told()).toEqual([]);
+        release();
+        await beat;
+      }
+      expect(await stream.told()).toEqual(ENDED);
+    },
+  );
+});
