@@ -15,6 +15,7 @@ import { importModule } from './modules/import/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { liveModule } from './modules/live/module.ts';
 import type { Module, World } from './modules/module.ts';
+import { oauthModule } from './modules/oauth/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
@@ -91,6 +92,11 @@ export function wireModules(world: World, testTools: TestTools | null) {
     profileModule(world),
     imagesModule(world),
     devices,
+    oauthModule(world, {
+      verification: verification.service,
+      sessions: sessions.service,
+      personalKeys: devices.personalKeys,
+    }),
     applications,
     lifecycleModule(world, { challenges }),
     activity,

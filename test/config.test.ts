@@ -45,6 +45,8 @@ const DEFAULT_LIMITS = {
   imagesPerPerson: 30,
   exportsPerPerson: 10,
   slugsPerApplication: 10,
+  clientPerMinute: 600,
+  wrongClientsPerAddress: 30,
 };
 
 describe('the configuration', () => {

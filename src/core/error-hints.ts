@@ -9,6 +9,7 @@ export const HINTS = {
   file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
   too_many_uploads: 'Too many uploads at once; try again in a moment.',
   too_many_probes: 'Too many requests to other servers are under way for this workspace; try again in a moment.',
+  mail_tests_under_way: 'Mail tests are under way; try again when they have been answered.',
   too_many_streams: 'Too many open streams; try again later.',
   too_many_streams_in_session: 'This session has too many open streams.',
 
@@ -25,6 +26,8 @@ export const HINTS = {
   session_needed: 'An API key cannot do this; only the person themselves, signed in.',
   person_needed: 'This key belongs to no person; send a session or a personal key.',
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
+  client_not_authenticated: 'Send the clientId and its client secret, or an API key as "Authorization: Bearer …".',
+  token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
   catalogue_unknown: 'There are no texts of that service or language; /openapi.yaml lists both.',

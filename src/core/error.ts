@@ -25,6 +25,10 @@ export const ERROR_CATALOGUE = {
   invalid_client: { status: 400, message: 'There is no application with this client_id; check it.' },
   unauthorized_client: { status: 400, message: 'This application is no longer in service.' },
   invalid_grant: { status: 400, message: 'This device_code was not issued to this client; start again.' },
+  unsupported_token_type: {
+    status: 400,
+    message: 'A key of a backend is no token of a grant; revoke it in the console.',
+  },
   unsupported_grant_type: {
     status: 400,
     message: 'The grant_type must be urn:ietf:params:oauth:grant-type:device_code.',
@@ -95,6 +99,8 @@ export type AppErrorOptions = {
   readonly retryAfterSeconds?: number;
   /** Of `rate_limited`: how many the limit allows that was broken, where it is not announced already. */
   readonly limit?: number;
+  /** The credential asked for (RFC 9110 §11.6.1). Whoever is asked for one is answered 401, whatever the code. */
+  readonly challenge?: string;
   readonly cause?: unknown;
 } & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });
 
@@ -105,9 +111,10 @@ export class AppError extends Error {
   readonly fields: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
+  readonly challenge: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    const { hint, values, fields, retryAfterSeconds, limit, cause } = options;
+    const { hint, values, fields, retryAfterSeconds, limit, challenge, cause } = options;
     super(format(sentenceOf(hint ?? code), values ?? {}), { cause });
     this.name = 'AppError';
     this.code = code;
@@ -115,10 +122,11 @@ export class AppError extends Error {
     this.fields = fields;
     this.retryAfterSeconds = retryAfterSeconds;
     this.limit = limit;
+    this.challenge = challenge;
   }
 
   get status(): number {
-    return ERROR_CATALOGUE[this.code].status;
+    return this.challenge === undefined ? ERROR_CATALOGUE[this.code].status : 401;
   }
 }
 

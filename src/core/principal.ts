@@ -60,6 +60,16 @@ export interface SessionPrincipal {
   readonly workspaces: readonly WorkspaceSeat[];
 }
 
+/** An application itself, by its client secret: it asks about its own tokens and ends them, and manages nothing. */
+export interface ClientPrincipal {
+  readonly kind: 'client';
+  readonly applicationId: string;
+  readonly workspaceId: string;
+}
+
+/** Who may ask about tokens of others, as OAuth has it: an application by its secret, or a backend's key. */
+export type OAuthClient = ClientPrincipal | KeyPrincipal;
+
 /** A person, however they prove it. */
 export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
 
@@ -91,6 +101,11 @@ export function accessTo(principal: Principal, application: Reachable): Access |
   if (principal.applicationId !== null && principal.applicationId !== application.id) return null;
   if (principal.applicationIds !== null && !principal.applicationIds.includes(application.id)) return null;
   return principal.access;
+}
+
+/** Whether the tokens of an application are this client's own to ask about; to all others they are unknown. */
+export function asksAbout(client: OAuthClient, application: Reachable): boolean {
+  return client.kind === 'client' ? client.applicationId === application.id : accessTo(client, application) !== null;
 }
 
 /** What a person signed in to the console is in a workspace; null for keys and for those who are nobody there. */

@@ -3,7 +3,9 @@ import type { Actor } from '../core/actor.ts';
 import { AppError, type ErrorCode } from '../core/error.ts';
 import type { HintGiven } from '../core/error-hints.ts';
 import type {
+  ClientPrincipal,
   KeyPrincipal,
+  OAuthClient,
   PersonalKeyPrincipal,
   PersonPrincipal,
   Principal,
@@ -11,6 +13,7 @@ import type {
 } from '../core/principal.ts';
 import { startsLikeSecret } from '../core/secret.ts';
 import type { Reader } from '../db/database.ts';
+import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from './client-credentials.ts';
 import {
   KEY_DAY,
   KEY_MINUTE,
@@ -36,6 +39,8 @@ export interface Credentials {
   /** Null for what is no key, and never was one. */
   findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | DeadKey | null>;
   findSession(token: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
+  /** Null for an unknown client, a wrong secret, and an application that is out of service: nobody is told which. */
+  findClient(clientId: string, secret: string, reader: Reader): Promise<ClientPrincipal | null>;
 }
 
 export interface AuthenticatorDependencies {
@@ -54,12 +59,17 @@ export interface Look {
   readonly reader: Reader;
   /** Whether it uses up the call's limits; a further look in the same call does not. */
   readonly isCounted: boolean;
+  /** The body, where a client may show its secret in it. */
+  readonly sent?: unknown;
 }
 
-/** Judges the credential of a request by the rule; null where the rule asks for none. */
-export type Authenticator = (rule: AccessRule, look: Look) => Promise<Principal | null>;
+/** Whoever may call. */
+export type AnyPrincipal = Principal | ClientPrincipal;
 
-/** @returns a function that throws {AppError} unauthenticated, forbidden, rate_limited, or why a token is refused. */
+/** Judges the credential of a request by the rule; null where the rule asks for none. */
+export type Authenticator = (rule: AccessRule, look: Look) => Promise<AnyPrincipal | null>;
+
+/** @returns a function that throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, noteRefusal, cookie, baseUrl } = dependencies;
 
@@ -87,7 +97,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   function refuse(
     headers: Record<string, string>,
     state: LimitState,
-    { applicationId }: Principal,
+    { applicationId }: AnyPrincipal,
     limit: ReportedLimit,
   ): never {
     noteRefusal(applicationId, limit);
@@ -99,6 +109,10 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const found = await credentials.findKey(token, look.reader);
     if (!found) throw new AppError(refusal);
     if (found.kind === 'dead_key') throw deadKey(refusal, found);
+    return countedKey(found, look);
+  }
+
+  function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Look): Key {
     look.context.principalId = found.keyId;
     if (!look.isCounted) return found;
     const { headers } = look.context;
@@ -114,9 +128,43 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
 
   /** A backend's key; a person's own has nothing to verify. */
   async function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
-    const found = await anyKey(bearer, 'invalid_api_key', look);
-    if (found.kind === 'personal_key') throw new AppError('forbidden', { hint: 'personal_key_verifies_nobody' });
+    return ofBackend(await anyKey(bearer, 'invalid_api_key', look));
+  }
+
+  /**
+   * An OAuth client. Its failures are counted by address, and at the end of those nothing is right there any more, so that
+   * whoever guesses learns nothing by going on; what was looked up before is judged in one go, however many ask at once.
+   */
+  async function client(rule: 'client' | 'client_full', look: Look): Promise<OAuthClient> {
+    const { request, ip, headers } = look.context;
+    const shown = clientShown(request.headers.get('authorization'), look.sent);
+    const found = await findClient(shown, look.reader);
+    const [limit, address, allowed] = [LIMITS.wrongClientsPerAddress, addressBlock(ip), limits.wrongClientsPerAddress];
+    if (found === null || found.kind === 'dead_key') {
+      applyLimit(headers, limiter.consume(limit, address, allowed));
+      const why = found === null ? ({ hint: 'client_not_authenticated' } as const) : reasonOf(found);
+      throw new AppError('invalid_client', { ...why, challenge: challengeOf(shown) });
+    }
+    const failures = limiter.peek(limit, address, allowed);
+    if (look.isCounted && !failures.isAllowed) applyLimit(headers, failures);
+    if (shown !== null) refuseSecondWay(shown, look.sent);
+    if (found.kind !== 'client') {
+      const key = ofBackend(countedKey(found, look));
+      if (rule === 'client_full' && key.access !== 'full') throw new AppError('admin_scope_required');
+      return key;
+    }
+    look.context.principalId = found.applicationId;
+    if (!look.isCounted) return found;
+    const state = limiter.consume(LIMITS.clientPerMinute, found.applicationId, limits.clientPerMinute);
+    if (!state.isAllowed) return refuse(headers, state, found, 'clientPerMinute');
+    announceLimit(headers, state);
     return found;
+  }
+
+  async function findClient(shown: ClientShown | null, reader: Reader) {
+    if (shown === null) return null;
+    if (shown.way === 'key') return credentials.findKey(shown.key, reader);
+    return credentials.findClient(shown.clientId, shown.secret, reader);
   }
 
   /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
@@ -155,7 +203,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     }
   }
 
-  return (rule, look): Promise<Principal | null> => {
+  return (rule, look): Promise<AnyPrincipal | null> => {
     const bearer = bearerToken(look.context.request);
     switch (rule) {
       case 'none':
@@ -168,6 +216,9 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
         return person(bearer, look);
       case 'key':
         return backendKey(bearer ?? '', look);
+      case 'client':
+      case 'client_full':
+        return client(rule, look);
       case 'read':
       case 'full':
         return management(bearer, look);
@@ -175,8 +226,17 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   };
 }
 
-function deadKey(refusal: ErrorCode, { kind: _, ...why }: DeadKey): AppError {
-  return new AppError(refusal, why);
+function deadKey(refusal: ErrorCode, found: DeadKey): AppError {
+  return new AppError(refusal, reasonOf(found));
+}
+
+function reasonOf({ kind: _, ...why }: DeadKey): HintGiven {
+  return why;
+}
+
+function ofBackend(key: KeyPrincipal | PersonalKeyPrincipal): KeyPrincipal {
+  if (key.kind === 'personal_key') throw new AppError('forbidden', { hint: 'personal_key_verifies_nobody' });
+  return key;
 }
 
 const NOBODY = Promise.resolve(null);
@@ -193,7 +253,9 @@ function bearerToken(request: Request): string | null {
 }
 
 /** The actor that a principal's writes are recorded under. */
-export function actorOf(principal: Principal | null, context: RequestContext): Actor {
+export function actorOf(caller: AnyPrincipal | null, context: RequestContext): Actor {
+  // An application is nobody who does things; what it has done to a token is its holder's doing.
+  const principal = caller?.kind === 'client' ? null : caller;
   return {
     type: principal === null ? 'anonymous' : principal.kind === 'key' ? 'key' : 'user',
     userId: principal?.userId ?? null,

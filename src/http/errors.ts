@@ -27,7 +27,7 @@ export function errorMapper({ log, renderPage }: { log: Logger; renderPage: Page
     if (retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(retryAfterSeconds);
     if (limit !== undefined && retryAfterSeconds !== undefined)
       announceLimit(context.headers, { isAllowed: false, limit, remaining: 0, resetSeconds: retryAfterSeconds });
-    if (error.status === 401 && style !== 'page') context.headers['WWW-Authenticate'] = 'Bearer';
+    if (error.status === 401 && style !== 'page') context.headers['WWW-Authenticate'] = error.challenge ?? 'Bearer';
     if (style !== 'page')
       return Response.json(bodies[style](error, context.requestId), { status: error.status, headers: context.headers });
     return new Response(renderPage(error, context), { status: error.status, headers: pageHeaders(context) });

@@ -45,6 +45,23 @@ const COUNTED = {
     name: 'failures',
     windowMs: MINUTE,
   },
+  clientPerMinute: {
+    env: 'GATEHOUSE_LIMIT_CLIENT_PER_MINUTE',
+    default: 600,
+    counts: 'calls with a client secret per application',
+    name: 'client',
+    windowMs: MINUTE,
+    isBrief: true,
+  },
+  wrongClientsPerAddress: {
+    env: 'GATEHOUSE_LIMIT_WRONG_CLIENTS_PER_MINUTE',
+    default: 30,
+    max: 10_000,
+    counts: 'wrong credentials of OAuth clients per client address',
+    name: 'wrong-client',
+    windowMs: MINUTE,
+    then: 'then right ones are refused there as well',
+  },
   codesPerAddress: {
     env: 'GATEHOUSE_LIMIT_CODES_PER_ADDRESS',
     default: 20,
@@ -261,6 +278,7 @@ export const REPORTED_LIMITS = [
   'keyPerMinute',
   'keyPerDay',
   'sessionPerMinute',
+  'clientPerMinute',
   'codesPerEmail',
   'actionCodesPerEmail',
   'accountCodesPerPerson',
@@ -316,6 +334,10 @@ const CLASSES = {
   key_slug: {
     lead: 'per API key, by the minute and by the UTC day, as set on the key',
     others: [...SESSION, 'slugsPerApplication'],
+  },
+  client: {
+    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    others: ['clientPerMinute', 'wrongClientsPerAddress'],
   },
   session: { others: SESSION },
   code_send: { address: 'codesPerAddress', others: ['codesPerEmail', 'codeCooldownSeconds', ...WRONG_CODES] },

@@ -4,7 +4,7 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from '../core/error.ts';
-import type { KeyPrincipal, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
+import type { KeyPrincipal, OAuthClient, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
 import type { Author } from '../db/database.ts';
 import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
@@ -18,9 +18,15 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * The credential an operation needs. `read` and `full` are management: an API key or a console member with that access.
  * `key` takes an API key and nothing else, but no personal one. `session` is a person signed in to any application, and
  * never a key; `person` takes their personal key as well. `token` is a session as the verification endpoint judges it: a
- * bearer token only, refused in the contract's own words.
+ * bearer token only, refused in the contract's own words. `client` is an OAuth client, by its id and secret or by an API key;
+ * with `client_full` the key has to be a Full one.
  */
-export type AccessRule = 'none' | 'session' | 'person' | 'token' | 'key' | 'read' | 'full';
+export type AccessRule = 'none' | 'session' | 'person' | 'token' | 'key' | 'client' | 'client_full' | 'read' | 'full';
+
+/** Whether an OAuth client is asked for, which can show its secret in the body. */
+export function isOfClients(access: AccessRule): boolean {
+  return access === 'client' || access === 'client_full';
+}
 
 /** What an operation acts on: it is resolved, and hidden from those it does not belong to, before the body is read. */
 export type Scope = 'instance' | 'workspace' | 'application';
@@ -31,6 +37,8 @@ type PrincipalOf<Rule extends AccessRule> = {
   person: PersonPrincipal;
   token: SessionPrincipal;
   key: KeyPrincipal;
+  client: OAuthClient;
+  client_full: OAuthClient;
   read: Principal;
   full: Principal;
 }[Rule];

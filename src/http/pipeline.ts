@@ -7,13 +7,21 @@ import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/princ
 import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
 import type { AccessLog } from './access-log.ts';
-import { actorOf, type Authenticator, type Look } from './authenticate.ts';
+import { actorOf, type AnyPrincipal, type Authenticator, type Look } from './authenticate.ts';
 import { parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings, type NoteRefusal } from './limits.ts';
-import { type Call, isList, type Operation, parametersOfList, type Scope, WORKSPACE_PARAMETER } from './operation.ts';
+import {
+  type Call,
+  isList,
+  isOfClients,
+  type Operation,
+  parametersOfList,
+  type Scope,
+  WORKSPACE_PARAMETER,
+} from './operation.ts';
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
@@ -32,9 +40,17 @@ export interface PipelineDependencies {
   readonly accessLog: AccessLog;
 }
 
+/** A body that was read before it was known who calls. */
+interface Ahead {
+  readonly sent?: unknown;
+  readonly ahead?: Promise<unknown>;
+}
+
+const NOTHING: Ahead = {};
+
 /** Who calls, and what on. */
 interface Admission {
-  readonly principal: Principal | null;
+  readonly principal: AnyPrincipal | null;
   readonly application: Application | null;
   readonly workspaceId: string | null;
 }
@@ -89,16 +105,24 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, limiter.consume(LIMITS[addressLimit], addressBlock(context.ip), allowed));
   }
 
-  function limitPerson(context: RequestContext, principal: Principal | null): void {
-    if (!personLimit || !principal) return;
+  function limitPerson(context: RequestContext, principal: AnyPrincipal | null): void {
+    if (!personLimit || !principal || principal.kind === 'client') return;
     const state = limiter.consume(LIMITS[personLimit], principal.userId, limits[personLimit]);
     if (!state.isAllowed) noteRefusal(principal.applicationId, personLimit);
     applyLimit(context.headers, state);
   }
 
-  async function readBody(request: Request, validate: (value: unknown) => unknown): Promise<unknown> {
-    const body = await readBodyOf(request, operation.isFormAccepted ?? false);
+  const read = (request: Request) => readBodyOf(request, operation.isFormAccepted ?? false);
+
+  async function validBody(sent: Promise<unknown>, validate: (value: unknown) => unknown): Promise<unknown> {
+    const body = await sent;
     return validate(body === undefined && operation.isBodyOptional ? {} : body);
+  }
+
+  /** Where the credential may stand in the body: what else is wrong with that is said to whoever has shown one. */
+  async function sentBy(request: Request): Promise<Ahead> {
+    const ahead = read(request);
+    return { ahead, sent: await ahead.catch(() => undefined) };
   }
 
   /** A list would take a misspelt filter for none, and show everything: what it does not know is refused. */
@@ -116,27 +140,28 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     if (look.isCounted) limitAddress(context);
     const application =
       operation.scope === 'application' && principal
-        ? await resolveApplication(reader, principal, params['id'] ?? '')
+        ? await resolveApplication(reader, managing(principal), params['id'] ?? '')
         : null;
     const workspaceId =
       operation.scope === 'workspace' && principal
-        ? resolveWorkspace(principal, askedWorkspace(context.request))
+        ? resolveWorkspace(managing(principal), askedWorkspace(context.request))
         : null;
     return { principal, application, workspaceId };
   }
 
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
     const { request } = context;
-    const first = await admit({ context, reader, isCounted: true }, params);
+    const { sent, ahead } = isOfClients(access) ? await sentBy(request) : NOTHING;
+    const first = await admit({ context, reader, isCounted: true, sent }, params);
     const query = validate(request);
-    const upload = uploadRule && uploads.open(request, uploadRule, first.principal?.userId ?? context.ip);
+    const upload = uploadRule && uploads.open(request, uploadRule, uploaderOf(first.principal) ?? context.ip);
     try {
       limitPerson(context, first.principal);
-      const body = validateBody && (await readBody(request, validateBody));
+      const body = validateBody && (await validBody(ahead ?? read(request), validateBody));
       const file = upload && (await upload.read());
       // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
       // change, which waits for its turn.
-      const again = (look: Reader) => admit({ context, reader: look, isCounted: false }, params);
+      const again = (look: Reader) => admit({ context, reader: look, isCounted: false, sent }, params);
       const isStale = performance.now() - context.startedAt > SLOW_BODY_MS;
       const isJudgedAgain = hasInput && access !== 'none' && isStale;
       const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
@@ -173,6 +198,16 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     accessLog(context, operation.path, response.status);
     return response;
   };
+}
+
+/** An application cannot act on anything by its secret, whatever an operation says. @throws {AppError} forbidden */
+function managing(principal: AnyPrincipal): Principal {
+  if (principal.kind === 'client') throw new AppError('forbidden');
+  return principal;
+}
+
+function uploaderOf(principal: AnyPrincipal | null): string | null {
+  return principal === null || principal.kind === 'client' ? null : principal.userId;
 }
 
 function askedWorkspace(request: Request): string | null {

@@ -36,6 +36,9 @@ export interface SubjectRow extends HeldSlugs {
   readonly bannerUpdatedAt: number | null;
   readonly applicationId: string;
   readonly applicationSlug: string;
+  readonly clientId: string;
+  /** When the session or the key was made. */
+  readonly issuedAt: number;
   /** Null for the console. */
   readonly workspaceId: string | null;
 }
@@ -70,6 +73,8 @@ interface KeyState {
 
 /** What judging a key takes, and the identity behind it. */
 export interface KeySubject extends SubjectRow, KeyState {
+  /** `device` for a personal key. */
+  readonly source: string;
   readonly membershipStatus: MembershipStatus;
   readonly userDeletedAt: number | null;
   readonly userId: string;
@@ -105,7 +110,7 @@ const SUBJECT = `
   u.given_name AS givenName, u.family_name AS familyName, u.locale, u.timezone, u.region,
   u.provider_avatar_url AS providerAvatarUrl, u.avatar_sizes AS avatarSizes, u.avatar_updated_at AS avatarUpdatedAt,
   u.banner_sizes AS bannerSizes, u.banner_updated_at AS bannerUpdatedAt,
-  a.id AS applicationId, a.slug AS applicationSlug, a.workspace_id AS workspaceId, ${SLUGS}`;
+  a.id AS applicationId, a.slug AS applicationSlug, a.client_id AS clientId, a.workspace_id AS workspaceId, ${SLUGS}`;
 
 const MEMBER = `
   JOIN users u ON u.id = m.user_id
@@ -113,6 +118,7 @@ const MEMBER = `
 
 const SESSION = `
   SELECT s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
+    s.created_at AS issuedAt,
     s.expiry_reported_at AS expiryReportedAt,
     s.epoch <> a.session_epoch + m.session_epoch AS isOutdated, ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
@@ -141,7 +147,7 @@ const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS rev
 
 /** By the hash of the token. */
 export const findKeySubject = rawByHash<KeySubject>(
-  `SELECT ${KEY_STATE}, k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS isOutdated, ${SUBJECT}
+  `SELECT ${KEY_STATE}, k.source, k.created_at AS issuedAt, k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS isOutdated, ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
    WHERE k.token_hash = +?`,
 );

@@ -147,7 +147,22 @@ async function playScene() {
   await manage('POST', `${path}/api-keys/${key.id}/rotate-with-grace`);
   await given.workspaceKey(instance);
   await manage('POST', `${path}/rotate-secret`);
-  await manage('POST', `${path}/rotate-secret`);
+  const { clientSecret } = await manage('POST', `${path}/rotate-secret`);
+  // An OAuth client shows its secret in every way, and what it asks about; once with what cannot be answered.
+  const basic = { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` };
+  for (const [token, status] of [
+    [ada.token, 200],
+    [clientSecret, 200],
+    [undefined, 400],
+  ] as const) {
+    const shown = { token, client_id: clientId, client_secret: clientSecret };
+    const inBody = await instance.call('POST', '/api/v1/introspect', { body: shown });
+    const inHeader = await instance.call('POST', '/api/v1/introspect', { body: { token }, headers: basic });
+    const twice = await instance.call('POST', '/api/v1/revoke', { body: shown, headers: basic });
+    expect([inBody.status, inHeader.status, twice.status]).toEqual([status, status, 400]);
+  }
+  const misplaced = { token: clientSecret, client_id: clientSecret, client_secret: ada.token };
+  expect((await instance.call('POST', '/api/v1/revoke', { body: misplaced })).status).toBe(401);
   const webhook = await manage('POST', `${path}/webhooks`, { url: `${provider.issuer}/hook`, events: ['*'] });
   await manage('POST', `${path}/webhooks/${webhook.id}/rotate-secret`);
   await manage('POST', `${path}/webhooks/${webhook.id}/test`);

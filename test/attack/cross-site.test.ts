@@ -1,6 +1,6 @@
 /** Requests that another site makes a signed-in person's browser send: the cookie comes along, and must not be enough. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Operation } from '@/http/operation.ts';
+import { isOfClients, type Operation } from '@/http/operation.ts';
 import { dumpTables } from '../support/stored.ts';
 import { addressOf, createAttackWorld, send } from './world.ts';
 
@@ -97,7 +97,7 @@ describe('a look by cookie', () => {
   });
 });
 
-test.each(named(operations.filter(({ access }) => access === 'token' || access === 'key')))(
+test.each(named(operations.filter(({ access }) => access === 'token' || access === 'key' || isOfClients(access))))(
   '%s: a cookie is no credential there, wherever it comes from',
   async (_, operation) => {
     const headers = { cookie, origin: OWN, 'sec-fetch-site': 'same-origin' };

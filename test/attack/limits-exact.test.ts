@@ -24,6 +24,8 @@ interface Scene {
   readonly applicationId: string;
   /** Of a member. */
   readonly session: string;
+  /** Of the application. */
+  readonly secret: string;
 }
 
 type Attempt = (instance: Instance, scene: Scene, index: number) => Promise<Answer>;
@@ -41,12 +43,19 @@ const asPerson =
   (instance, { session }) =>
     instance.call(method, path, { token: session });
 
+const introspect = (instance: Instance, clientId: string, secret: string) =>
+  instance.call('POST', '/api/v1/introspect', {
+    body: { token: 'est_nonsense', client_id: clientId, client_secret: secret },
+  });
+
 const UNKNOWN_CODE = 'BBBB-BBBB';
 
 /** One use of each limit that is counted; of the others, `RECORDED_ELSEWHERE` says which test holds them to their number. */
 const USES: Partial<Record<LimitName, Attempt>> = {
   sessionPerMinute: asPerson('POST', '/api/v1/session'),
   failuresPerAddressPerMinute: (instance) => instance.call('POST', '/api/v1/session', { token: 'est_nonsense' }),
+  clientPerMinute: (instance, { clientId, secret }) => introspect(instance, clientId, secret),
+  wrongClientsPerAddress: (instance, { clientId }) => introspect(instance, clientId, 'ecs_nonsense'),
   codesPerAddress: post('/api/v1/auth/otp/send', ({ clientId }, index) => ({
     email: `guest${index}@example.com`,
     clientId,
@@ -89,7 +98,10 @@ async function setScene(environment: Record<string, string>): Promise<{ instance
   // A window of its own for what the scene itself uses up, and not at its very edge.
   const { token } = await instance.signIn(clientId, 'ada@example.com');
   instance.clock.advance(DAY + SECOND);
-  return { instance, scene: { applicationId: id, clientId, session: token } };
+  const { json } = await instance.call('POST', `/api/applications/${id}/rotate-secret`, {
+    token: instance.workspaceKey,
+  });
+  return { instance, scene: { applicationId: id, clientId, session: token, secret: json.data.clientSecret } };
 }
 
 /** How many of so many at once are not told to wait. */

@@ -70,6 +70,8 @@ for (const { path } of sources) if (/^(?:pages|console)\/.*entry\.tsx?$/.test(pa
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
+  // Customers run it: it knows the product by the types of its API alone.
+  client: [],
   db: ['core'],
   store: ['core', 'db'],
   events: ['core', 'db', 'store'],
@@ -86,6 +88,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Where the drawn line is crossed, and why that is right. */
 const IMPORT_EXCEPTIONS: Record<string, string> = {
+  'client/package.ts → ../package.json': 'at build time alone: the version of the package is the product’s',
   'db/migrate.ts → ../migrations/*': 'the migrations are embedded into the binary from here',
 };
 
@@ -236,9 +239,9 @@ describe('imports', () => {
   });
 });
 
-/** Where the world is wrapped; the pages' scripts run in a browser and have a world of their own. */
+/** Where the world is wrapped; the pages' scripts run in a browser, and the client at customers', in a world of their own. */
 const isFree = (path: string) =>
-  path === 'main.ts' || path.startsWith('cli/') || (/^(?:pages|console)\//.test(path) && inBrowser.has(path));
+  path === 'main.ts' || /^(?:cli|client)\//.test(path) || (/^(?:pages|console)\//.test(path) && inBrowser.has(path));
 
 const WORLD: [name: string, pattern: RegExp, allowed: Record<string, string>][] = [
   ['the environment', /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/, {}],

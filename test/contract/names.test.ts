@@ -30,7 +30,7 @@ function assertions(text: string): string[] {
   return text.split('\n').filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line) && /[\w)\]]!(?:[^=\w'"`<’]|$)/.test(line));
 }
 
-/** The console is a program of its own, which knows the product by its public API alone: it has names of its own. */
+/** The console and the client are programs of their own, which know the product by its public API alone: each has its names. */
 function repeatedIn(isOfProgram: (path: string) => boolean): [name: string, paths: string[]][] {
   const files = new Map<string, string[]>();
   for (const { path, text } of sources)
@@ -49,8 +49,9 @@ describe('names', () => {
 
   test('that are exported mean one thing: no two files declare the same one', () => {
     const repeated = [
-      repeatedIn((path) => !path.startsWith('console/')),
+      repeatedIn((path) => !/^(?:console|client)\//.test(path)),
       repeatedIn((path) => path.startsWith('console/')),
+      repeatedIn((path) => path.startsWith('client/')),
     ].flat();
     expect(repeated.filter(([name]) => !(name in SAME_THING))).toEqual([]);
     expect(repeated.map(([name]) => name).sort()).toEqual(Object.keys(SAME_THING).sort());

@@ -1,9 +1,10 @@
 /** The OpenAPI description against the operations that are served: what is described is what there is. */
 import { describe, expect, test } from 'bun:test';
 import { type TSchema, Type } from '@sinclair/typebox';
-import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import type { ErrorCode } from '@/core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, TEST_EVENT_TYPE } from '@/core/event.ts';
-import type { Operation } from '@/http/operation.ts';
+import { isOfClients, type Operation } from '@/http/operation.ts';
+import { statusIn } from '@/modules/description/failures.ts';
 import { createInstance } from '../support/instance.ts';
 
 const instance = await createInstance();
@@ -117,6 +118,7 @@ describe('/openapi.yaml', async () => {
     expect(document.security).toBeDefined();
     expect(schemes.length > 0).toBe(operation.access !== 'none');
     if (operation.access === 'key') expect(schemes).toEqual(['apiKey']);
+    if (isOfClients(operation.access)) expect(schemes).toEqual(['clientSecret', 'apiKey']);
     if (operation.access === 'token') expect(schemes).toEqual(['sessionToken']);
     if (operation.access === 'session') expect(schemes).toEqual(['sessionToken', 'sessionCookie']);
   });
@@ -166,7 +168,7 @@ describe('/openapi.yaml', async () => {
       expect(Object.values(properties).map((property) => property.enum)).toEqual([codes]);
       const name = shape.$ref.split('/').at(-1)!;
       expect(isFlat ? ['SessionError', 'VerifyError', 'VerifyRefusal', 'OAuthError'] : ['ApiError']).toContain(name);
-      for (const code of codes) expect(ERROR_CATALOGUE[code as ErrorCode].status).toBe(Number(status) as never);
+      for (const code of codes) expect(statusIn(operation, code as ErrorCode)).toBe(Number(status));
     }
   });
 
@@ -199,10 +201,11 @@ describe('/openapi.yaml', async () => {
     expect(names.filter(([, kind, name]) => !components[kind!]?.[name!]).map(([reference]) => reference)).toEqual([]);
   });
 
-  test('tells its three credentials apart, for programs that read no prose', () => {
+  test('tells its credentials apart, for programs that read no prose', () => {
     const { apiKey, sessionToken, sessionCookie } = document.components.securitySchemes;
     expect([apiKey, sessionToken]).toMatchObject([{ bearerFormat: 'eak_…' }, { bearerFormat: 'est_…' }]);
     expect(sessionCookie).toMatchObject({ type: 'apiKey', in: 'cookie', name: 'gatehouse' });
+    expect(document.components.securitySchemes['clientSecret']).toMatchObject({ type: 'http', scheme: 'basic' });
   });
 
   test('has no pattern beside an enumeration, which generators of clients stumble over', () => {

@@ -5,10 +5,10 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE } from '@/core/clock.ts';
-import { ERROR_CATALOGUE, type ErrorCode } from '@/core/error.ts';
+import type { ErrorCode } from '@/core/error.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
-import { errorCodesOf } from '@/modules/description/failures.ts';
+import { errorCodesOf, statusIn } from '@/modules/description/failures.ts';
 import { isList, type Operation, parametersOfList } from '@/http/operation.ts';
 import { findApplication } from '@/store/applications.ts';
 import * as given from '../support/given.ts';
@@ -143,6 +143,8 @@ const codeOf = ({ json }: Answer): string => json?.errorMessage ?? json?.error;
 
 const UNAUTHENTICATED: Partial<Record<Operation['access'], ErrorCode>> = {
   key: 'invalid_api_key',
+  client: 'invalid_client',
+  client_full: 'invalid_client',
   token: 'invalid_token',
 };
 
@@ -192,7 +194,9 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
   if (DEAD_KEYS.includes(caller)) return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
-  if (access === 'key') return isKey ? null : unauthenticated;
+  if (access === 'key' || access === 'client') return isKey ? null : unauthenticated;
+  if (access === 'client_full')
+    return !isKey ? unauthenticated : caller.startsWith('a read key') ? 'admin_scope_required' : null;
   if ((access === 'session' || access === 'person') && isKey) return 'forbidden';
   if (!isManagement && isKey) return unauthenticated;
   if (caller === 'a blocked session') return 'membership_blocked';
@@ -222,7 +226,7 @@ describe('a caller who may not call', () => {
     async (_, caller, code, operation) => {
       const before = dumpTables(world.instance);
       const answer = await call(world, operation, caller);
-      expect([answer.status, codeOf(answer)]).toEqual([ERROR_CATALOGUE[code].status, code]);
+      expect([answer.status, codeOf(answer)]).toEqual([statusIn(operation, code), code]);
       expect(answer.json).not.toHaveProperty('data');
       expect(answer.json).not.toHaveProperty('fields');
       const token = world.callers[caller];

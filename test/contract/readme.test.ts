@@ -42,7 +42,11 @@ describe('the README’s shape of an error', () => {
     ['`/api/v1/session`', 401, () => call('/api/v1/session', {})],
     ['`/api/v1/verify`, of the token', 200, () => verify({ token: 'est_none' }, instance.workspaceKey)],
     ['`/api/v1/verify`, of the call', 401, () => verify({ token: 'est_none' }, 'eak_none')],
-    ['`/api/v1/device/*`', 400, () => call('/api/v1/device/token', { client_id: 'none', device_code: 'none' })],
+    [
+      '`/api/v1/device/*`, `introspect`, `revoke`',
+      400,
+      () => call('/api/v1/device/token', { client_id: 'none', device_code: 'none' }),
+    ],
   ];
 
   test('is said of these families and no other', () => {

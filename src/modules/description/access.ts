@@ -10,6 +10,8 @@ export const ACCESS_SENTENCES: Record<AccessRule, string> = {
   person: 'Needs a session or a personal key.',
   token: 'Needs the session token.',
   key: 'Needs an API key.',
+  client: 'Needs the client secret of an application, in the header or in the body, or an API key.',
+  client_full: 'Needs the client secret of an application, in the header or in the body, or a Full API key.',
   read: 'Read.',
   full: 'Admin.',
 };
@@ -25,12 +27,17 @@ type Requirement = Record<string, string[]>[];
 /** What most operations take, said once for all; others say their own. */
 export const USUAL_SECURITY: Requirement = [{ apiKey: [] }, { sessionToken: [] }, { sessionCookie: [] }];
 
+/** The secret in the body is no scheme of the description; it is among the parameters there. */
+const OF_CLIENTS: Requirement = [{ clientSecret: [] }, { apiKey: [] }];
+
 export const SECURITY: Record<AccessRule, Requirement> = {
   none: [],
   session: [{ sessionToken: [] }, { sessionCookie: [] }],
   person: [{ sessionToken: [] }, { sessionCookie: [] }, { apiKey: [] }],
   token: [{ sessionToken: [] }],
   key: [{ apiKey: [] }],
+  client: OF_CLIENTS,
+  client_full: OF_CLIENTS,
   read: USUAL_SECURITY,
   full: USUAL_SECURITY,
 };
@@ -48,6 +55,11 @@ export function securitySchemes(baseUrl: string): Record<string, object> {
       scheme: 'bearer',
       bearerFormat: `${SECRET_PREFIXES.session}_…`,
       description: `The session token of a person, \`${SECRET_PREFIXES.session}_…\`; where keys are taken, that of a console member.`,
+    },
+    clientSecret: {
+      type: 'http',
+      scheme: 'basic',
+      description: `The \`clientId\` of an application and its client secret, \`${SECRET_PREFIXES.clientSecret}_…\` (RFC 6749 §2.3.1).`,
     },
     sessionCookie: {
       type: 'apiKey',

@@ -27,6 +27,8 @@ const OF_CONTEXT: Readonly<Record<string, Value>> = {
   'LegalEntityPatch.id': `ent_${ID}`,
   'IdentityPatch.locale': 'de-AT',
   'getAuthorizationServerMetadata.issuer': ADDRESS,
+  'ActiveToken.name': 'Ada Lovelace',
+  'ActiveToken.username': 'ada',
 };
 
 const OF_PROPERTY: Readonly<Record<string, Value>> = {
@@ -83,6 +85,8 @@ const OF_PROPERTY: Readonly<Record<string, Value>> = {
   input: 'Ada',
   ip: '192.0.2.7',
   ipCountry: 'AT',
+  introspection_endpoint: `${ADDRESS}/api/v1/introspect`,
+  introspection_endpoint_auth_methods_supported: 'client_secret_basic',
   issuer: 'https://accounts.example.org',
   kept: 'audit records',
   label: 'Home',
@@ -120,6 +124,8 @@ const OF_PROPERTY: Readonly<Record<string, Value>> = {
   response_types_supported: 'code',
   responseExcerpt: 'ok',
   returnTo: `${ADDRESS}/signed-in`,
+  revocation_endpoint: `${ADDRESS}/api/v1/revoke`,
+  revocation_endpoint_auth_methods_supported: 'client_secret_basic',
   revoked: 2,
   role: 'admin',
   roles: 'editor',

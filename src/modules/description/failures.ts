@@ -3,7 +3,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
 import { only } from '../../core/required.ts';
 import { type Style, verifyCodeField } from '../../http/errors.ts';
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
-import { isList, type Operation } from '../../http/operation.ts';
+import { isList, isOfClients, type Operation } from '../../http/operation.ts';
 import { type Components, pascalCase, type Reference } from './components.ts';
 import { headersOfFailure } from './headers.ts';
 
@@ -13,10 +13,11 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   const codes: ErrorCode[] = [...errors];
   if (access === 'token') codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
   else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
+  else if (isOfClients(access)) codes.push('invalid_client', 'forbidden');
   else if (access !== 'none') codes.push('unauthenticated');
   if (access === 'session' || access === 'person') codes.push('forbidden', 'membership_blocked');
   if (access === 'read' || access === 'full') codes.push('forbidden', 'membership_blocked');
-  if (access === 'full') codes.push('admin_scope_required');
+  if (access === 'full' || access === 'client_full') codes.push('admin_scope_required');
   if (scope !== 'instance') codes.push('not_found');
   if (body || query || upload || isList(operation)) codes.push('invalid_request');
   if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
@@ -26,6 +27,11 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (codes.every((code) => ERROR_CATALOGUE[code].status >= 500)) codes.push('invalid_request');
   if (style !== 'page') codes.push('internal');
   return [...new Set(codes)];
+}
+
+/** A client that is to prove itself and does not is asked for its credential; elsewhere `invalid_client` names nobody. */
+export function statusIn({ access }: Pick<Operation, 'access'>, code: ErrorCode): number {
+  return code === 'invalid_client' && isOfClients(access) ? 401 : ERROR_CATALOGUE[code].status;
 }
 
 /** What the answers to the most usual sets of codes are called; others after their codes. */
@@ -47,7 +53,7 @@ export function failuresOf(
 ): Record<string, Reference> {
   const { style = 'envelope', limit } = operation;
   const family = style === 'flat' ? 'envelope' : style;
-  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => ERROR_CATALOGUE[code].status);
+  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => statusIn(operation, code));
   return Object.fromEntries(
     [...byStatus].map(([status, unsorted]) => {
       const codes = unsorted.toSorted();
@@ -59,7 +65,7 @@ export function failuresOf(
       ].join(' ');
       const response = {
         description,
-        ...headersOfFailure(status, family === 'page', components),
+        ...headersOfFailure(status, operation, components),
         content: contentOf(family, codes, components),
       };
       return [

@@ -1,5 +1,5 @@
 /** Headers of answers, in the description. */
-import type { Operation } from '../../http/operation.ts';
+import { isOfClients, type Operation } from '../../http/operation.ts';
 import type { Components } from './components.ts';
 
 const integer = (description: string, example: number) => ({
@@ -15,6 +15,10 @@ const HEADERS = {
   'RateLimit-Remaining': integer('Calls left in this window.', 59),
   'RateLimit-Reset': integer('Seconds until the window ends.', 43),
   'WWW-Authenticate': { description: 'Which credential is asked for.', schema: { type: 'string', const: 'Bearer' } },
+  ClientChallenge: {
+    description: 'Which credential is asked for: `Bearer` where an API key was sent.',
+    schema: { type: 'string', examples: ['Basic realm="gatehouse"'] },
+  },
 } as const;
 
 type HeaderName = keyof typeof HEADERS;
@@ -35,8 +39,14 @@ export function headersOfNotModified(components: Components): Headers {
 }
 
 /** What asks for a credential or for patience says more of it; a page for people asks for no credential. */
-export function headersOfFailure(status: number, isPage: boolean, components: Components): Headers {
-  if (status === 401 && !isPage) return named(['WWW-Authenticate'], components);
+export function headersOfFailure(
+  status: number,
+  { style, access }: Pick<Operation, 'style' | 'access'>,
+  components: Components,
+): Headers {
+  if (status === 401 && isOfClients(access))
+    return { headers: { 'WWW-Authenticate': components.share('headers', 'ClientChallenge', HEADERS.ClientChallenge) } };
+  if (status === 401 && style !== 'page') return named(['WWW-Authenticate'], components);
   if (status === 429) return named(['Retry-After', ...RATE_LIMIT], components);
   return named(status === 503 ? ['Retry-After'] : [], components);
 }

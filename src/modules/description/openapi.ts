@@ -16,6 +16,7 @@ const TAGS: Record<string, string> = {
   'Sign-in': 'How people come in.',
   Verification: 'How a backend learns who is calling.',
   Account: 'What people see and change about themselves.',
+  OAuth: 'What OAuth clients and libraries look for: metadata, introspection and revocation (RFC 8414, 7662, 7009).',
   'Device grant': 'How command-line tools and other devices sign in (RFC 8628).',
   Applications: 'The tenants of the service.',
   Lifecycle: 'Archiving, deleting and hiding an application, each behind a code sent by mail.',

@@ -1,8 +1,21 @@
 /** The role manifest: which principal each operation needs and how it is limited, for agents and their tool server. */
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
-import type { Operation } from '../../http/operation.ts';
+import type { AccessRule, Operation } from '../../http/operation.ts';
 import { pathTemplate } from './mounted.ts';
 import { API_VERSION, documented } from './openapi.ts';
+
+/** What an agent has to have: a session, or a key with that access; a client secret is one way more where a key will do. */
+const CREDENTIAL_OF: Record<AccessRule, 'none' | 'session' | 'read' | 'full'> = {
+  none: 'none',
+  session: 'session',
+  person: 'session',
+  token: 'session',
+  key: 'read',
+  client: 'read',
+  client_full: 'full',
+  read: 'read',
+  full: 'full',
+};
 
 export function roleManifest(operations: readonly Operation[], limits: LimitSettings) {
   const described = documented(operations);
@@ -16,7 +29,7 @@ export function roleManifest(operations: readonly Operation[], limits: LimitSett
         operationId: id,
         method,
         path: pathTemplate(operation),
-        access: access === 'token' || access === 'person' ? 'session' : access === 'key' ? 'read' : access,
+        access: CREDENTIAL_OF[access],
         ...(consoleRole && { consoleRole }),
         limit,
       };

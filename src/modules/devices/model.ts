@@ -19,7 +19,7 @@ import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** What an OAuth client sends: parameters that are not known are ignored (RFC 6749 §3.1). */
-const OAuthParameters = <Properties extends TProperties>(properties: Properties) =>
+export const OAuthParameters = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { remedy: 'Give a JSON object, or a form.' });
 
 const ClientId = () =>
@@ -72,15 +72,6 @@ export const DeviceToken = Type.Object({
   scope: Type.Optional(Type.Null({ description: 'Left out of the answer to a form.' })),
 });
 export type DeviceToken = Static<typeof DeviceToken>;
-
-export const AuthorizationServerMetadata = Type.Object({
-  issuer: Type.String({ format: 'uri' }),
-  token_endpoint: Type.String({ format: 'uri' }),
-  device_authorization_endpoint: Type.String({ format: 'uri' }),
-  grant_types_supported: Type.Array(Type.String()),
-  response_types_supported: Type.Array(Type.String()),
-  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
-});
 
 const UserCode = () =>
   Type.String({

@@ -13,7 +13,7 @@ export interface DevicesModule extends Module {
 }
 
 export function devicesModule(world: World): DevicesModule {
-  const { baseUrl, limiter, limits } = world;
+  const { limiter, limits } = world;
   const personalKeys = personalKeyService(world);
   const approval = deviceApprovalService({ ...world, personalKeys });
   const authorization = deviceAuthorizationService({ ...world, personalKeys });
@@ -22,7 +22,7 @@ export function devicesModule(world: World): DevicesModule {
     approval,
     personalKeys,
     operations: [
-      ...deviceRoutes({ deviceAuthorization: authorization, baseUrl }),
+      ...deviceRoutes({ deviceAuthorization: authorization }),
       ...deviceAccountRoutes({ deviceApproval: approval, personalKeys, countGuess }),
     ],
   };

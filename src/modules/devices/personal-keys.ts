@@ -17,6 +17,7 @@ import { accountChangeMail } from '../../mail/messages/account-change.ts';
 import {
   type ApiKey,
   countDevices,
+  type DeviceOwner,
   endPersonalKeys,
   findDevice,
   type HeldDevice,
@@ -56,8 +57,8 @@ export type PersonalKeys = ReturnType<typeof personalKeyService>;
 /** A person reaches the keys of the session's workspace; from the console all of their own. */
 export function personalKeyService({ db, clock, random }: PersonalKeyDependencies) {
   /** @throws {AppError} not_found for a key that is not this person's own. */
-  async function find(unit: Unit, principal: SessionPrincipal, keyId: string): Promise<HeldDevice> {
-    const device = await findDevice(unit, principal, keyId);
+  async function find(unit: Unit, owner: DeviceOwner, keyId: string): Promise<HeldDevice> {
+    const device = await findDevice(unit, owner, keyId);
     if (!device) throw new AppError('not_found');
     return device;
   }
@@ -130,12 +131,12 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
     },
 
     /** Ends a key at once. Again changes nothing. @throws {AppError} not_found */
-    revoke(actor: Actor, principal: SessionPrincipal, keyId: string): Promise<{ id: string }> {
+    revoke(actor: Actor, owner: DeviceOwner, keyId: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
-        const { key, isOver } = await find(unit, principal, keyId);
+        const { key, isOver } = await find(unit, owner, keyId);
         if (!isOver) {
           await endPersonalKeys(unit, { keyId });
-          await record(unit, 'device.revoked', key, principal.userId);
+          await record(unit, 'device.revoked', key, owner.userId);
         }
         return { id: keyId };
       });

@@ -1,31 +1,23 @@
-/** The device's side of the device authorization grant, and where OAuth clients learn of it. */
+/** The device's side of the device authorization grant. */
 import { type Operation, operation } from '../../http/operation.ts';
 import type { DeviceAuthorization } from './authorization.ts';
-import {
-  AuthorizationServerMetadata,
-  DEVICE_GRANT_TYPE,
-  DeviceCode,
-  DeviceCodeInput,
-  DeviceToken,
-  DeviceTokenInput,
-} from './model.ts';
+import { DeviceCode, DeviceCodeInput, DeviceToken, DeviceTokenInput } from './model.ts';
 
-const CODE_PATH = '/api/v1/device/code';
-const TOKEN_PATH = '/api/v1/device/token';
+export const DEVICE_CODE_PATH = '/api/v1/device/code';
+export const DEVICE_TOKEN_PATH = '/api/v1/device/token';
 
 export interface DeviceRouteDependencies {
   readonly deviceAuthorization: DeviceAuthorization;
-  readonly baseUrl: () => string;
 }
 
-export function deviceRoutes({ deviceAuthorization, baseUrl }: DeviceRouteDependencies): Operation[] {
+export function deviceRoutes({ deviceAuthorization }: DeviceRouteDependencies): Operation[] {
   const common = { tag: 'Device grant', access: 'none', scope: 'instance' } as const;
   return [
     operation({
       ...common,
       id: 'requestDeviceCode',
       method: 'POST',
-      path: CODE_PATH,
+      path: DEVICE_CODE_PATH,
       summary: 'Begin to connect a device (RFC 8628)',
       description:
         'Show `user_code` and `verification_uri` to the person, then poll `/api/v1/device/token` with `device_code`. Parameters that are not known are ignored.',
@@ -42,7 +34,7 @@ export function deviceRoutes({ deviceAuthorization, baseUrl }: DeviceRouteDepend
       ...common,
       id: 'redeemDeviceCode',
       method: 'POST',
-      path: TOKEN_PATH,
+      path: DEVICE_TOKEN_PATH,
       summary: 'Poll for the person’s decision, and get the personal key once they approved',
       description: [
         'Poll every `interval` seconds; each `slow_down` makes the interval five seconds longer for good.',
@@ -67,24 +59,6 @@ export function deviceRoutes({ deviceAuthorization, baseUrl }: DeviceRouteDepend
         const answer = { access_token: await deviceAuthorization.redeem(actor, body), token_type: 'Bearer' };
         return isJson(context.request) ? { ...answer, scope: null } : answer;
       },
-    }),
-    operation({
-      ...common,
-      id: 'getAuthorizationServerMetadata',
-      method: 'GET',
-      path: '/.well-known/oauth-authorization-server',
-      summary: 'What OAuth clients need to know of this server (RFC 8414)',
-      limit: 'none',
-      style: 'flat',
-      data: AuthorizationServerMetadata,
-      handle: () => ({
-        issuer: baseUrl(),
-        token_endpoint: baseUrl() + TOKEN_PATH,
-        device_authorization_endpoint: baseUrl() + CODE_PATH,
-        grant_types_supported: [DEVICE_GRANT_TYPE],
-        response_types_supported: [],
-        token_endpoint_auth_methods_supported: ['none'],
-      }),
     }),
   ];
 }

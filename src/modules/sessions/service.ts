@@ -29,6 +29,8 @@ export interface SessionToMint {
   readonly userAgent: string | null;
 }
 
+type SignedInAs = Pick<SessionPrincipal, 'userId' | 'applicationId' | 'sessionId'>;
+
 const MAX_USER_AGENT = 300;
 
 export type Sessions = ReturnType<typeof sessionService>;
@@ -59,8 +61,8 @@ export function sessionService({ db, random }: { db: Database; random: Random })
       return { token, sessionId, expiresAt };
     },
 
-    /** Ends the caller's own session. Idempotent: a second sign-out is refused as `revoked` before it comes here. */
-    signOut({ userId, applicationId, sessionId }: SessionPrincipal, actor: Actor): Promise<void> {
+    /** Ends a session by its holder's wish. Idempotent. */
+    signOut({ userId, applicationId, sessionId }: SignedInAs, actor: Actor): Promise<void> {
       return db.write(actor, async (unit) => {
         if (!(await findOpenSession(unit, sessionId, unit.now))) return;
         await revokeSessionRow(unit, sessionId, { at: unit.now, reason: 'signed_out' });

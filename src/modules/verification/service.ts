@@ -2,14 +2,16 @@
  * Judges, live at every use, what a caller sends as proof of who they are: session tokens and API keys, for the calls of
  * this server and for the backends that have them verified.
  */
+import { timingSafeEqual } from 'node:crypto';
+import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
-import { accessTo, type KeyPrincipal, type PersonPrincipal } from '../../core/principal.ts';
+import { asksAbout, type KeyPrincipal, type OAuthClient, type PersonPrincipal } from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
-import { findApplication } from '../../store/applications.ts';
+import { findApplication, findApplicationByClientId } from '../../store/applications.ts';
 import { findRetiredKeyToken } from '../../store/retired-key-tokens.ts';
 import {
   findKeyCredential,
@@ -36,6 +38,15 @@ export interface VerificationDependencies {
 
 const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
 
+/** No secret has it: whoever names a client that has none is compared all the same. */
+const NO_HASH = new Uint8Array(32);
+
+/** What a token stands for, and why it is not good now; null where it is. */
+export interface Looked {
+  readonly row: SessionSubject | KeySubject;
+  readonly refusal: TokenRefusal | null;
+}
+
 export type Verification = ReturnType<typeof verificationService>;
 
 /** A ban, a sign-out or a lost role counts from its commit on. */
@@ -47,14 +58,18 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
   /** Null when the session or key is good for use now, which is then noted. */
   function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
     const now = clock.now();
-    if ('sessionId' in row) {
-      const refusal = unlessEnded(row.sessionId, row, judgeSession(row, now));
-      if (refusal === null) seen.sessionSeen(row.sessionId, row.applicationUserId, row.lastSeenAt, now);
-      return refusal;
-    }
-    const refusal = unlessEnded(row.keyId, row, judgeKey(row, now));
-    if (refusal === null) seen.keyUsed(row.keyId, row.lastUsedAt, now);
-    return refusal;
+    const refusal = judge(row, now);
+    if (refusal !== null) return refusal;
+    if ('sessionId' in row) seen.sessionSeen(row.sessionId, row.applicationUserId, row.lastSeenAt, now);
+    else seen.keyUsed(row.keyId, row.lastUsedAt, now);
+    return null;
+  }
+
+  /** The same, where it is not used. */
+  function judge(row: SessionSubject | KeySubject | KeyCredential, now: number): TokenRefusal | null {
+    return 'sessionId' in row
+      ? unlessEnded(row.sessionId, row, judgeSession(row, now))
+      : unlessEnded(row.keyId, row, judgeKey(row, now));
   }
 
   /** A clock that goes back brings nothing to life again. */
@@ -113,21 +128,42 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
         envelope: envelope(row, cdnUrl()),
       };
     },
+    async findClient(clientId, secret, reader) {
+      const application = await findApplicationByClientId(reader, clientId);
+      const isRight = timingSafeEqual(hashSecret(secret), application?.clientSecretHash ?? NO_HASH);
+      if (!isRight || !application || application.workspaceId === null || isClosed(application)) return null;
+      return { kind: 'client', applicationId: application.id, workspaceId: application.workspaceId };
+    },
   };
+
+  function find(token: string): Promise<SessionSubject | KeySubject | undefined> {
+    if (isSecret('session', token)) return findSessionSubject(reader, hashSecret(token));
+    return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token)) : Promise.resolve(undefined);
+  }
 
   return {
     credentials,
+
+    /** A token that was handed out, whoever's it is; looking at it is no use of it. */
+    async look(token: string): Promise<Looked | null> {
+      const row = await find(token);
+      return row ? { row, refusal: judge(row, clock.now()) } : null;
+    },
+
+    /** What a client may learn of a token that is good now, which counts as its use; null for any other. */
+    async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
+      const row = await find(token);
+      if (!row || !asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId })) return null;
+      return refusalOf(row) === null ? row : null;
+    },
 
     /**
      * What a backend's key may learn of a token: its own tenants' tokens only. Anything else is `invalid_token`, as if it
      * were unknown.
      */
     async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
-      const isSession = isSecret('session', token);
-      if (!isSession && !isSecret('apiKey', token)) return UNKNOWN;
-      const hash = hashSecret(token);
-      const row = isSession ? await findSessionSubject(reader, hash) : await findKeySubject(reader, hash);
-      if (!row || !accessTo(caller, { id: row.applicationId, workspaceId: row.workspaceId })) return UNKNOWN;
+      const row = await find(token);
+      if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) return UNKNOWN;
       const refusal = refusalOf(row);
       return refusal === null ? { ok: true, data: envelope(row, cdnUrl()) } : { ok: false, error: refusal };
     },

@@ -1,0 +1,84 @@
+/** Schemas of introspection, revocation and the server's metadata, as RFC 7662, RFC 7009 and RFC 8414 write them. */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Email, Id, SlugsHeld } from '../../http/schemas.ts';
+import { OAuthParameters } from '../devices/model.ts';
+
+const ClientSecret = Type.Optional(
+  Type.String({
+    isAnyText: true,
+    description: 'With `client_id`, in place of the header (`client_secret_post`).',
+    examples: ['ecs_…'],
+  }),
+);
+
+export const TokenInput = OAuthParameters({
+  token: Type.String({
+    isAnyText: true,
+    remedy: 'Give the token, as a text.',
+    description: 'A session token, or a key that the device grant gave.',
+  }),
+  token_type_hint: Type.Optional(
+    Type.String({ isAnyText: true, description: 'Not needed: a token shows its kind.', examples: ['access_token'] }),
+  ),
+  client_id: Type.Optional(
+    Type.String({ isAnyText: true, description: 'The `clientId`.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+  ),
+  client_secret: ClientSecret,
+});
+
+const Seconds = (description: string) => Type.Integer({ description, examples: [1_775_000_000] });
+const IfKnown = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+
+const ActiveToken = Type.Object(
+  {
+    active: Type.Literal(true),
+    sub: Id('usr', { description: 'The person, or the principal of a backend’s key.' }),
+    client_id: Type.String({
+      description: 'The `clientId` of the application that the token is of.',
+      examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'],
+    }),
+    aud: Type.String({ description: 'The same.', examples: ['cli_01kat1h5ppe3bv2d9g3wq5r1xm'] }),
+    iss: Type.String({ format: 'uri', description: 'This server.', examples: ['https://auth.example.com'] }),
+    jti: Type.String({
+      description: 'The id of the session (`ses_…`) or of the key (`key_…`).',
+      examples: ['ses_01kat1h5ppe3bv2d9g3wq5r1xm'],
+    }),
+    token_type: Type.String({ examples: ['Bearer'] }),
+    iat: Seconds('When the session or the key was made; a rotated key keeps it.'),
+    exp: IfKnown(Seconds('When it ends; left out for a key without an expiry.')),
+    scope: IfKnown(
+      Type.String({ description: 'The scopes held, live; left out where there are none.', examples: ['orders:read'] }),
+    ),
+    username: IfKnown(Type.String({ description: 'Handle in this application; left out until set.' })),
+    email: IfKnown(Email({ description: 'Left out for a backend’s key.' })),
+    name: IfKnown(Type.String({ description: 'Left out where it is not known.' })),
+    roles: SlugsHeld(),
+    memberships: SlugsHeld(),
+  },
+  { $id: 'ActiveToken' },
+);
+export type ActiveToken = Static<typeof ActiveToken>;
+
+/** Says nothing of why (RFC 7662 §2.2). */
+const InactiveToken = Type.Object({ active: Type.Literal(false) }, { $id: 'InactiveToken' });
+
+export const Introspection = Type.Union([ActiveToken, InactiveToken], { $id: 'Introspection' });
+export type Introspection = Static<typeof Introspection>;
+
+export const Revoked = Type.Object({});
+
+const Endpoint = () => Type.String({ format: 'uri' });
+const Names = () => Type.Array(Type.String());
+
+export const AuthorizationServerMetadata = Type.Object({
+  issuer: Endpoint(),
+  token_endpoint: Endpoint(),
+  device_authorization_endpoint: Endpoint(),
+  introspection_endpoint: Endpoint(),
+  revocation_endpoint: Endpoint(),
+  grant_types_supported: Names(),
+  response_types_supported: Names(),
+  token_endpoint_auth_methods_supported: Names(),
+  introspection_endpoint_auth_methods_supported: Names(),
+  revocation_endpoint_auth_methods_supported: Names(),
+});

@@ -1,0 +1,74 @@
+/** Introspection, revocation, and where OAuth clients learn of all that this server has for them. */
+import { type Operation, operation } from '../../http/operation.ts';
+import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
+import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from '../devices/routes.ts';
+import { AuthorizationServerMetadata, Introspection, Revoked, TokenInput } from './model.ts';
+import type { Tokens } from './service.ts';
+
+const INTROSPECTION_PATH = '/api/v1/introspect';
+const REVOCATION_PATH = '/api/v1/revoke';
+const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
+
+export interface OAuthRouteDependencies {
+  readonly tokens: Tokens;
+  readonly baseUrl: () => string;
+}
+
+export function oauthRoutes({ tokens, baseUrl }: OAuthRouteDependencies): Operation[] {
+  const common = { tag: 'OAuth', scope: 'instance' } as const;
+  const byClients = { ...common, method: 'POST', limit: 'client', style: 'oauth', isFormAccepted: true } as const;
+  return [
+    operation({
+      ...byClients,
+      id: 'introspectToken',
+      path: INTROSPECTION_PATH,
+      summary: 'Ask whether a token is good now, and whose it is (RFC 7662)',
+      description:
+        'Live, as `/api/v1/verify`. `active` is false for whatever is not good now or not of the asking application, and nothing says why.',
+      access: 'client',
+      body: TokenInput,
+      data: Introspection,
+      handle: ({ principal, body }) => tokens.introspect(principal, body.token),
+    }),
+    operation({
+      ...byClients,
+      id: 'revokeToken',
+      path: REVOCATION_PATH,
+      summary: 'End a session, or a key that the device grant gave (RFC 7009)',
+      description:
+        'A session ends as by its holder’s sign-out. What is no token, or none any more, is answered 200 as well; a token of another application is `invalid_grant` and stays as it is.',
+      access: 'client_full',
+      body: TokenInput,
+      data: Revoked,
+      errors: ['invalid_grant', 'unsupported_token_type'],
+      async handle({ principal, actor, body }) {
+        await tokens.revoke(principal, actor, body.token);
+        return {};
+      },
+    }),
+    operation({
+      ...common,
+      id: 'getAuthorizationServerMetadata',
+      method: 'GET',
+      path: '/.well-known/oauth-authorization-server',
+      summary: 'What OAuth clients need to know of this server (RFC 8414)',
+      access: 'none',
+      limit: 'none',
+      style: 'flat',
+      data: AuthorizationServerMetadata,
+      handle: () => ({
+        issuer: baseUrl(),
+        token_endpoint: baseUrl() + DEVICE_TOKEN_PATH,
+        device_authorization_endpoint: baseUrl() + DEVICE_CODE_PATH,
+        introspection_endpoint: baseUrl() + INTROSPECTION_PATH,
+        revocation_endpoint: baseUrl() + REVOCATION_PATH,
+        grant_types_supported: [DEVICE_GRANT_TYPE],
+        response_types_supported: [],
+        token_endpoint_auth_methods_supported: ['none'],
+        // An API key is a bearer token, which only introspection has a name for here (RFC 8414 §2).
+        introspection_endpoint_auth_methods_supported: [...SECRET_METHODS, 'Bearer'],
+        revocation_endpoint_auth_methods_supported: SECRET_METHODS,
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,97 @@
+/** Introspection and revocation of tokens, for the application they are of. Who asks has been authenticated before. */
+import type { Actor } from '../../core/actor.ts';
+import { SECOND } from '../../core/clock.ts';
+import { displayName } from '../../core/display-name.ts';
+import { AppError } from '../../core/error.ts';
+import { asksAbout, type OAuthClient } from '../../core/principal.ts';
+import type { Author } from '../../db/database.ts';
+import type { KeySubject, SessionSubject } from '../../store/verification.ts';
+import type { PersonalKeys } from '../devices/personal-keys.ts';
+import type { Sessions } from '../sessions/service.ts';
+import type { Verification } from '../verification/service.ts';
+import { liveSlugs } from '../verification/subject.ts';
+import type { Introspection } from './model.ts';
+
+export interface TokenDependencies {
+  readonly verification: Verification;
+  readonly sessions: Sessions;
+  readonly personalKeys: PersonalKeys;
+  readonly baseUrl: () => string;
+}
+
+/** A personal key stands for a person, as a session does. */
+const PERSONAL = 'device';
+
+export type Tokens = ReturnType<typeof tokenService>;
+
+export function tokenService({ verification, sessions, personalKeys, baseUrl }: TokenDependencies) {
+  return {
+    /** `active: false` for all that is not good now, or not the client's own; never why (RFC 7662 §2.2). */
+    async introspect(client: OAuthClient, token: string): Promise<Introspection> {
+      const row = await verification.introspect(client, token);
+      if (row === null) return { active: false };
+      const { userId: sub, clientId, username, email, issuedAt } = row;
+      const { roles, scopes, memberships } = liveSlugs(row);
+      const end = endOf(row);
+      const name = displayName(row);
+      return {
+        active: true,
+        sub,
+        client_id: clientId,
+        aud: clientId,
+        iss: baseUrl(),
+        jti: 'sessionId' in row ? row.sessionId : row.keyId,
+        token_type: 'Bearer',
+        iat: seconds(issuedAt),
+        ...(end !== Infinity && { exp: seconds(end) }),
+        ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+        ...(username !== null && { username }),
+        ...(isOfPerson(row) && { email }),
+        ...(name && { name }),
+        roles,
+        memberships,
+      };
+    },
+
+    /**
+     * Ends a session as its holder's sign-out does, or a personal key. What is no token, or none any more, is a success
+     * (RFC 7009 §2.2).
+     *
+     * @throws {AppError} invalid_grant for a token of another client, unsupported_token_type for a backend's key; neither is
+     * touched.
+     */
+    async revoke(client: OAuthClient, author: Author, token: string): Promise<void> {
+      const looked = await verification.look(token);
+      if (!looked) return;
+      const { row, refusal } = looked;
+      const { userId, applicationId, workspaceId } = row;
+      if (!asksAbout(client, { id: applicationId, workspaceId })) {
+        if (refusal === null) throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
+        return;
+      }
+      const actor = client.kind === 'client' ? inNameOf(userId, author) : author;
+      if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
+      else if (row.source === PERSONAL) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
+      else if (refusal === null) throw new AppError('unsupported_token_type');
+    },
+  };
+}
+
+/** Whoever holds the token can end it by itself; an application that hands it in does so for its holder. */
+function inNameOf(userId: string, author: Author): Actor {
+  return { ...author, type: 'user', userId };
+}
+
+function isOfPerson(row: SessionSubject | KeySubject): boolean {
+  return 'sessionId' in row || row.source === PERSONAL;
+}
+
+/** Epoch milliseconds; a key that was rotated with grace ends with that. */
+function endOf(row: SessionSubject | KeySubject): number {
+  if ('sessionId' in row) return row.expiresAt;
+  return Math.min(row.expiresAt ?? Infinity, row.gracePeriodEndsAt ?? Infinity);
+}
+
+function seconds(at: number): number {
+  return Math.floor(at / SECOND);
+}
