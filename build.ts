@@ -4,8 +4,10 @@
  *   bun build.ts            pages and the binary for this platform
  *   bun build.ts --pages    pages only (what running from source needs)
  *   bun build.ts --all      pages and a binary for every platform Bun supports
+ *   bun build.ts --client   pages and the npm package, dist/gatehouse-<version>.tgz
  */
 import { rmSync, statSync } from 'node:fs';
+import { packClient } from './src/client/package.ts';
 import { describeApi } from './src/console/describe.ts';
 import { compileCatalogues } from './src/i18n/compile.ts';
 import { bundlePages } from './src/pages/bundle.ts';
@@ -51,9 +53,9 @@ async function buildBinary(outfile: string, target?: Bun.Build.CompileTarget): P
 }
 
 const flags = process.argv.slice(2);
-const unknown = flags.filter((flag) => flag !== '--pages' && flag !== '--all');
+const unknown = flags.filter((flag) => !['--pages', '--all', '--client'].includes(flag));
 if (unknown.length > 0) {
-  console.error(`build.ts: unknown ${unknown.join(', ')}; give --pages, --all or nothing.`);
+  console.error(`build.ts: unknown ${unknown.join(', ')}; give --pages, --all, --client or nothing.`);
   process.exit(2);
 }
 
@@ -61,7 +63,13 @@ await compileCatalogues();
 const { files, bytes } = await bundlePages();
 console.log(`pages: ${files} files, ${(bytes / 1024).toFixed(1)} KiB`);
 
-if (!flags.includes('--pages')) {
+if (flags.includes('--client')) {
+  await describeApi();
+  const path = await packClient('dist');
+  console.log(`${path}  ${(statSync(path).size / 1024).toFixed(1)} KiB`);
+}
+
+if (!flags.includes('--pages') && !flags.includes('--client')) {
   await describeApi();
   rmSync('dist/gatehouse', { force: true });
   await buildBinary('dist/gatehouse');

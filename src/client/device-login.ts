@@ -1,0 +1,80 @@
+/** Signs a person in to a command-line tool or device, which they confirm in a browser (RFC 8628). */
+import { ApiError, Unreachable } from './errors.ts';
+import { apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
+
+/** What to show to the person. */
+export interface PendingLogin {
+  /** To be typed at `verificationUri`. */
+  readonly userCode: string;
+  readonly verificationUri: string;
+  /** With the code in it: to be opened, or shown as a QR code. */
+  readonly verificationUriComplete: string;
+  readonly expiresInSeconds: number;
+}
+
+export interface DeviceLoginOptions {
+  /** Where the server is. */
+  readonly url: string;
+  /** `console` for a tool that manages. */
+  readonly clientId: string;
+  /** What the person who approves sees, and the name of the key. */
+  readonly deviceName?: string;
+  readonly onCode: (pending: PendingLogin) => unknown;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly fetch?: Fetch;
+  /** How it waits between two questions. */
+  readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface DeviceLogin {
+  /** A personal `eak_` key; it acts as the person until they end it. */
+  readonly token: string;
+}
+
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+/** RFC 8628 §3.5. */
+const SLOWER_SECONDS = 5;
+
+/**
+ * Resolves once the person has approved.
+ *
+ * @throws {ApiError} `access_denied`, `expired_token` and what else the server refuses with.
+ * @throws {Unreachable} where the first call finds no server; later ones go on until the code expires.
+ */
+export async function deviceLogin(options: DeviceLoginOptions): Promise<DeviceLogin> {
+  const { url, clientId, deviceName, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
+  const post = (path: string, body: object) =>
+    exchange({ url, timeoutMs, fetch }, { method: 'POST', path, body, signal });
+
+  const begun = await post('/api/v1/device/code', { client_id: clientId, device_name: deviceName });
+  const { device_code, user_code, verification_uri, verification_uri_complete, expires_in } = begun.body;
+  if (begun.status !== 200 || typeof device_code !== 'string') throw apiErrorOf(begun);
+  await onCode({
+    userCode: String(user_code),
+    verificationUri: String(verification_uri),
+    verificationUriComplete: String(verification_uri_complete),
+    expiresInSeconds: Number(expires_in),
+  });
+
+  let interval = Number(begun.body['interval'] ?? SLOWER_SECONDS);
+  for (let left = Number(expires_in); left > 0;) {
+    await wait(interval * 1000, signal);
+    left -= interval;
+    const answer = await post('/api/v1/device/token', {
+      client_id: clientId,
+      device_code,
+      grant_type: GRANT_TYPE,
+    }).catch((error: unknown) => {
+      if (error instanceof Unreachable) return null;
+      throw error;
+    });
+    if (answer?.status === 200 && typeof answer.body['access_token'] === 'string')
+      return { token: answer.body['access_token'] };
+    const code = answer?.body['error'];
+    // Whoever cannot answer is asked less often, as one who says so.
+    if (answer === null || code === 'slow_down' || answer.status >= 429) interval += SLOWER_SECONDS;
+    else if (code !== 'authorization_pending') throw apiErrorOf(answer);
+  }
+  throw new ApiError('expired_token', 'The code has expired; start again.', { status: 400 });
+}

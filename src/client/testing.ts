@@ -1,0 +1,185 @@
+/** A throw-away server for integration tests: one process, one line of JSON when it is ready, gone with its parent. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { createClient, GatehouseError } from './gatehouse.ts';
+
+export interface EphemeralOptions {
+  /** The binary; by default `gatehouse`, where `PATH` finds it. */
+  readonly binary?: string;
+  /** The version that the binary must have, such as `1.2.0`. */
+  readonly version?: string;
+  /** Settings of the server; those of this process's own environment do not reach it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long a start may take. */
+  readonly timeoutMs?: number;
+}
+
+export interface CapturedMail {
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  /** The code in it, where there is one. */
+  readonly code: string | null;
+  readonly createdAt: string;
+}
+
+export interface TestSession {
+  readonly token: string;
+  readonly userId: string;
+  readonly expiresAt: string;
+  readonly applicationId: string;
+}
+
+export interface EphemeralServer {
+  readonly url: string;
+  readonly workspaceId: string;
+  /** A full key of the workspace, with limits that no suite reaches. */
+  readonly workspaceKey: string;
+  /** A live application, which everyone may sign in to. */
+  readonly applicationId: string;
+  readonly clientId: string;
+  /** Signs a person in by code, new or not. @param clientId by default that of the application above. */
+  signIn(email: string, clientId?: string): Promise<TestSession>;
+  /** The mails it would have sent, newest first. */
+  outbox(to?: string): Promise<CapturedMail[]>;
+  clearOutbox(): Promise<void>;
+  /** Moves its clock and does what became due. @returns the time there is now. */
+  advance(ms: number): Promise<string>;
+  /** Ends it and removes what it kept. */
+  stop(): Promise<void>;
+}
+
+/** What the server says of itself when it is ready. */
+type Ready = Pick<EphemeralServer, 'url' | 'workspaceId' | 'workspaceKey' | 'applicationId' | 'clientId'>;
+
+const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 };
+/** As much of its log as an error quotes. */
+const LOG_KEPT = 4000;
+const CALL_TIMEOUT_MS = 30_000;
+
+/**
+ * It ends with this process, also where that is killed, and does not keep it from ending.
+ *
+ * @throws {GatehouseError} `not_started`, with what the binary said; `wrong_version`.
+ */
+export async function startEphemeral(options: EphemeralOptions = {}): Promise<EphemeralServer> {
+  const { binary = 'gatehouse', version, timeoutMs = 15_000 } = options;
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'));
+  const env = { ...Object.fromEntries(inherited), ...options.env };
+  if (version !== undefined) requireVersion(binary, version);
+  // Its standard input is what it notices our end by.
+  const child = spawn(binary, ['serve', '--ephemeral'], { cwd: tmpdir(), env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const ready = await readyLine(child, binary, timeoutMs);
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
+
+  await raiseLimits(ready);
+
+  async function call<Data>(method: string, path: string, body?: unknown): Promise<Data> {
+    const response = await fetch(ready.url + path, {
+      method,
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      ...(body !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as { data: Data; error?: string; message?: string };
+    if (response.status === 200) return answer.data;
+    throw new GatehouseError(answer.error ?? 'unexpected', `${path}: ${answer.message ?? response.status}`);
+  }
+
+  async function outbox(to?: string): Promise<CapturedMail[]> {
+    const query = to === undefined ? '' : `?${new URLSearchParams({ to })}`;
+    return (await call<{ items: CapturedMail[] }>('GET', `/test/outbox${query}`)).items;
+  }
+
+  async function signInNow(email: string, clientId: string): Promise<TestSession> {
+    const { challengeId } = await call<{ challengeId: string }>('POST', '/api/v1/auth/otp/send', { email, clientId });
+    const mail = (await outbox(email)).find(({ code }) => code !== null);
+    return call('POST', '/api/v1/auth/otp/verify', { challengeId, code: mail?.code });
+  }
+  /** One after the other for one address: its newest code is then the one that was asked for. */
+  const underWay = new Map<string, Promise<unknown>>();
+
+  return {
+    ...ready,
+    outbox,
+    signIn(email, clientId = ready.clientId) {
+      const before = underWay.get(email) ?? Promise.resolve();
+      const session = before.catch(() => {}).then(() => signInNow(email, clientId));
+      underWay.set(email, session);
+      return session;
+    },
+    clearOutbox: () => call('DELETE', '/test/outbox'),
+    advance: async (ms) => (await call<{ now: string }>('POST', '/test/clock', { advanceMs: ms })).now,
+    stop: () => stop(child),
+  };
+}
+
+function requireVersion(binary: string, version: string): void {
+  let said: string;
+  try {
+    said = execFileSync(binary, ['version'], { encoding: 'utf8', cwd: tmpdir() });
+  } catch (cause) {
+    throw notStarted(binary, String(cause));
+  }
+  const [, found] = /^gatehouse (\S+)/.exec(said) ?? [];
+  if (found !== version)
+    throw new GatehouseError('wrong_version', `${binary} is ${found ?? 'something else'}, not gatehouse ${version}.`);
+}
+
+function readyLine(child: ChildProcess, binary: string, timeoutMs: number): Promise<Ready> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    let output = '';
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(notStarted(binary, `${why}\n${log}`));
+    };
+    const timer = setTimeout(() => fail(`It was not ready within ${timeoutMs} ms.`), timeoutMs);
+    child.on('error', (error) => fail(error.message));
+    child.on('exit', (code, signal) => fail(`It ended with ${code ?? signal}.`));
+    // A pipe that nobody reads would stop it some day.
+    child.stderr?.on('data', (chunk: Uint8Array) => (log = (log + String(chunk)).slice(-LOG_KEPT)));
+    child.stdout?.on('data', (chunk: Uint8Array) => {
+      if (output.includes('\n')) return;
+      output += String(chunk);
+      if (!output.includes('\n')) return;
+      clearTimeout(timer);
+      child
+        .removeAllListeners('exit')
+        .removeAllListeners('error')
+        .on('error', () => {});
+      const { ready: _, ...ready } = JSON.parse(output.slice(0, output.indexOf('\n'))) as Ready & { ready: true };
+      resolve(ready);
+    });
+  });
+}
+
+const notStarted = (binary: string, why: string) =>
+  new GatehouseError(
+    'not_started',
+    why.includes('ENOENT')
+      ? `There is no ${binary}: give the path of the server as binary, or put it on PATH as gatehouse.`
+      : `${binary} did not start: ${why.trim()}`,
+  );
+
+/** The key that a server starts with has the limits of any other. */
+async function raiseLimits({ url, workspaceKey }: Ready): Promise<void> {
+  const client = createClient({ url, apiKey: workspaceKey });
+  for await (const { id, source } of client.all('/api/workspace/api-keys'))
+    if (source === 'environment')
+      await client.patch('/api/workspace/api-keys/{keyId}', { path: { keyId: id }, body: { rateLimits: ROOMY } });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    child.ref();
+    child.once('exit', () => resolve());
+    // Windows knows no signal that leaves time to clean up.
+    if (process.platform === 'win32') child.stdin?.end();
+    else child.kill('SIGTERM');
+  });
+}

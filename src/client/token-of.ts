@@ -1,0 +1,39 @@
+/** The token that a request carries: as its bearer, or in a cookie where one is named. */
+import { VerificationRefused } from './not-admitted.ts';
+
+/** A fetch-style `Request`, or one of `node:http` and what is built on it. */
+export interface IncomingRequest {
+  readonly method?: string | undefined;
+  readonly headers:
+    { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined };
+}
+
+const CHANGES_NOTHING = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * @param cookie name of the cookie that may hold the token. Browsers send it by themselves, so that a change which another
+ * site asks for is refused.
+ * @throws {VerificationRefused} `no_token`, `cross_site`
+ */
+export function tokenOf(request: IncomingRequest, cookie: string | undefined): string {
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(header(request, 'authorization')) ?? [];
+  if (bearer !== undefined) return bearer;
+  const held = cookie === undefined ? undefined : cookieOf(header(request, 'cookie'), cookie);
+  if (held === undefined) throw new VerificationRefused('no_token');
+  const isChange = !CHANGES_NOTHING.includes((request.method ?? 'POST').toUpperCase());
+  if (isChange && header(request, 'sec-fetch-site') === 'cross-site') throw new VerificationRefused('cross_site');
+  return held;
+}
+
+function header({ headers }: IncomingRequest, name: string): string {
+  const value = typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function cookieOf(cookies: string, name: string): string | undefined {
+  for (const pair of cookies.split(';')) {
+    const [key, value] = pair.trim().split('=', 2);
+    if (key === name && value) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,108 @@
+/** Who is calling, asked of the server at each call: an identity, or an error, and nothing that could be overlooked. */
+import { Unreachable } from './errors.ts';
+import { type Answer, apiErrorOf, type Call, exchange, type Fetch } from './exchange.ts';
+import type { components } from './generated/api.ts';
+import { type RefusalReason, VerificationRefused, VerificationUnavailable } from './not-admitted.ts';
+import { rememberer } from './remembered.ts';
+import { type IncomingRequest, tokenOf } from './token-of.ts';
+
+/** Who somebody is, and what they hold, as of now. */
+export type Identity = components['schemas']['Envelope'];
+
+export interface VerifierOptions {
+  /** Where the server is. */
+  readonly url: string;
+  /** A Read key is enough; give it limits for as many calls as you have requests. */
+  readonly apiKey?: string;
+  /** Nobody is admitted who belongs to another application. A key of one application sees no other anyway. */
+  readonly applicationId?: string;
+  /** The cookie in which `requireSession` looks where there is no bearer. */
+  readonly cookie?: string;
+  readonly timeoutMs?: number;
+  /**
+   * How long somebody who was admitted stays so without asking again, and so how late a ban, a sign-out or a lost role is
+   * noticed; by default never. Refusals are not remembered.
+   */
+  readonly cacheMs?: number;
+  readonly fetch?: Fetch;
+  readonly now?: () => number;
+}
+
+/** Each gives an identity, or throws {@link VerificationRefused} or {@link VerificationUnavailable}. */
+export interface Verifier {
+  /** Judges a session token, or an API key of the application, with this backend's key. */
+  verify(token: string): Promise<Identity>;
+  /** Judges a session token without a key. Such a token may be of any application of the server: give `applicationId`. */
+  verifySession(token: string): Promise<Identity>;
+  /** Judges the bearer of a request, or the cookie named in the options, with this backend's key. */
+  requireSession(request: IncomingRequest): Promise<Identity>;
+}
+
+/** What a header can hold. */
+const IS_TOKEN = /^[\x21-\x7e]+$/;
+
+/** A call that lacks an option it needs throws `TypeError`, and admits nobody either. */
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now } = options;
+  const admitted = rememberer<Identity>(cacheMs, now);
+
+  async function ask(token: string, call: Call, read: (answer: Answer) => Identity): Promise<Identity> {
+    if (!token) throw new VerificationRefused('no_token');
+    if (!IS_TOKEN.test(token)) throw new VerificationRefused('invalid_token');
+    const key = `${call.path} ${token}`;
+    const known = admitted.get(key);
+    if (known) return known;
+    const answer = await exchange({ url, timeoutMs, fetch: options.fetch }, call).catch((cause: unknown) => {
+      if (!(cause instanceof Unreachable)) throw cause;
+      throw new VerificationUnavailable(cause.code, cause.message, { cause });
+    });
+    const identity = read(answer);
+    if (typeof identity?.userId !== 'string') throw unavailable(answer);
+    if (applicationId !== undefined && identity.applicationId !== applicationId)
+      throw new VerificationRefused('invalid_token');
+    admitted.set(key, identity, identity.expiresAt);
+    return identity;
+  }
+
+  async function verify(token: string): Promise<Identity> {
+    if (!apiKey) throw new TypeError('createVerifier needs apiKey to verify tokens.');
+    return ask(token, { method: 'POST', path: '/api/v1/verify', bearer: apiKey, body: { token } }, verdictOf);
+  }
+
+  return {
+    verify,
+    async verifySession(token) {
+      if (!applicationId) throw new TypeError('createVerifier needs applicationId to verify sessions without a key.');
+      return ask(token, { method: 'POST', path: '/api/v1/session', bearer: token }, sessionOf);
+    },
+    requireSession: async (request) => verify(tokenOf(request, cookie)),
+  };
+}
+
+/** The verdict on a token comes with 200; what is said with another status is about the key. */
+function verdictOf(answer: Answer): Identity {
+  const { status, body } = answer;
+  if (status === 200 && body['success'] === true) return body['data'] as Identity;
+  if (status === 200 && typeof body['errorMessage'] === 'string')
+    throw new VerificationRefused(body['errorMessage'] as RefusalReason);
+  throw unavailable(answer);
+}
+
+/** Here the status is the verdict, where the server itself has said it. */
+function sessionOf(answer: Answer): Identity {
+  const { status, body } = answer;
+  const { ok, ...identity } = body;
+  if (status === 200 && ok === true) return identity as unknown as Identity;
+  if ((status === 401 || status === 403) && ok === false && typeof body['error'] === 'string')
+    throw new VerificationRefused(body['error'] as RefusalReason);
+  throw unavailable(answer);
+}
+
+function unavailable(answer: Answer): VerificationUnavailable {
+  const cause = apiErrorOf(answer);
+  const { status, retryAfterSeconds, message } = cause;
+  const about = { retryAfterSeconds, cause };
+  if (status === 429) return new VerificationUnavailable('rate_limited', message, about);
+  if (status === 401 || status === 403) return new VerificationUnavailable('key_refused', message, about);
+  return new VerificationUnavailable('unexpected', message, about);
+}

@@ -1,0 +1,203 @@
+/** The npm package as customers get it: small, the same at every build, and of use where it is installed. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { packClient } from '@/client/package.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { BINARY, cleanEnvironment } from '../support/binary.ts';
+
+setDefaultTimeout(60_000);
+
+const PACKAGES = resolve(import.meta.dir, '../../node_modules');
+const MOST_BYTES = 10 * 1024;
+
+const productReadme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
+const [, shown = ''] = /^## From TypeScript and JavaScript\n.*?^```js\n(.*?)^```$/ms.exec(productReadme) ?? [];
+
+const folder = await mkdtemp(join(tmpdir(), 'gatehouse-package-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const tarball = await packClient(join(folder, 'first'));
+
+/** @returns what it printed. @throws {Error} with what it complained of. */
+async function command(cwd: string, ...args: string[]): Promise<string> {
+  const child = Bun.spawn(args, { cwd, env: cleanEnvironment({ BINARY }), stdout: 'pipe', stderr: 'pipe' });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout + stderr;
+}
+
+/** An empty project with the package installed, from the file alone. */
+async function project(name: string, files: Record<string, string>): Promise<string> {
+  const path = join(folder, name);
+  await Bun.write(join(path, 'package.json'), '{ "private": true, "type": "module" }');
+  for (const [file, text] of Object.entries({ ...files, 'readme.js': shown })) await Bun.write(join(path, file), text);
+  if (Bun.which('npm')) await command(path, 'npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
+  else await command(path, process.execPath, 'add', tarball);
+  return path;
+}
+
+/** A suite of a customer, for whatever runner. */
+const suite = (imports: string) => `
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+${imports}
+import { createClient, createVerifier, GatehouseError, VerificationRefused, verifyWebhook, WebhookRefused } from 'gatehouse';
+import { startEphemeral } from 'gatehouse/testing';
+
+test('a sign-in, its verification, and a look at the users', async () => {
+  const server = await startEphemeral({ binary: process.env.BINARY });
+  const { token, userId } = await server.signIn('ada@example.com');
+  const { verify, requireSession } = createVerifier({ url: server.url, apiKey: server.workspaceKey });
+  assert.equal((await verify(token)).userId, userId);
+  assert.equal((await requireSession({ headers: { authorization: 'Bearer ' + token } })).userId, userId);
+  await assert.rejects(verify('est_0'), VerificationRefused);
+  await assert.rejects(verify('est_0'), GatehouseError);
+  const client = createClient({ url: server.url, apiKey: server.workspaceKey });
+  const emails = [];
+  for await (const { email } of client.all('/api/applications/{id}/users', { path: { id: server.applicationId } }))
+    emails.push(email);
+  assert.deepEqual(emails, ['ada@example.com']);
+  await server.stop();
+});
+
+test('a failure of the test server is an error of the package', async () => {
+  await assert.rejects(startEphemeral({ binary: '/nowhere/gatehouse' }), GatehouseError);
+});
+
+test('what the README of the product shows', async () => {
+  const server = await startEphemeral({ binary: process.env.BINARY });
+  Object.assign(process.env, { GATEHOUSE: server.url, API_KEY: server.workspaceKey, SIGNING_SECRET: 'whsec_1' });
+  const { me, hook } = await import('./readme.js');
+  const { token } = await server.signIn('ada@example.com');
+  const ask = (authorization) => me(new Request('http://shop/me', { headers: { authorization } }));
+  assert.deepEqual(await (await ask('Bearer ' + token)).json(), { email: 'ada@example.com', roles: ['user'] });
+  assert.equal((await ask('Bearer est_0')).status, 401);
+  await assert.rejects(hook(new Request('http://shop/hook', { method: 'POST', body: '{}' })), WebhookRefused);
+  await server.stop();
+});
+
+test('a webhook', async () => {
+  const body = JSON.stringify({ id: 'evt_1', type: 'user.left', data: { userId: 'usr_1' } });
+  const t = Math.floor(Date.now() / 1000);
+  const v1 = createHmac('sha256', 'whsec_1').update(t + '.' + body).digest('hex');
+  const event = await verifyWebhook(body, { 'svc-signature': 't=' + t + ',v1=' + v1 }, 'whsec_1');
+  assert.equal(event.data.userId, 'usr_1');
+});
+`;
+
+describe('the tarball', () => {
+  test('is named by the version, and the same to the byte at every build', async () => {
+    expect(tarball).toEndWith(`/gatehouse-${manifest.version}.tgz`);
+    const again = await packClient(join(folder, 'second'));
+    expect(await Bun.file(again).bytes()).toEqual(await Bun.file(tarball).bytes());
+  });
+
+  test('holds two modules with their types, a README and the license, and depends on nothing', async () => {
+    const files = (await command(folder, 'tar', '-tzf', tarball)).trim().split('\n');
+    expect(files.filter((file) => !file.endsWith('.d.ts')).sort()).toEqual(
+      ['LICENSE', 'README.md', 'gatehouse.js', 'package.json', 'testing.js'].map((file) => `package/${file}`),
+    );
+    const described = JSON.parse(await command(folder, 'tar', '-xzOf', tarball, 'package/package.json'));
+    expect(Object.keys(described)).not.toContain('dependencies');
+    expect(described.version).toBe(manifest.version);
+    for (const { types, default: code } of Object.values(described.exports) as { types: string; default: string }[])
+      for (const file of [types, code]) expect(files).toContain(file.replace('./', 'package/'));
+  });
+
+  test('is a runtime of less than 10 KB compressed, which needs nothing of Node', async () => {
+    const code = await command(folder, 'tar', '-xzOf', tarball, 'package/gatehouse.js');
+    expect(Bun.gzipSync(Buffer.from(code)).byteLength).toBeLessThan(MOST_BYTES);
+    expect(code).not.toMatch(/\bimport\b|\bBun\.|\bprocess\.|\bBuffer\b/);
+  });
+});
+
+describe('installed in an empty project, from the file alone', () => {
+  const node = Bun.which('node');
+  test.skipIf(!node)(`it is of use to node --test${node ? '' : ' (there is no node on this machine)'}`, async () => {
+    const path = await project('node', { 'shop.test.mjs': suite("import test from 'node:test';") });
+    expect(await command(path, 'node', '--test')).toMatch(/^(?:#|ℹ) pass 4$/m);
+  });
+
+  test('it is of use to bun test', async () => {
+    const path = await project('bun', { 'shop.test.js': suite("import { test } from 'bun:test';") });
+    expect(await command(path, process.execPath, 'test')).toContain('4 pass');
+  });
+
+  const vitest = join(PACKAGES, 'vitest/vitest.mjs');
+  const hasVitest = existsSync(vitest);
+  test.skipIf(!hasVitest)(`it is of use to vitest${hasVitest ? '' : ' (vitest is not installed here)'}`, async () => {
+    const path = await project('vitest', { 'shop.test.js': suite("import { test } from 'vitest';") });
+    await symlink(join(PACKAGES, 'vitest'), join(path, 'node_modules/vitest'));
+    expect(await command(path, process.execPath, vitest, 'run')).toContain('4 passed');
+  });
+});
+
+describe('its types', () => {
+  let path = '';
+  const readme = Bun.file(join(import.meta.dir, '../../src/client/README.md'));
+
+  beforeAll(async () => {
+    const blocks = [...(await readme.text()).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => block);
+    expect(blocks.length).toBeGreaterThan(5);
+    path = await project('types', {
+      ...Object.fromEntries(blocks.map((block, index) => [`block-${index}.ts`, block])),
+      'wrong.ts': `
+import { createServer } from 'node:http';
+import { createClient, createVerifier, NotAdmitted } from 'gatehouse';
+const client = createClient({ url: '', apiKey: '' });
+// @ts-expect-error has to be looked up by its id
+await client.get('/api/applications/{id}');
+// @ts-expect-error there is no such path
+await client.get('/api/nothing');
+// @ts-expect-error is no list
+client.all('/api/applications/{id}', { path: { id: '' } });
+// @ts-expect-error has no such status
+client.all('/api/applications/{id}/users', { path: { id: '' }, query: { status: 'nonsense' } });
+// @ts-expect-error needs a body
+await client.post('/api/applications/{id}/roles', { path: { id: '' } });
+// @ts-expect-error never comes to an end
+await client.get('/api/v1/session/events');
+// @ts-expect-error has no such field
+(await createVerifier({ url: '', apiKey: '' }).verify('')).isAdmin;
+const verdict = await client.post('/api/v1/verify', { body: { token: '' } });
+createServer(async (request, response) => {
+  await createVerifier({ url: '', apiKey: '' }).requireSession(request).catch((error: unknown) => {
+    if (error instanceof NotAdmitted) error.sendTo(response);
+  });
+});
+export const id: string | null = 'userId' in verdict ? verdict.userId : null;
+`,
+    });
+    for (const name of ['@types', 'undici-types'])
+      await symlink(join(PACKAGES, name), join(path, 'node_modules', name));
+  });
+
+  test.each([
+    ['in a browser’s project', { module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom'] }],
+    ['in Node’s own resolution', { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2023', 'dom'] }],
+  ])('hold what the README shows, and refuse what is wrong, %s', async (_, options) => {
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: 'es2023',
+      types: ['node'],
+      skipLibCheck: true,
+      ...options,
+    };
+    await Bun.write(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    expect(await command(path, process.execPath, 'check')).not.toContain('error TS');
+  });
+
+  test('are complete without those of a browser', async () => {
+    await Bun.write(join(path, 'node/all.ts'), "export * from 'gatehouse';\nexport * from 'gatehouse/testing';\n");
+    const compilerOptions = { strict: true, noEmit: true, target: 'es2023', lib: ['es2023'], types: ['node'] };
+    const options = { ...compilerOptions, module: 'nodenext', moduleResolution: 'nodenext' };
+    await Bun.write(
+      join(path, 'node/tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, include: ['all.ts'] }),
+    );
+    expect(await command(join(path, 'node'), process.execPath, 'check')).not.toContain('error TS');
+  });
+});

@@ -1,0 +1,104 @@
+/** Servers for integration tests: ready in one call, signed in to in one, and never left behind. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { createVerifier, type GatehouseError, type VerificationRefused } from '@/client/gatehouse.ts';
+import { type EphemeralServer, startEphemeral } from '@/client/testing.ts';
+import { VERSION } from '@/version.ts';
+import { BINARY, cleanEnvironment, emptyFolder, eventually } from '../support/binary.ts';
+
+setDefaultTimeout(30_000);
+
+const started: EphemeralServer[] = [];
+afterAll(() => Promise.all(started.map((server) => server.stop())));
+
+const isGone = async ({ url }: { url: string }) =>
+  await fetch(`${url}/healthz`).then(
+    () => false,
+    () => true,
+  );
+
+const thrownBy = <Thrown>(promise: Promise<unknown>) =>
+  promise.then(
+    () => Promise.reject(new Error('nothing was thrown')),
+    (error: unknown) => error as Thrown,
+  );
+
+describe('an ephemeral server', () => {
+  test('signs people in, hundreds of them and some twice at once, shows their mails and moves its clock', async () => {
+    const server = await startEphemeral({ binary: BINARY, version: VERSION });
+    started.push(server);
+    const { verify } = createVerifier({ url: server.url, apiKey: server.workspaceKey });
+    const emails = [...Array(100).keys()].map((number) => `ada${number % 50}@example.com`);
+    const sessions = await Promise.all(emails.map((email) => server.signIn(email)));
+    const identities = await Promise.all(sessions.map(({ token }) => verify(token)));
+    expect(identities.map(({ email }) => email)).toEqual(emails);
+    expect(sessions.every(({ applicationId }) => applicationId === server.applicationId)).toBe(true);
+
+    const [mail] = await server.outbox('ada7@example.com');
+    expect(mail).toMatchObject({ to: 'ada7@example.com', code: expect.stringMatching(/^\d{6}$/) });
+    await server.clearOutbox();
+    expect(await server.outbox()).toEqual([]);
+
+    const last = await server.signIn('last@example.com');
+    const left = Date.parse(last.expiresAt) - Date.parse(await server.advance(0));
+    expect(await server.advance(left)).toBeString();
+    const refusal = await thrownBy<VerificationRefused>(verify(last.token));
+    expect(refusal.reason).toBe('expired');
+
+    await server.stop();
+    await server.stop();
+    expect(await isGone(server)).toBe(true);
+  });
+
+  test('takes settings, and none of the environment it is started from', async () => {
+    process.env['GATEHOUSE_BASE_URL'] = 'not an address';
+    try {
+      const server = await startEphemeral({ binary: BINARY, env: { GATEHOUSE_OWNER_EMAIL: 'boss@example.com' } });
+      started.push(server);
+      expect((await server.signIn('boss@example.com', 'console')).token).toStartWith('est_');
+      await server.stop();
+    } finally {
+      delete process.env['GATEHOUSE_BASE_URL'];
+    }
+  });
+
+  test('that cannot be had says why', async () => {
+    const messageOf = async (options: Parameters<typeof startEphemeral>[0]) =>
+      (await thrownBy<GatehouseError>(startEphemeral(options))).message;
+    expect(await messageOf({ binary: '/nowhere/gatehouse' })).toStartWith('There is no /nowhere/gatehouse: give');
+    expect(await messageOf({ binary: BINARY, version: '99.0.0' })).toContain('not gatehouse 99.0.0');
+    expect(await messageOf({ binary: BINARY, env: { GATEHOUSE_PORT: 'many' } })).toContain('GATEHOUSE_PORT');
+    expect(await messageOf({ binary: BINARY, timeoutMs: 1 })).toContain('not ready within 1 ms');
+  });
+});
+
+describe('whoever has started one', () => {
+  const folder = emptyFolder().path;
+  const testing = join(import.meta.dir, '../../src/client/testing.ts');
+
+  async function runner(rest: string) {
+    const path = join(folder, `${Bun.randomUUIDv7()}.ts`);
+    const start = `import { startEphemeral } from ${JSON.stringify(testing)};
+      const server = await startEphemeral({ binary: ${JSON.stringify(BINARY)} });
+      process.stdout.write(server.url + '\\n');`;
+    await Bun.write(path, `${start}\n${rest}`);
+    const child = Bun.spawn([process.execPath, path], { cwd: folder, env: cleanEnvironment(), stdout: 'pipe' });
+    const reader = child.stdout.getReader();
+    const { value } = await reader.read();
+    return { child, url: new TextDecoder().decode(value).trim() };
+  }
+
+  test('may end without a word: the server ends as well', async () => {
+    const { child, url } = await runner('');
+    expect(await child.exited).toBe(0);
+    await eventually('the server is gone', () => isGone({ url }));
+  });
+
+  test('may be killed: the server ends as well', async () => {
+    const { child, url } = await runner('setInterval(() => {}, 1000);');
+    expect(await isGone({ url })).toBe(false);
+    child.kill('SIGKILL');
+    await child.exited;
+    await eventually('the server is gone', () => isGone({ url }));
+  });
+});
