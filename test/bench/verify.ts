@@ -13,13 +13,17 @@ import { linesFrom, wrk, type WrkResult } from './wrk.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sessions: { type: 'string', default: '10000' }, path: { type: 'string', default: 'verify' } },
+  options: {
+    sessions: { type: 'string', default: '10000' },
+    path: { type: 'string', default: 'verify' },
+    connections: { type: 'string', default: '32' },
+  },
 });
 const seconds = Number(positionals[0] ?? 10);
 const sessions = Number(values.sessions);
 if (values.path !== 'verify' && values.path !== 'session') throw new Error('--path is verify or session');
 const path = `/api/v1/${values.path}`;
-const CONNECTIONS = 32;
+const connections = Number(values.connections);
 /** How many tokens are verified one by one before the load, so that it is known to ask for something real. */
 const SAMPLE = 100;
 
@@ -94,7 +98,7 @@ function scriptOf(key: string): string {
 }
 
 function load(url: string, script: string): Promise<WrkResult> {
-  return wrk({ url, connections: CONNECTIONS, seconds, folder, script });
+  return wrk({ url, connections: connections, seconds, folder, script });
 }
 
 /** Times of the processor say more than rates where the machine is not idle. */

@@ -3,6 +3,7 @@
 export const LIMIT_WORDS: Readonly<Record<string, string>> = {
   keyPerMinute: 'Calls of an API key in a minute',
   keyPerDay: 'Calls of an API key in a day',
+  clientPerMinute: 'Introspections and revocations in a minute',
   sessionPerMinute: 'Checks of a session in a minute',
   codesPerEmail: 'Codes to an address',
   actionCodesPerEmail: 'Codes for something that needs one',
