@@ -94,8 +94,8 @@ export function insertInterests(
 ): void {
   const now = Date.now();
   const interest = sqlite.prepare(
-    `INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at)
-     VALUES (?1, ?2, ?3, ?4, 'request', ?5, ?5)`,
+    `INSERT INTO beta_interests (id, application_id, email, status, source, created_at, updated_at, epoch)
+     SELECT ?1, ?2, ?3, ?4, 'request', ?5, ?5, interest_epoch FROM applications WHERE id = ?2`,
   );
   repeat(sqlite, count, (index) =>
     interest.run(newId('betaInterest', now), applicationId, `waiting${index}@example.com`, status, now),
