@@ -1,24 +1,13 @@
-/** Every state of the hosted pages and of the console under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
+/** Every state of the hosted pages under axe-core, and the pages for people without a mouse, without scripts and with slow lines. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { outboxCode } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
-import { type ConsoleScene, setConsoleScene } from '../shots/console-scene.ts';
-import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
 import { forgetEverything, type Scene, setScene } from '../shots/scene.ts';
 import { CONTINUED, STATES } from '../shots/states.ts';
+import { findings, look, LOOKS } from './axe.ts';
 
 setDefaultTimeout(60_000);
 
-/** Injected through the DevTools protocol, which no policy of a page concerns. */
-const AXE = await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text();
-/** Colours do not depend on the width, nor what fits on the colours. */
-const LOOKS = [
-  { scheme: 'light', width: 1280 },
-  { scheme: 'dark', width: 360 },
-] as const;
-/** Of the demo's people, in percent: there is some of everything. */
-const SMALL_DEMO = 10;
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 /** In all, as it comes over the line. */
 const SIGN_IN_BYTES = 40 * 1024;
 
@@ -35,44 +24,15 @@ afterAll(async () => {
   await scene.stop();
 });
 
-async function look(scheme: string, width: number): Promise<void> {
-  const height = width > 500 ? 900 : 740;
-  await page.view.cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
-  await page.view.cdp('Emulation.setEmulatedMedia', {
-    features: [
-      { name: 'prefers-color-scheme', value: scheme },
-      { name: 'prefers-reduced-motion', value: 'reduce' },
-    ],
-  });
-}
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
-}
-
-/** What axe finds that is serious or worse. @param rules all of them where left out. */
-async function findings(rules?: readonly string[]): Promise<string[]> {
-  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.view.cdp('Runtime.evaluate', { expression: AXE });
-  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
-  const found = await page.evaluate<string>(
-    `axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations))`,
-  );
-  return (JSON.parse(found) as Finding[])
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target}: ${failureSummary}`)}`);
-}
-
 describe('in every look nothing serious stands in the way at', () => {
   test.each(STATES.map((state) => [state.name, state] as const))('%s', async (name, { reach }) => {
-    await look('light', 1280);
+    await look(page, 'light', 1280);
     if (!CONTINUED.has(name)) await forgetEverything(page, scene);
     page.problems.length = page.requested.length = 0;
     await reach(page, scene);
     for (const { scheme, width } of LOOKS) {
-      await look(scheme, width);
-      expect([scheme, width, await findings()]).toEqual([scheme, width, []]);
+      await look(page, scheme, width);
+      expect([scheme, width, await findings(page)]).toEqual([scheme, width, []]);
       expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
     }
     expect(page.problems).toEqual([]);
@@ -81,32 +41,10 @@ describe('in every look nothing serious stands in the way at', () => {
   });
 });
 
-describe('in the console nothing serious stands in the way at', () => {
-  let demo: ConsoleScene;
-  beforeAll(async () => {
-    demo = await setConsoleScene(SMALL_DEMO);
-  });
-  afterAll(() => demo.stop());
-
-  const examined = CONSOLE.filter(({ name }) => !LIKE_ANOTHER.has(name));
-  test.each(examined.map((state) => [state.name, state] as const))('%s', async (_, { reach }) => {
-    await look('light', 1280);
-    page.problems.length = 0;
-    await reach(page, demo);
-    for (const [index, { scheme, width }] of LOOKS.entries()) {
-      await look(scheme, width);
-      // What is there is the same in the second look, in other colours.
-      expect([scheme, width, await findings(index > 0 ? COLOUR_RULES : undefined)]).toEqual([scheme, width, []]);
-      expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
-    }
-    expect(page.problems).toEqual([]);
-  });
-});
-
 test('a finding would be told', async () => {
   await page.open(scene.address('/device'));
   await page.evaluate(`void document.querySelector('main').insertAdjacentHTML('beforeend', '<img src="data:,">')`);
-  expect((await findings()).join()).toContain('image-alt');
+  expect((await findings(page)).join()).toContain('image-alt');
 });
 
 describe('by keyboard alone', () => {
@@ -139,7 +77,7 @@ describe('by keyboard alone', () => {
   }
 
   beforeAll(async () => {
-    await look('light', 1280);
+    await look(page, 'light', 1280);
   });
 
   test('somebody signs in, mends the address, mistypes the code, and asks for another', async () => {

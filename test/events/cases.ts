@@ -127,6 +127,13 @@ export const CASES: Case[] = [
     emits: ({ ada: { userId, sessionId } }) => [event('user.signed_out', { userId, sessionId })],
   },
   {
+    what: 'a token given back by a client',
+    operation: 'revokeToken',
+    act: ({ instance, ada }) =>
+      instance.call('POST', '/api/v1/revoke', { token: instance.workspaceKey, body: { token: ada.token } }),
+    emits: ({ ada: { userId, sessionId } }) => [event('user.signed_out', { userId, sessionId })],
+  },
+  {
     what: 'an admin’s end of one session',
     operation: 'revokeUserSession',
     act: ({ call, ada }) => call('DELETE', `/users/${ada.userId}/sessions/${ada.sessionId}`),
@@ -150,6 +157,27 @@ export const CASES: Case[] = [
   ...action('resume', 'user.resumed', 'paused', null),
   ...action('delete', 'user.deleted', 'active', 'deleted'),
   ...action('restore', 'user.restored', 'deleted', null),
+  {
+    what: 'many paused in one go: for each who was not',
+    operation: 'changeUsers',
+    prepare: setStatus('paused'),
+    act: ({ call, ada, bea }) =>
+      call('POST', '/users/actions', { action: 'pause', userIds: [ada.userId, bea.userId], reason: 'Audit' }),
+    emits: ({ bea }) => [
+      event('user.session_revoked', { userId: bea.userId, sessionId: bea.sessionId, reason: 'paused' }),
+      event('user.paused', { userId: bea.userId, reason: 'Audit' }),
+    ],
+  },
+  {
+    what: 'roles given and taken in one go, to and from many',
+    operation: 'changeUserGrants',
+    act: ({ call, ada }) =>
+      call('POST', '/users/grants', { userIds: [ada.userId], roles: { add: ['editor'], remove: ['user'] } }),
+    emits: ({ ada: { userId } }) => [
+      event('user.role_added', { userId, roles: ['editor'], current: ['editor'] }),
+      event('user.role_removed', { userId, roles: ['user'], current: ['editor'] }),
+    ],
+  },
   {
     what: 'roles added and removed in one go',
     operation: 'setUserRoles',

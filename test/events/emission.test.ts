@@ -23,6 +23,7 @@ const SILENT = [
   'sendSignInCode',
   'verifySession',
   'verifyToken',
+  'introspectToken',
   'requestProof',
   'confirmProof',
   'requestEmailChange',

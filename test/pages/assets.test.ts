@@ -101,7 +101,9 @@ test('no script of the pages evaluates text or writes markup', async () => {
       .replace(/\(\w+\.__html==\w+\.__html\|\|(\w+)\.__html==(\w+)\.innerHTML\)\|\|\(\2\.innerHTML=\1\.__html\)/, '')
       .replaceAll(/"http:\/\/www\.w3\.org\/[\w/]+"/g, '""');
     expect(own.match(/\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/g)).toBeNull();
-    expect(own.match(/https?:\/\/[a-z]\S{0,40}/g)).toBeNull();
+    // Of the console: what a field shows as an example, and the one issuer that an identity provider is compared to.
+    const told = /^https:\/\/(?:accounts\.google\.com|[a-z]+\.example\.com\b)/;
+    expect((own.match(/https?:\/\/[a-z]\S{0,40}/g) ?? []).filter((address) => !told.test(address))).toEqual([]);
   }
 });
 

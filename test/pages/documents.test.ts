@@ -121,7 +121,7 @@ describe.each(Object.entries(documents))('%s', (_name, document) => {
       (address) =>
         !address.startsWith('https://x.test/') &&
         !address.startsWith(startUrl) &&
-        !/^\/(?:$|device$|sign-in\?)/.test(address),
+        !/^\/(?:$|device$|console$|sign-in\?)/.test(address),
     );
     expect(own.length).toBeGreaterThan(1);
     for (const address of own) expect(findAsset(address)?.path).toBe(address);

@@ -1,0 +1,39 @@
+/** Looks at a page in either scheme, and has axe-core say what stands in somebody's way there. */
+import type { Page } from '../support/browser.ts';
+
+/** Injected through the DevTools protocol, which no policy of a page concerns. */
+const AXE = await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text();
+/** Colours do not depend on the width, nor what fits on the colours. */
+export const LOOKS = [
+  { scheme: 'light', width: 1280 },
+  { scheme: 'dark', width: 360 },
+] as const;
+
+export async function look(page: Page, scheme: string, width: number): Promise<void> {
+  const height = width > 500 ? 900 : 740;
+  await page.view.cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  await page.view.cdp('Emulation.setEmulatedMedia', {
+    features: [
+      { name: 'prefers-color-scheme', value: scheme },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ],
+  });
+}
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+/** What axe finds that is serious or worse. @param rules all of them where left out. */
+export async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.view.cdp('Runtime.evaluate', { expression: AXE });
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
+  const found = await page.evaluate<string>(
+    `axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations))`,
+  );
+  return (JSON.parse(found) as Finding[])
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target}: ${failureSummary}`)}`);
+}

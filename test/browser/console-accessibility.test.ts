@@ -1,0 +1,43 @@
+/** Every state of the console under axe-core, on believable data. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type ConsoleScene, setConsoleScene } from '../shots/console-scene.ts';
+import { CONSOLE, LIKE_ANOTHER } from '../shots/console-states.ts';
+import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { findings, look, LOOKS } from './axe.ts';
+
+setDefaultTimeout(60_000);
+
+/** Of the demo's people, in percent: there is some of everything. */
+const SMALL_DEMO = 10;
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+let demo: ConsoleScene;
+let page: Page;
+
+beforeAll(async () => {
+  demo = await setConsoleScene(SMALL_DEMO);
+  page = await openBrowserPage({ width: 1280, height: 900 });
+});
+afterAll(async () => {
+  page.close();
+  closeBrowser();
+  await demo.stop();
+});
+
+const examined = CONSOLE.filter(({ name }) => !LIKE_ANOTHER.has(name));
+
+test.each(examined.map((state) => [state.name, state] as const))(
+  'nothing serious stands in the way at %s',
+  async (_, { reach }) => {
+    await look(page, 'light', 1280);
+    page.problems.length = 0;
+    await reach(page, demo);
+    for (const [index, { scheme, width }] of LOOKS.entries()) {
+      await look(page, scheme, width);
+      // What is there is the same in the second look, in other colours.
+      expect([scheme, width, await findings(page, index > 0 ? COLOUR_RULES : undefined)]).toEqual([scheme, width, []]);
+      expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
+    }
+    expect(page.problems).toEqual([]);
+  },
+);
