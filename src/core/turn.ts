@@ -31,19 +31,3 @@ export function nextTurn(): Promise<void> {
 export function yieldIfLong(): Promise<void> | undefined {
   return turnAgeMs() > LONG_TURN_MS ? nextTurn() : undefined;
 }
-
-/** How long one answer looks for what no index knows, in milliseconds… */
-const SEARCH_MS = 30;
-/** …and how many rows it looks at in any case: a few are never a reason for a second page. */
-const LOOKED_AT_LEAST = 10_000;
-
-/**
- * Begins a search: what it has not reached when its time is over is left to the next page, so that nobody waits long for a
- * page, however rare what they look for.
- *
- * @returns whether its time is over, with so many rows looked at.
- */
-export function searchTime(): (looked: number) => boolean {
-  const startedAt = performance.now();
-  return (looked) => looked >= LOOKED_AT_LEAST && performance.now() - startedAt > SEARCH_MS;
-}

@@ -5,7 +5,7 @@
  */
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
-import { nextTurn, searchTime } from '../../core/turn.ts';
+import { searchInStretches } from '../../core/search.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
@@ -37,22 +37,14 @@ export function activityService(db: Database) {
     after: AuditPosition | null,
     limit: number,
   ): Promise<Page<AuthEvent>> {
-    const items: AuthEvent[] = [];
-    let position = after;
-    let left = limit;
-    let stretch = FIRST_STRETCH;
-    const isOver = searchTime();
-    for (let looked = 0; !isOver(looked); looked += stretch, stretch = STRETCH) {
-      const slice = await scanAuditRecords(db.reader, scope, filter, { after: position, stretch, limit: left });
-      items.push(...(await recordsAt(slice.matches)));
-      left -= slice.matches.length;
-      const last = slice.matches.at(-1);
-      if (last && left === 0) return { items, nextCursor: encodeCursor(last) };
-      if (slice.scanned < stretch) return { items, nextCursor: null };
-      position = slice.last;
-      await nextTurn();
-    }
-    return { items, nextCursor: position && encodeCursor(position) };
+    const { found, next } = await searchInStretches<AuditPosition, AuditPosition>({
+      after,
+      limit,
+      stretches: { first: FIRST_STRETCH, further: STRETCH },
+      positionOf: (position) => position,
+      scan: (wanted) => scanAuditRecords(db.reader, scope, filter, wanted),
+    });
+    return { items: await recordsAt(found), nextCursor: next && encodeCursor(next) };
   }
 
   /** Retention may have taken one meanwhile; it is left out. */

@@ -2,7 +2,7 @@
  * Finding users by a piece of what they are called, by state or by what they hold. It goes in slices that let other requests
  * through, and within a bound: what it has not reached is left to the next page.
  */
-import { nextTurn, searchTime } from '../../core/turn.ts';
+import { searchInStretches } from '../../core/search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type FoundMember, type MemberFilter, scanMembers } from '../../store/member-search.ts';
 import type { MemberOrder, MemberPosition } from '../../store/members.ts';
@@ -36,21 +36,24 @@ export async function searchMembers(
   const word = needle === undefined ? undefined : longestWord(needle);
   const isMatch = ({ texts }: FoundMember) =>
     needle === undefined || texts.some((text) => text !== null && folded(text).includes(needle));
-  const found: FoundMember[] = [];
-  let position = after;
-  // Where most match, little more has to be looked at than is asked for.
-  let stretch = Math.min(SLICE, 2 * limit);
-  const isOver = searchTime();
-  for (let looked = 0; !isOver(looked); looked += stretch, stretch = SLICE) {
-    const slice = await scanMembers(reader, applicationId, { ...filter, word }, { order, after: position, stretch });
-    found.push(...slice.found.filter(isMatch));
-    const last = found[limit - 1];
-    if (last && found.length > limit) return { found: found.slice(0, limit), next: last };
-    if (slice.scanned < stretch) return { found, next: null };
-    position = slice.last;
-    await nextTurn();
-  }
-  return { found, next: position };
+  const { found, next } = await searchInStretches<FoundMember, MemberPosition>({
+    after,
+    // One more says whether there is a next page.
+    limit: limit + 1,
+    // Where most match, little more has to be looked at than is asked for.
+    stretches: { first: Math.min(SLICE, 2 * limit), further: SLICE },
+    positionOf: (member) => member,
+    async scan({ after, stretch }) {
+      const { found, last, scanned } = await scanMembers(
+        reader,
+        applicationId,
+        { ...filter, word },
+        { order, after, stretch },
+      );
+      return { matches: found.filter(isMatch), last, scanned };
+    },
+  });
+  return found.length > limit ? { found: found.slice(0, limit), next: found[limit - 1] ?? null } : { found, next };
 }
 
 /** One spelling for what reads the same, in every script. */

@@ -6,15 +6,14 @@ import { useToast } from '../../../pages/components/toast.tsx';
 import { useFilters } from '../../address.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { ChooseOne } from '../../components/choices.tsx';
-import { Filter } from '../../components/filters.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Progress } from '../../components/progress.tsx';
 import { counted } from '../../components/words.ts';
 import type { FileFormat } from '../../list-file.ts';
 import { useRights } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
-import { grantChoices, useAccess } from '../grants/access.ts';
-import { STATUS_CHOICES } from '../users/statuses.ts';
+import { useAccess } from '../grants/access.ts';
+import { MemberFilters } from '../users/member-filters.tsx';
 import { exportUsers } from './export-users.ts';
 
 export function ExportPanel({ application }: ApplicationViewProps) {
@@ -57,30 +56,7 @@ export function ExportPanel({ application }: ApplicationViewProps) {
       }
     >
       <div class="toolbar">
-        <Filter
-          id="export-status"
-          label="Status"
-          any="Any status"
-          value={filters.status}
-          choices={STATUS_CHOICES}
-          onChoose={(status) => setFilters({ status })}
-        />
-        <Filter
-          id="export-role"
-          label="Role"
-          any="Any role"
-          value={filters.role}
-          choices={grantChoices(access?.roles, filters.role)}
-          onChoose={(role) => setFilters({ role })}
-        />
-        <Filter
-          id="export-group"
-          label="Group"
-          any="Any group"
-          value={filters.membership}
-          choices={grantChoices(access?.memberships, filters.membership)}
-          onChoose={(membership) => setFilters({ membership })}
-        />
+        <MemberFilters idPrefix="export-" filters={filters} access={access} onChange={setFilters} />
       </div>
       <ChooseOne
         id="export-format"

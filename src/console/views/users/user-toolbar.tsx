@@ -1,8 +1,8 @@
 /** What narrows the list of users down, and its order. */
 import type { Filters } from '../../address.ts';
 import { Filter, SearchField } from '../../components/filters.tsx';
-import { type Access, grantChoices } from '../grants/access.ts';
-import { STATUS_CHOICES } from './statuses.ts';
+import type { Access } from '../grants/access.ts';
+import { MemberFilters } from './member-filters.tsx';
 import type { USER_FILTERS } from './users.tsx';
 
 type Shown = Filters<(typeof USER_FILTERS)[number]>;
@@ -25,30 +25,7 @@ export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
         value={filters.q ?? ''}
         onSearch={(q) => onChange({ q, why: undefined }, true)}
       />
-      <Filter
-        id="status"
-        label="Status"
-        any="Any status"
-        value={filters.status}
-        choices={STATUS_CHOICES}
-        onChoose={(status) => onChange({ status })}
-      />
-      <Filter
-        id="role"
-        label="Role"
-        any="Any role"
-        value={filters.role}
-        choices={grantChoices(access?.roles, filters.role)}
-        onChoose={(role) => onChange({ role })}
-      />
-      <Filter
-        id="membership"
-        label="Group"
-        any="Any group"
-        value={filters.membership}
-        choices={grantChoices(access?.memberships, filters.membership)}
-        onChoose={(membership) => onChange({ membership })}
-      />
+      <MemberFilters filters={filters} access={access} onChange={onChange} />
       <Filter
         id="sort"
         label="Order"
