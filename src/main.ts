@@ -1,35 +1,41 @@
 /** Entry point: reads the command line and hands over to the command; errors become one clear message. */
-import { type Command, parseFlags, UsageError } from './cli/arguments.ts';
-import { commandHelpText, helpText } from './cli/help.ts';
-import { key } from './cli/key.ts';
-import { openapi } from './cli/openapi.ts';
-import { print } from './cli/print.ts';
-import { serve } from './cli/serve.ts';
-import { setupLink } from './cli/setup-link.ts';
-import { version } from './cli/version.ts';
+import { family, findCommand, parseCall, UsageError } from './cli/arguments.ts';
+import { COMMANDS } from './cli/commands.ts';
+import { commandHelpText, familyHelpText, helpText } from './cli/help.ts';
 import { StartupError } from './core/startup-error.ts';
 
-const COMMANDS: readonly Command[] = [serve, setupLink, key, openapi, print, version];
 const HELP_WORDS = ['help', '--help', '-h'];
+const isHelp = (word: string) => word === '--help' || word === '-h';
 
-function commandNamed(name: string): Command {
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`There is no command "${name}". See "gatehouse help".`);
-  return command;
+/** Of a command, of a family of them, or of all. @throws {UsageError} */
+function helpFor(words: readonly string[]): string {
+  const [word] = words;
+  if (word === undefined) return helpText(COMMANDS);
+  const found = findCommand(COMMANDS, words);
+  if (found && found.rest.length === 0) return commandHelpText(found.command);
+  const members = family(COMMANDS, word);
+  if (members.length > 0) return familyHelpText(word, members);
+  throw new UsageError(`There is no command "${words.join(' ')}". See "gatehouse help".`);
 }
 
 async function main(argv: readonly string[]): Promise<number | void> {
   const [name = 'help', ...rest] = argv;
+  const words = [name === '--version' ? 'version' : name, ...rest];
   if (HELP_WORDS.includes(name)) {
-    process.stdout.write(rest[0] ? commandHelpText(commandNamed(rest[0])) : helpText(COMMANDS));
+    process.stdout.write(helpFor(rest.filter((word) => !isHelp(word))));
     return 0;
   }
-  const command = commandNamed(name === '--version' ? 'version' : name);
-  if (rest.some((word) => word === '--help' || word === '-h')) {
-    process.stdout.write(commandHelpText(command));
+  const found = findCommand(COMMANDS, words);
+  if (rest.some(isHelp) || !found) {
+    const text = helpFor(found ? found.command.name.split(' ') : words.filter((word) => !isHelp(word)));
+    // A family's name alone is a question; what is behind it and unknown, a mistake.
+    if (!found && rest.some((word) => !isHelp(word)))
+      throw new UsageError(`There is no command "${words.join(' ')}". See "gatehouse help ${name}".`);
+    process.stdout.write(text);
     return 0;
   }
-  return command.run(parseFlags(command, rest));
+  const { flags, operands } = parseCall(found.command, found.rest);
+  return found.command.run(flags, operands);
 }
 
 // A reader that goes away, as in "gatehouse openapi | head", is no fault.

@@ -1,4 +1,4 @@
-/** The command line: which command, with which flags; anything unknown is refused with a remedy. */
+/** The command line: which command, with which flags and operands; anything unknown is refused with a remedy. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Flags } from '../config.ts';
 import type { Setting } from '../settings.ts';
@@ -9,9 +9,37 @@ export class UsageError extends Error {}
 /** A setting that can be given as a flag too. */
 export type FlagSetting = Setting & Required<Pick<Setting, 'flag'>>;
 
-/** One word of the command line, with what it takes. */
-export interface Command {
+/** Under which headings the help lists the commands, in this order. */
+export const COMMAND_GROUPS = {
+  server: 'Run it',
+  data: 'Look after it, on its own machine',
+  remote: 'Use it, from anywhere',
+  about: 'About the binary',
+} as const;
+
+/** A flag with a value that is no setting. */
+export interface Option {
+  /** What its value is, such as `FILE`. */
+  readonly value: string;
+  readonly meaning: string;
+}
+
+/** What a command takes besides its flags. */
+export interface Operand {
+  /** In capitals, such as `FILE`; or what is typed, where `words` are given. */
   readonly name: string;
+  readonly meaning: string;
+  /** It is one of these. */
+  readonly words?: readonly string[];
+  readonly isOptional?: boolean;
+}
+
+/** What can be typed behind `gatehouse`, with what it takes. */
+export interface Command {
+  /** As it is typed: a word, or several such as `backup verify`. */
+  readonly name: string;
+  readonly group: keyof typeof COMMAND_GROUPS;
+  /** Without a full stop. */
   readonly summary: string;
   /** Settings that it takes as flags. */
   readonly settings?: readonly FlagSetting[];
@@ -19,28 +47,63 @@ export interface Command {
   readonly takesSettings?: boolean;
   /** Flags without a value, with what each does. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** It takes one of these words as well, which it gets as `word`. */
-  readonly words?: readonly string[];
+  /** Flags with a value. */
+  readonly options?: Readonly<Record<string, Option>>;
+  readonly operands?: readonly Operand[];
+  /** Lines that close its help: examples, and what to do next. */
+  readonly next?: readonly string[];
   /** @returns the exit code, or nothing for a process that goes on. */
-  run(flags: Flags): Promise<number | void> | number | void;
+  run(flags: Flags, operands: readonly string[]): Promise<number | void> | number | void;
+}
+
+/** A command with what was typed behind it. */
+export interface Call {
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+}
+
+/** The command with the longest name that the words begin with, and what follows it. */
+export function findCommand(
+  commands: readonly Command[],
+  words: readonly string[],
+): { command: Command; rest: readonly string[] } | null {
+  for (let count = words.length; count > 0; count--) {
+    const command = commands.find(({ name }) => name === words.slice(0, count).join(' '));
+    if (command) return { command, rest: words.slice(count) };
+  }
+  return null;
+}
+
+/** Those whose name begins with this word. */
+export function family(commands: readonly Command[], word: string): readonly Command[] {
+  return commands.filter(({ name }) => name === word || name.startsWith(`${word} `));
 }
 
 /** @throws {UsageError} */
-export function parseFlags(
-  { name, settings = [], switches = {}, words = [] }: Command,
+export function parseCall(
+  { name, settings = [], switches = {}, options: valued = {}, operands = [] }: Command,
   argv: readonly string[],
-): Flags {
+): Call {
+  const wrong = (what: string) => new UsageError(`${what}. See "gatehouse help ${name}".`);
   const options: ParseArgsOptionsConfig = {};
   for (const { flag } of settings) options[flag.name] = { type: 'string' };
+  for (const word of Object.keys(valued)) options[word] = { type: 'string' };
   for (const word of Object.keys(switches)) options[word] = { type: 'boolean' };
+  let parsed: { values: object; positionals: string[] };
   try {
-    const allowPositionals = words.length > 0;
-    const { values, positionals } = parseArgs({ args: [...argv], options, strict: true, allowPositionals });
-    if (!allowPositionals) return values as Flags;
-    const [word, another] = positionals;
-    return { ...(values as Flags), word: another === undefined ? word : undefined };
+    parsed = parseArgs({ args: [...argv], options, strict: true, allowPositionals: operands.length > 0 });
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('. ');
-    throw new UsageError(`${reason.replace(/\.$/, '')}. See "gatehouse help ${name}".`);
+    throw wrong(reason.replace(/\.$/, ''));
   }
+  const { values, positionals } = parsed;
+  for (const [index, { name: operand, words, isOptional }] of operands.entries()) {
+    const given = positionals[index];
+    const choices = words?.join(', ').replace(/, ([^,]*)$/, ' or $1');
+    if (given === undefined && !isOptional) throw wrong(choices ? `Say which: ${choices}` : `${operand} is missing`);
+    if (given !== undefined && words && !words.includes(given)) throw wrong(`Say which: ${choices}`);
+  }
+  const superfluous = positionals[operands.length];
+  if (superfluous !== undefined) throw wrong(`Nothing is expected here: "${superfluous}"`);
+  return { flags: values as Flags, operands: positionals };
 }

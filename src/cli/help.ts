@@ -1,6 +1,6 @@
-/** `gatehouse help`: what there is, on one screen; a command's flags, and the settings it reads, in 80 columns. */
+/** `gatehouse help`: what there is, on one screen; what a command takes, and the settings it reads, in 80 columns. */
 import { ALL_SETTINGS, defaultText, SETTING_GROUPS, type Setting } from '../settings.ts';
-import type { Command } from './arguments.ts';
+import { type Command, COMMAND_GROUPS } from './arguments.ts';
 
 const TERMINAL_COLUMNS = 80;
 /** What is longer on the left stands on a line of its own. */
@@ -8,43 +8,72 @@ const WIDEST_LEFT = 22;
 
 type Row = readonly [left: string, right: string];
 
-/** Every command, and where to read on. */
+/** Every command, and where to read on. A family of commands is a line. */
 export function helpText(commands: readonly Command[]): string {
+  const groups = Object.entries(COMMAND_GROUPS).map(([group, title]) => ({
+    title,
+    rows: familyRows(commands.filter((command) => command.group === group)),
+  }));
   return [
     'Gatehouse: sign-in and user management in one file.',
     '',
     'Usage: gatehouse COMMAND [FLAGS]',
-    '',
-    ...columns([
-      ...commands.map(({ name, summary }) => [name, summary] as const),
-      ['help', 'Show this, or "help COMMAND" for a command\'s flags'],
-    ]),
+    ...groups.flatMap(({ title, rows }) => (rows.length > 0 ? ['', `${title}:`, ...columns(rows)] : [])),
     '',
     'To try it:    gatehouse serve --dev',
     'Settings:     gatehouse help serve',
+    'A command:    gatehouse help COMMAND',
     '',
   ].join('\n');
 }
 
-/** What a command does, its flags, and the variables that it reads. */
+/** What a command does, its operands and flags, the variables that it reads, and what to do next. */
 export function commandHelpText(command: Command): string {
-  const { name, summary, settings = [], switches = {}, takesSettings = false } = command;
+  const { name, summary, settings = [], switches = {}, options = {}, takesSettings = false } = command;
+  const { operands = [], next = [] } = command;
   const flags = [
+    ...operands.map(({ name: operand, meaning }) => [operand, meaning] as const),
+    ...Object.entries(options).map(([word, { value, meaning }]) => [`--${word} ${value}`, meaning] as const),
     ...settings.map(
       (setting) =>
         [`--${setting.flag.name} ${setting.flag.value}`, `${explain(setting)} Or by ${setting.env}.`] as const,
     ),
     ...Object.entries(switches).map(([word, text]) => [`--${word}`, text] as const),
   ];
+  const typed = [name, ...operands.map(({ name: operand, isOptional }) => (isOptional ? `[${operand}]` : operand))];
   return [
-    ...wrapped(`gatehouse ${name}: ${summary}.`, TERMINAL_COLUMNS),
+    ...wrapped(`gatehouse ${typed.join(' ')}: ${summary}.`, TERMINAL_COLUMNS),
     ...(flags.length > 0 ? ['', ...columns(flags)] : []),
     ...(takesSettings ? variables() : []),
     ...(settings.length > 0 && !takesSettings
       ? ['', 'For what the environment sets besides, see "gatehouse help serve".']
       : []),
+    ...(next.length > 0 ? ['', ...next] : []),
     '',
   ].join('\n');
+}
+
+/** The commands of a family, such as `gatehouse users`. */
+export function familyHelpText(word: string, commands: readonly Command[]): string {
+  return [
+    `gatehouse ${word}:`,
+    '',
+    ...columns(commands.map(({ name, summary }) => [name, summary] as const)),
+    '',
+    `A command's flags: gatehouse help ${commands.at(-1)?.name ?? word}`,
+    '',
+  ].join('\n');
+}
+
+/** A command with its summary; of a family without a head, the words that follow. */
+function familyRows(commands: readonly Command[]): Row[] {
+  const families = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? name);
+  return [...families].map(([word, members]) => {
+    const head = members.find(({ name }) => name === word);
+    const others = members.filter((member) => member !== head).map(({ name }) => name.slice(word.length + 1));
+    if (!head) return [word, others.join(', ')];
+    return [word, others.length > 0 ? `${head.summary}; also: ${others.join(', ')}` : head.summary];
+  });
 }
 
 /** Every setting by its variable, in groups. */

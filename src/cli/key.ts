@@ -5,6 +5,7 @@ import type { Command } from './arguments.ts';
 
 export const key: Command = {
   name: 'key',
+  group: 'server',
   summary: 'Print a new API key for GATEHOUSE_WORKSPACE_KEY',
   run() {
     process.stdout.write(`${mintSecret('apiKey', systemRandom)}\n`);

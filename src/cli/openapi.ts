@@ -14,6 +14,7 @@ import type { Command } from './arguments.ts';
 
 export const openapi: Command = {
   name: 'openapi',
+  group: 'about',
   summary: 'Print the OpenAPI description as YAML',
   async run() {
     const config = loadConfig(process.env);

@@ -11,6 +11,7 @@ import { watchStarter } from './starter.ts';
 
 export const serve: Command = {
   name: 'serve',
+  group: 'server',
   summary: 'Run the server',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.host, SETTINGS.baseUrl],
   takesSettings: true,

@@ -8,6 +8,7 @@ import type { Command } from './arguments.ts';
 
 export const setupLink: Command = {
   name: 'setup-link',
+  group: 'data',
   summary: 'Print a one-time link that makes the first owner, or lets an owner back in',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.baseUrl],
   async run(flags) {

@@ -1,0 +1,88 @@
+/** What the binary is made of: a bill of materials, and the notices of licenses. */
+import { VERSION } from '../../version.ts';
+import { type PackagePart, productionPackages } from '../packages.ts' with { type: 'macro' };
+
+/** Filled in at the build; a function, so that a start of the server does not pay for it. */
+const packages = (): PackagePart[] => productionPackages();
+
+export const sbom = (): string => `${JSON.stringify(bill(packages()), null, 2)}\n`;
+
+export const licenses = (): string => notices(packages());
+
+/** A package's address by the specification of package URLs: the @ of a scope is escaped. */
+const purl = (name: string, version: string) => `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
+
+const idOf = (entry: string) => purl(entry.slice(0, entry.lastIndexOf('@')), entry.slice(entry.lastIndexOf('@') + 1));
+
+/** CycloneDX 1.5. The same build prints the same: no time, and no serial number of the moment. */
+function bill(packages: readonly PackagePart[]): object {
+  const product = purl('gatehouse', VERSION);
+  const runtime = `pkg:github/oven-sh/bun@bun-v${Bun.version}`;
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': product,
+        name: 'gatehouse',
+        version: VERSION,
+        purl: product,
+        licenses: [{ license: { id: 'Apache-2.0' } }],
+      },
+    },
+    components: [
+      {
+        type: 'platform',
+        'bom-ref': runtime,
+        name: 'bun',
+        version: Bun.version,
+        purl: runtime,
+        licenses: [{ license: { id: 'MIT' } }],
+        externalReferences: [{ type: 'license', url: 'https://bun.com/docs/project/license' }],
+      },
+      ...packages.map(({ name, version, license, integrity }) => ({
+        type: 'library',
+        'bom-ref': purl(name, version),
+        ...nameParts(name),
+        version,
+        scope: 'required',
+        purl: purl(name, version),
+        licenses: [/[ ()]/.test(license) ? { expression: license } : { license: { id: license } }],
+        hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex') }],
+      })),
+    ],
+    dependencies: [
+      { ref: product, dependsOn: [runtime, ...packages.map(({ name, version }) => purl(name, version))] },
+      { ref: runtime, dependsOn: [] },
+      ...packages.map(({ name, version, uses }) => ({ ref: purl(name, version), dependsOn: uses.map(idOf) })),
+    ],
+  };
+}
+
+function nameParts(name: string): { group?: string; name: string } {
+  const [scope, rest] = name.split('/');
+  return scope !== undefined && rest !== undefined ? { group: scope, name: rest } : { name };
+}
+
+const LINE = '-'.repeat(80);
+
+function notices(packages: readonly PackagePart[]): string {
+  const own = `gatehouse ${VERSION}: Apache-2.0`;
+  const runtime =
+    `bun ${Bun.version}: MIT; what it links in turn, JavaScriptCore (LGPL-2) among it, is listed at\n` +
+    'https://bun.com/docs/project/license';
+  const list = packages.map(({ name, version, license }) => `${name} ${version}: ${license}`);
+  const texts = packages.map(({ name, version, license, notice }) =>
+    [
+      LINE,
+      `${name} ${version} (${license})`,
+      LINE,
+      '',
+      notice || 'The package carries no text of its license.',
+      '',
+    ].join('\n'),
+  );
+  return [own, runtime, ...list, '', ...texts].join('\n');
+}
