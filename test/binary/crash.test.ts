@@ -17,7 +17,7 @@ import {
 import { type Scene, setScene } from '../faults/scene.ts';
 import { databaseCode, emptyFolder, eventually, readDatabase, request, startServer } from '../support/binary.ts';
 
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 8);
 setDefaultTimeout(60_000 + ROUNDS * 5000);
 
 const scratch = emptyFolder();
@@ -96,7 +96,7 @@ test('kills in the middle of long work leave its trail complete, and nothing twi
 
   const trail = () => readDatabase(folder, (sqlite) => trailOf(sqlite, applicationId));
   const reached = [trail().events];
-  for (let kills = 0; kills < 5; kills += 1) {
+  for (let kills = 0; kills < 3; kills += 1) {
     await eventually('some more of the trail', () => trail().events > reached.at(-1)!);
     await Bun.sleep(Math.random() * 50);
     await server.stop('SIGKILL');

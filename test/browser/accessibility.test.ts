@@ -30,9 +30,9 @@ describe('in every look nothing serious stands in the way at', () => {
     if (!CONTINUED.has(name)) await forgetEverything(page, scene);
     page.problems.length = page.requested.length = 0;
     await reach(page, scene);
-    for (const { scheme, width } of LOOKS) {
+    for (const { scheme, width, rules } of LOOKS) {
       await look(page, scheme, width);
-      expect([scheme, width, await findings(page)]).toEqual([scheme, width, []]);
+      expect([scheme, width, await findings(page, rules)]).toEqual([scheme, width, []]);
       expect([width, await page.sidewaysScroll()]).toEqual([width, 0]);
     }
     expect(page.problems).toEqual([]);
