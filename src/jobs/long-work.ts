@@ -53,7 +53,7 @@ export interface LongWorkRunner {
 }
 
 /** Rows of the slice that is part of the switch. */
-const FIRST_SLICE = 100;
+export const FIRST_SLICE = 25;
 const LARGEST_SLICE = 2000;
 const SMALLEST_SLICE = 10;
 /** What writing a slice should take, in milliseconds, the commit apart; half as many rows in the next one above the second. */

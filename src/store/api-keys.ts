@@ -3,8 +3,8 @@
  * stand for a person by their membership. A personal key that was made under another epoch of its application than the
  * present one is over, whether its row says so yet or not. The member's epoch is none of it: a pause only rests devices.
  */
-import { and, count, desc, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
-import { only } from '../core/required.ts';
+import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
+import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -65,10 +65,24 @@ export async function findKey(reader: Reader, owner: KeyOwner, id: string): Prom
   return row;
 }
 
-/** Newest first. */
-export async function listKeys(reader: Reader, owner: KeyOwner, { before, limit }: KeysBefore): Promise<HeldKey[]> {
+/** What a key was made for: `device` are personal keys, `api` all others. */
+export const KEY_SOURCES = ['api', 'device'] as const;
+
+/** Newest first. @param source both where left out. */
+export async function listKeys(
+  reader: Reader,
+  owner: KeyOwner,
+  { before, limit, source }: KeysBefore & { readonly source?: (typeof KEY_SOURCES)[number] },
+): Promise<HeldKey[]> {
   const isBefore = before === undefined ? undefined : lt(apiKeys.id, before);
-  return selectHeldKeys(reader, owner, isBefore).orderBy(desc(apiKeys.id)).limit(limit);
+  const isOfSource = source && (source === 'device' ? IS_PERSONAL : not(IS_PERSONAL));
+  return selectHeldKeys(reader, owner, and(isBefore, isOfSource)).orderBy(desc(apiKeys.id)).limit(limit);
+}
+
+/** Whatever its state, and whoever's. */
+export async function requireKey(reader: Reader, id: string): Promise<ApiKey> {
+  const [key] = await orm(reader).select().from(apiKeys).where(eq(apiKeys.id, id));
+  return required(key, `key ${id}`);
 }
 
 const idByToken = prepared((db) =>

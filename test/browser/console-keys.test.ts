@@ -156,6 +156,9 @@ test('on a phone the list, a key by its address and the form fit', async () => {
   await page.pressNamed('Close the detail');
   await page.untilVisible('#keys');
   expect(await page.sidewaysScroll()).toBe(0);
+  await page.choose('#key-source', 'device');
+  await page.untilText('#main', /No connected devices/);
+  await page.untilAddress(/source=device/);
   await page.press('#add-key');
   await page.untilVisible('#key-form');
   expect(await page.evaluate('document.querySelector("#key-form").scrollWidth')).toBeLessThanOrEqual(PHONE.width);

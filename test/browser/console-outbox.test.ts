@@ -40,6 +40,8 @@ test('an owner sees a mail come by itself, and reads its code', async () => {
   const code = await outboxCode(server, 'buyer@shop.test');
   await page.untilText('#mail-code', new RegExp(`^${code}$`));
   expect(await page.text('.mail-text')).toContain(code);
+  await page.press('#mail-looks');
+  await page.untilVisible('#mail-look');
   expect((await page.address()).pathname).toMatch(/\/outbox\/mail_\w+$/);
   expect(page.problems).toEqual([]);
 });

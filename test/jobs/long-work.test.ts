@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
 import { type Actor, SYSTEM_ACTOR } from '@/core/actor.ts';
 import type { Unit } from '@/db/database.ts';
-import { beginLongWork, type LongWorkKind, longWorkRunner, type Task } from '@/jobs/long-work.ts';
+import { beginLongWork, FIRST_SLICE, type LongWorkKind, longWorkRunner, type Task } from '@/jobs/long-work.ts';
 import { insertApplication, type NewApplication } from '@/store/applications.ts';
 import { recordAudit } from '@/store/audit.ts';
 import { findPendingWork } from '@/store/long-works.ts';
@@ -66,8 +66,8 @@ const numbered = (name: string, count: number) => Array.from({ length: count }, 
 describe('long work', () => {
   test('that is short is done with the switch and leaves nothing behind', async () => {
     const { begin, targets, pending } = await open();
-    expect(await begin(counting('short'), 40)).toBe(40);
-    expect(targets()).toEqual(numbered('short', 40));
+    expect(await begin(counting('short'), FIRST_SLICE)).toBe(FIRST_SLICE);
+    expect(targets()).toEqual(numbered('short', FIRST_SLICE));
     expect(await pending()).toBeUndefined();
   });
 
@@ -75,7 +75,7 @@ describe('long work', () => {
     const { begin, targets, runner, pending, lines } = await open();
     const kind = counting('long');
     const works = runner(kind);
-    expect(await begin(kind, 5000)).toBe(100);
+    expect(await begin(kind, 5000)).toBe(FIRST_SLICE);
     await works.runOnce();
     expect(targets()).toEqual(numbered('long', 5000));
     expect(await pending()).toBeUndefined();
@@ -89,7 +89,7 @@ describe('long work', () => {
       if (from >= 200 && seen === undefined) seen = pending();
     });
     await begin(kind, 3000);
-    expect(await pending()).toEqual({ kind: 'long', done: 100, total: null });
+    expect(await pending()).toEqual({ kind: 'long', done: FIRST_SLICE, total: null });
     await runner(kind).runOnce();
     expect(await seen).toMatchObject({ kind: 'long', total: 3000 });
   });

@@ -8,12 +8,26 @@ import {
   NewSecret,
   Nullable,
   PageOf,
+  PageQuery,
   SecretPrefix,
   SlugsHeld,
   Slug,
   Timestamp,
 } from '../../http/schemas.ts';
-import { KEY_ACCESS } from '../../store/api-keys.ts';
+import { KEY_ACCESS, KEY_SOURCES } from '../../store/api-keys.ts';
+
+export const ApiKeyQuery = Type.Composite([
+  PageQuery,
+  Type.Object({
+    source: Type.Optional(
+      Choice(KEY_SOURCES, {
+        $id: 'KeySource',
+        description: '`device` for the personal keys of connected devices alone, `api` for all others.',
+      }),
+    ),
+  }),
+]);
+export type ApiKeyQuery = Static<typeof ApiKeyQuery>;
 
 export const DEFAULT_RATE_LIMITS = { perMinute: 60, perDay: 10_000 };
 

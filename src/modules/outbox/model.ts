@@ -28,7 +28,12 @@ export type OutboxQuery = Static<typeof OutboxQuery>;
 const record = {
   id: Id('mail'),
   to: Email(),
-  subject: Nullable(Type.String({ examples: ['042917 is your code for Shop'] })),
+  subject: Nullable(
+    Type.String({
+      description: 'Its code is left out of a list.',
+      examples: ['042917 is your code for Shop'],
+    }),
+  ),
   lane: Choice(LANES, { $id: 'MailLane' }),
   status: Choice(MAIL_STATUSES, { $id: 'MailStatus' }),
   attempts: Type.Integer(),

@@ -2,6 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { letterResponse } from '../../http/page-response.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
 import type { MailTests } from './mail-test.ts';
 import { MailTestInput, MailTestSchema, OutboxLetterSchema, OutboxPage, OutboxQuery } from './model.ts';
@@ -35,13 +36,34 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       path: `${path}/:mailId`,
       summary: 'Read a mail of the outbox, with its code, as an owner',
       description:
-        'What it says is null where `isReadable` is false. Mails that were sent or given up say nothing any more.',
+        'What it says is null where `isReadable` is false. Mails that were sent or given up say nothing any more. Reading ' +
+        'what was mailed to somebody else is on record (`mail.read`).',
       access: 'read',
       consoleRole: 'owner',
       limit: 'key',
       data: OutboxLetterSchema,
       errors: ['not_found'],
-      handle: ({ principal, workspaceId, params }) => outbox.get(callerOf(principal), workspaceId, params.mailId),
+      handle: ({ actor, principal, workspaceId, params }) =>
+        outbox.get(actor, callerOf(principal), workspaceId, params.mailId),
+    }),
+    operation({
+      ...common,
+      id: 'getOutboxMailLook',
+      method: 'GET',
+      path: `${path}/:mailId/look`,
+      summary: 'See a mail of the outbox as it looks, as an owner',
+      description:
+        'A document of its own, without script, for a frame. On record like what is read. 404 where `isReadable` is false.',
+      access: 'read',
+      consoleRole: 'owner',
+      limit: 'key',
+      mediaType: 'text/html',
+      errors: ['not_found'],
+      async handle({ actor, principal, workspaceId, params, context }) {
+        const { html } = await outbox.get(actor, callerOf(principal), workspaceId, params.mailId);
+        if (html === null) throw new AppError('not_found');
+        return letterResponse(context, html);
+      },
     }),
     operation({
       ...common,

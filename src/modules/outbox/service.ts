@@ -4,10 +4,12 @@
  */
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
+import type { Actor } from '../../core/actor.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
+import { recordAudit } from '../../store/audit.ts';
 import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
 import { findInOutbox, listOutbox, type MailEnvelope } from '../../store/outbox.ts';
 import { requireUser } from '../../store/people.ts';
@@ -30,7 +32,7 @@ export type Caller = Pick<Exclude<Principal, { kind: 'key' }>, 'userId' | 'works
 
 export type OutboxReader = ReturnType<typeof outboxService>;
 
-/** Reads only. */
+/** Changes nothing, but for the record of who read what. */
 export function outboxService({ db, consoleId, instance }: OutboxServiceDependencies) {
   /**
    * Judges for one caller whether they may read what is mailed to an address: its holder is tied to no workspace that is not
@@ -79,19 +81,37 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
         found,
         limit,
         ({ id }) => [id],
-        (mail) => present(mail, shown.has(mail.id), told),
+        (mail) => withoutCode(present(mail, shown.has(mail.id), told)),
       );
       return { ...page, nextCursor: page.nextCursor ?? (reached === null ? null : encodeCursor([reached])) };
     },
 
-    /** @throws {AppError} not_found */
-    async get(caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
+    /** That a letter was read is put on record before it is shown: its code lets the owner act as its reader. @throws {AppError} not_found */
+    async get(actor: Actor, caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
       const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId() }, mailId);
       if (!mail) throw new AppError('not_found');
       const isReadable = (await readable(caller, [mail])).has(mail.id);
+      if (isReadable && mail.recipient !== (await requireUser(db.reader, caller.userId)).email)
+        await db.write(actor, (unit) =>
+          recordAudit(unit, {
+            kind: 'mail.read',
+            applicationId: mail.applicationId,
+            workspaceId,
+            email: mail.recipient,
+            targetId: mail.id,
+          }),
+        );
       const { text, html, code } = isReadable ? mail : { text: null, html: null, code: null };
       return { ...present(mail, isReadable, await answersFor(db.reader, instance, workspaceId)), text, html, code };
     },
+  };
+}
+
+/** A list tells what there is; who reads a code opens its mail, which is on record. */
+function withoutCode(mail: OutboxMailRecord): OutboxMailRecord {
+  return {
+    ...mail,
+    subject: mail.lane === 'code' ? (mail.subject?.replace(/\d{6,}/, '••••••') ?? null) : mail.subject,
   };
 }
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createInstance } from '../../support/instance.ts';
+import { createScene } from '../devices/scene.ts';
 
 async function setUp() {
   const instance = await createInstance();
@@ -48,4 +49,23 @@ test('reading a key takes full access, as the list does', async () => {
     const { status, json } = await get(`${path}/${key.id}`, token);
     expect([status, json.error]).toEqual([403, 'admin_scope_required']);
   }
+});
+
+test('servers’ keys and people’s devices are listed apart, page by page, and together', async () => {
+  const { instance, application, ada, connect } = await createScene();
+  const path = `/api/applications/${application.id}/api-keys`;
+  const get = (address: string) => instance.call('GET', address, { token: instance.workspaceKey });
+  const made = [await instance.createKey(application.id), await instance.createKey(application.id)].map(({ id }) => id);
+  const device = await connect(ada);
+  const idsOf = async (query: string) => {
+    const { status, json } = await get(`${path}${query}`);
+    expect(status).toBe(200);
+    return json.data.items.map((item: { id: string }) => item.id);
+  };
+  expect(await idsOf('?source=device')).toEqual([device.id]);
+  expect(await idsOf('?source=api')).toEqual(made.toReversed());
+  expect((await idsOf('')).toSorted()).toEqual([...made, device.id].toSorted());
+  const { nextCursor } = (await get(`${path}?source=api&limit=1`)).json.data;
+  expect(await idsOf(`?source=api&limit=1&cursor=${encodeURIComponent(nextCursor)}`)).toEqual([made[0]]);
+  expect((await get(`${path}?source=robot`)).status).toBe(400);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { FIRST_SLICE } from '@/jobs/long-work.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,7 +105,7 @@ describe('a policy over many who are pending', () => {
     beta.instance.clock.advance(MINUTE);
     const answer = await beta.setPolicy('auto_accept');
     expect(answer.json.data).toEqual({ policy: 'auto_accept', decided: MANY });
-    expect([stored(beta, 'approved'), stored(beta, 'pending')]).toEqual([100, 150]);
+    expect([stored(beta, 'approved'), stored(beta, 'pending')]).toEqual([FIRST_SLICE, MANY - FIRST_SLICE]);
 
     const rows = Object.values(await beta.rows());
     expect(rows).toHaveLength(MANY);
@@ -139,7 +140,7 @@ describe('a policy over many who are pending', () => {
     const beta = await setUpMany();
     expect(await pendingWork(beta)).toBeNull();
     await beta.setPolicy('auto_decline', false);
-    const work = { kind: 'decide_pending', done: 100, total: null };
+    const work = { kind: 'decide_pending', done: FIRST_SLICE, total: null };
     expect(await pendingWork(beta)).toEqual(work);
     const list = await beta.instance.call('GET', '/api/applications', { token: beta.instance.workspaceKey });
     expect(list.json.data.items).toMatchObject([{ id: beta.application.id, pendingWork: work }]);
@@ -191,7 +192,7 @@ describe('opening to the public before many', () => {
   test('makes all of them wait at once, and tells each once after a crash', async () => {
     const beta = await setUpMany();
     await beta.setGate('public');
-    expect(stored(beta, 'notify_when_public')).toBe(100);
+    expect(stored(beta, 'notify_when_public')).toBe(FIRST_SLICE);
     expect(new Set(Object.values(await beta.statuses()))).toEqual(new Set(['notify_when_public']));
     const restarted = await goOn(beta);
     expect(recipients(restarted, 'Now open: Shop')).toEqual(emails().sort());
@@ -214,10 +215,10 @@ describe('opening to the public before many', () => {
     const waiting = await goOn(beta);
     await waiting.instance.services.longWork.stop();
     await waiting.setGate('public');
-    expect(recipients(waiting, 'Now open: Shop')).toHaveLength(100);
+    expect(recipients(waiting, 'Now open: Shop')).toHaveLength(FIRST_SLICE);
     await waiting.setGate('closed');
     const closed = await goOn(waiting);
-    expect(recipients(closed, 'Now open: Shop')).toHaveLength(100);
+    expect(recipients(closed, 'Now open: Shop')).toHaveLength(FIRST_SLICE);
     expect(await pendingWork(closed)).toBeNull();
     await closed.setGate('public');
     expect(recipients(await goOn(closed), 'Now open: Shop')).toEqual(emails().sort());

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { FIRST_SLICE } from '@/jobs/long-work.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { isoTime, MINUTE } from '@/core/clock.ts';
 import { insertGrant } from '@/store/grants.ts';
@@ -284,7 +285,7 @@ describe.each(KINDS)('$kind', ({ kind, family, prefix, defaults }) => {
     const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
       token: instance.workspaceKey,
     });
-    expect(json.data.pendingWork).toEqual({ kind: 'withdraw_grant', done: 100, total: null });
+    expect(json.data.pendingWork).toEqual({ kind: 'withdraw_grant', done: FIRST_SLICE, total: null });
     expect((await list()).map((grant) => grant.slug)).toEqual([...defaults]);
     for (const query of ['', '?force=true'])
       expect((await manage('DELETE', `/${kind}/${id}${query}`)).status).toBe(404);

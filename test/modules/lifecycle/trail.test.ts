@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { FIRST_SLICE } from '@/jobs/long-work.ts';
 import { MINUTE } from '../../../src/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -33,9 +34,9 @@ describe('archiving an application with many open sessions', () => {
     const answer = await given.lifecycle(instance, application.id, { kind: 'archive' });
     expect([answer.status, answer.json.data.pendingWork]).toEqual([
       200,
-      { kind: 'end_sessions', done: 100, total: null },
+      { kind: 'end_sessions', done: FIRST_SLICE, total: null },
     ]);
-    expect(revoked(instance)).toBe(100);
+    expect(revoked(instance)).toBe(FIRST_SLICE);
     for (const token of sampleOf(tokens)) expect((await verify(instance, token)).json.error).toBe('revoked');
   });
 

@@ -35,7 +35,7 @@ async function newestTo(instance: Instance, token: string, email: string, query 
   const { status, json } = await instance.call('GET', `${OUTBOX}/${row.id}?${query.slice(1)}`, { token });
   expect(status).toBe(200);
   const { text, html, code, ...envelope } = json.data;
-  expect(envelope).toEqual(row);
+  expect({ ...envelope, subject: envelope.subject?.replace(code, '••••••') ?? null }).toEqual(row);
   return { row, text, html, code };
 }
 
@@ -101,7 +101,7 @@ describe('what is in it', () => {
     expect(rows[0]).toEqual({
       id: expect.stringMatching(/^mail_/),
       to: 'ada@example.com',
-      subject: expect.stringContaining(instance.codeFor('ada@example.com')),
+      subject: '•••••• is your Shop sign-in code',
       lane: 'code',
       status: 'captured',
       attempts: 1,
@@ -192,6 +192,37 @@ describe('a code', () => {
     expect([text, html]).toEqual([expect.stringContaining(code), expect.stringContaining(code)]);
     const body = { challengeId: sent.json.data.challengeId, code };
     expect((await instance.call('POST', '/api/v1/auth/otp/verify', { body })).status).toBe(200);
+  });
+
+  test('is shown as it looks in a document that runs nothing and belongs to no origin, and is on record', async () => {
+    const { instance, owner, admin } = await setUpPeople();
+    const { clientId } = await instance.createApplication();
+    await askForCode(instance, clientId, 'ada@example.com');
+    const { row, code } = await newestTo(instance, owner.token, 'ada@example.com');
+    const look = (token: string) => instance.call('GET', `${OUTBOX}/${row.id}/look`, { token });
+    const { status, headers, text } = await look(owner.token);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none';(?!.*script)/);
+    expect(text).toContain(code);
+    expect((await look(admin.token)).status).toBe(403);
+    expect(instance.sqlite.query("SELECT id FROM audit_records WHERE kind = 'mail.read'").all()).toHaveLength(2);
+    const other = await neighbour(instance);
+    await other.seat('owner@example.com', 'member');
+    expect((await look(owner.token)).status).toBe(404);
+  });
+
+  test('is on record once somebody else has read it: who, whose and which, without what it says', async () => {
+    const { instance, owner } = await setUpPeople();
+    const { id, clientId } = await instance.createApplication();
+    await askForCode(instance, clientId, 'ada@example.com');
+    await askForCode(instance, clientId, 'owner@example.com');
+    const { row, code } = await newestTo(instance, owner.token, 'ada@example.com');
+    await newestTo(instance, owner.token, 'owner@example.com');
+    const records = instance.sqlite.query("SELECT * FROM audit_records WHERE kind = 'mail.read'").all();
+    expect(records).toMatchObject([
+      { application_id: id, email: 'ada@example.com', target_id: row.id, actor_user_id: owner.userId, ok: 1 },
+    ]);
+    expect(JSON.stringify(records)).not.toContain(code);
   });
 
   test.each(['sits in', 'is a customer of', 'is invited to', 'is reserved a place in'])(

@@ -1,5 +1,6 @@
 /** Ending many sessions: over from the switch on, and each written down and told exactly once, whatever comes between. */
 import { describe, expect, test } from 'bun:test';
+import { FIRST_SLICE } from '@/jobs/long-work.ts';
 import { HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance } from '../../support/instance.ts';
@@ -61,7 +62,11 @@ describe('many sessions of an archived application', () => {
     await change(scene, 'archive');
     expect(rowsRevoked(scene)).toBeLessThan(MANY);
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
-    expect((await manage('GET', '')).json.data.pendingWork).toEqual({ kind: 'end_sessions', done: 100, total: null });
+    expect((await manage('GET', '')).json.data.pendingWork).toEqual({
+      kind: 'end_sessions',
+      done: FIRST_SLICE,
+      total: null,
+    });
   });
 
   test('are each written down and told once, after a restart too', async () => {

@@ -1,5 +1,6 @@
 /** Endpoints that much waits for: what is switched takes effect at once, and nothing that waits is touched for it. */
 import { describe, expect, test } from 'bun:test';
+import { FIRST_SLICE } from '@/jobs/long-work.ts';
 import { MINUTE } from '@/core/clock.ts';
 import { newId } from '@/core/id.ts';
 import { eventually } from '../../support/binary.ts';
@@ -120,11 +121,11 @@ describe('an endpoint that thousands of events wait for', () => {
     for (const answer of [await api.get(id), await api.deliveries(id), await api.remove(id), await api.release(id)])
       expect(answer.status).toBe(404);
     expect((await api.list()).json.data.items.map((webhook: { id: string }) => webhook.id)).toEqual([other.id]);
-    expect(countOf(scene, 'deliveries')).toBe(5002 - 100);
+    expect(countOf(scene, 'deliveries')).toBe(5002 - FIRST_SLICE);
     const { json } = await instance.call('GET', `/api/applications/${application.id}`, {
       token: instance.workspaceKey,
     });
-    expect(json.data.pendingWork).toMatchObject({ kind: 'delete_webhook', done: 100 });
+    expect(json.data.pendingWork).toMatchObject({ kind: 'delete_webhook', done: FIRST_SLICE });
 
     const again = { ...scene, instance: await instance.restart() };
     const before = receiver.received.length;

@@ -4,6 +4,8 @@ import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 export type Key = Schemas['ApiKey'];
 export type NewKey = Schemas['NewApiKey'];
 
+export type KeySource = Schemas['KeySource'];
+
 export interface KeyOwner {
   readonly kind: 'application' | 'workspace';
   readonly id: string;
@@ -22,7 +24,7 @@ interface KeyInput {
 }
 
 export interface KeyCalls {
-  list(cursor: string | undefined): Promise<Outcome<Page<Key>>>;
+  list(source: KeySource, cursor: string | undefined): Promise<Outcome<Page<Key>>>;
   get(keyId: string): Promise<Outcome<Key>>;
   create(input: KeyInput): Promise<Outcome<NewKey>>;
   update(keyId: string, patch: Schemas['ApiKeyPatch']): Promise<Outcome<Key>>;
@@ -39,8 +41,12 @@ export function keyCalls(owner: KeyOwner): KeyCalls {
 function applicationCalls(id: string): KeyCalls {
   const one = (keyId: string) => ({ params: { path: { id, keyId } } });
   return {
-    list: (cursor) =>
-      ask(api.GET('/api/applications/{id}/api-keys', { params: { path: { id }, query: { cursor, limit: LIMIT } } })),
+    list: (source, cursor) =>
+      ask(
+        api.GET('/api/applications/{id}/api-keys', {
+          params: { path: { id }, query: { source, cursor, limit: LIMIT } },
+        }),
+      ),
     get: (keyId) => ask(api.GET('/api/applications/{id}/api-keys/{keyId}', one(keyId))),
     create: ({ applicationIds: _, ...body }) =>
       ask(api.POST('/api/applications/{id}/api-keys', { params: { path: { id } }, body })),
@@ -57,8 +63,8 @@ function workspaceCalls(workspaceId: string): KeyCalls {
   const query = { workspaceId };
   const one = (keyId: string) => ({ params: { path: { keyId }, query } });
   return {
-    list: (cursor) =>
-      ask(api.GET('/api/workspace/api-keys', { params: { query: { ...query, cursor, limit: LIMIT } } })),
+    list: (source, cursor) =>
+      ask(api.GET('/api/workspace/api-keys', { params: { query: { ...query, source, cursor, limit: LIMIT } } })),
     get: (keyId) => ask(api.GET('/api/workspace/api-keys/{keyId}', one(keyId))),
     create: ({ name, access, expiresAt, rateLimits, applicationIds = null }) =>
       ask(

@@ -4,11 +4,12 @@ import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Icon } from '../../../pages/components/icon.tsx';
-import { useOpen, withSearch } from '../../address.ts';
+import { useFilters, useOpen, withSearch } from '../../address.ts';
 import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Filter } from '../../components/filters.tsx';
 import { ListDetail } from '../../components/list-detail.tsx';
 import { Menu, MenuEntry } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -92,7 +93,9 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   const [asked, setAsked] = useState<{ readonly act: KeyAct; readonly of: Key } | null>(null);
   const [fresh, setFresh] = useState<{ readonly key: NewKey; readonly isRotated: boolean } | null>(null);
   const [turn, setTurn] = useState(0);
-  const list = useListed<Key>(calls.list, [owner]);
+  const [filters, setFilters] = useFilters(['source']);
+  const source = filters.source === 'device' ? 'device' : 'api';
+  const list = useListed<Key>((cursor) => calls.list(source, cursor), [owner, source]);
 
   /** What is shown is fetched again: a change may concern a predecessor as well. */
   function changed(said?: string): void {
@@ -115,6 +118,16 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   return (
     <>
       <PageHead title={title} lead={lead} actions={add} />
+      <div class="toolbar">
+        <Filter
+          id="key-source"
+          label="Whose keys"
+          any="Servers and tools"
+          value={filters.source}
+          choices={[{ value: 'device', label: 'Devices of people' }]}
+          onChoose={(chosen) => setFilters({ source: chosen })}
+        />
+      </div>
       <ListDetail
         list={
           <DataTable
@@ -127,9 +140,16 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
             open={open}
             menuOf={(key) => <KeyMenu of={key} onAct={(act) => setAsked({ act, of: key })} />}
             empty={
-              <Empty title={emptyTitle} action={add}>
-                {emptyLead}
-              </Empty>
+              source === 'device' ? (
+                <Empty title="No connected devices">
+                  People connect command-line tools by a code at this application’s device page; each gets a key that
+                  acts as them.
+                </Empty>
+              ) : (
+                <Empty title={emptyTitle} action={add}>
+                  {emptyLead}
+                </Empty>
+              )
             }
           />
         }

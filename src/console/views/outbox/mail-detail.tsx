@@ -1,7 +1,9 @@
 /** One mail: what it says and its code where it may be read, else why not. */
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask } from '../../api.ts';
+import { Action } from '../../components/action.tsx';
 import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { CopyBox } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';
@@ -23,6 +25,7 @@ interface MailDetailProps {
 
 export function MailDetail({ mailId, closeTo }: MailDetailProps) {
   const { workspace, applications } = useWorld();
+  const [isLooked, setLooked] = useState(false);
   const { data, failure, reload } = useLoaded(
     () =>
       ask(
@@ -86,9 +89,25 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
       />
       {data.text !== null && (
         <DetailPart title="What it says">
-          <pre class="mail-text" dir="auto" tabIndex={0}>
-            {data.text.trim()}
-          </pre>
+          {isLooked ? (
+            // A frame that can run nothing and go nowhere: what a mail says is in part its people's words.
+            <iframe
+              id="mail-look"
+              class="mail-look"
+              title="The mail as it looks"
+              sandbox=""
+              src={`/api/workspace/outbox/${mailId}/look?workspaceId=${workspace.id}`}
+            />
+          ) : (
+            <pre class="mail-text" dir="auto" tabIndex={0}>
+              {data.text.trim()}
+            </pre>
+          )}
+          {data.html !== null && (
+            <Action id="mail-looks" needs="nothing" onClick={() => setLooked(!isLooked)}>
+              {isLooked ? 'Show as text' : 'Show as it looks'}
+            </Action>
+          )}
         </DetailPart>
       )}
     </Detail>
