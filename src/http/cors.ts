@@ -16,7 +16,7 @@ const PATHS = [
 ];
 
 const EXPOSED =
-  'Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ETag, WWW-Authenticate';
+  'Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ETag, WWW-Authenticate, Content-Disposition';
 
 type Judged = Pick<Operation, 'path' | 'access' | 'style' | 'isUndocumented'>;
 

@@ -12,6 +12,7 @@ export const ACCESS_SENTENCES: Record<AccessRule, string> = {
   key: 'Needs an API key.',
   client: 'Needs the client secret of an application, in the header or in the body, or an API key.',
   client_full: 'Needs the client secret of an application, in the header or in the body, or a Full API key.',
+  agent: 'Needs an API key, or a personal key of the console.',
   read: 'Read.',
   full: 'Admin.',
 };
@@ -38,6 +39,7 @@ export const SECURITY: Record<AccessRule, Requirement> = {
   key: [{ apiKey: [] }],
   client: OF_CLIENTS,
   client_full: OF_CLIENTS,
+  agent: [{ apiKey: [] }],
   read: USUAL_SECURITY,
   full: USUAL_SECURITY,
 };

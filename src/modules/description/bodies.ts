@@ -42,26 +42,20 @@ interface Answer extends Headers {
   readonly content?: Readonly<Record<string, object>>;
 }
 
-/** Answers that several operations give stand once. */
 export function successesOf(operation: Operation, components: Components): Record<string, Answer | Reference> {
   if (operation.isRedirect) return { 302: REDIRECT };
-  const { data, style = 'envelope', limit, isRevalidated } = operation;
   const success = {
     description: 'Success.',
     ...headersOfSuccess(operation, components),
     content: contentOf(operation, components),
   };
-  const isShared = data?.$id !== undefined && style === 'envelope' && limit !== 'none' && !isRevalidated;
-  const notModified = isRevalidated && {
+  const notModified = operation.isRevalidated && {
     304: components.share('responses', 'NotModified', {
       description: NOT_MODIFIED,
       ...headersOfNotModified(components),
     }),
   };
-  return {
-    200: isShared ? components.share('responses', `${data.$id}Answer`, success) : success,
-    ...notModified,
-  };
+  return { 200: success, ...notModified };
 }
 
 function contentOf(

@@ -1,7 +1,7 @@
 /** What stands once under `components` of the description and is referred to by name. */
 
-const KINDS = ['schemas', 'responses', 'parameters', 'headers', 'examples'] as const;
-type Kind = (typeof KINDS)[number];
+const KINDS = ['schemas', 'requestBodies', 'responses', 'parameters', 'headers', 'examples'] as const;
+export type Kind = (typeof KINDS)[number];
 
 export interface Reference {
   readonly $ref: string;
@@ -18,6 +18,12 @@ export class Components {
     if (known && !Bun.deepEquals(known, part)) throw new Error(`two different ${kind} are named ${name}`);
     parts?.set(name, part);
     return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /** Whether this part can have the name: nobody has it, or the same does. */
+  isFree(kind: Kind, name: string, part: object): boolean {
+    const known = this.#parts.get(kind)?.get(name);
+    return known === undefined || Bun.deepEquals(known, part);
   }
 
   /** In the order of their names. */

@@ -81,6 +81,7 @@ const OF_PROPERTY: Readonly<Record<string, Value>> = {
   fullName: 'Ada Lovelace',
   givenName: 'Ada',
   grant_types_supported: 'urn:ietf:params:oauth:grant-type:device_code',
+  groups: 'pro',
   id: ID,
   input: 'Ada',
   ip: '192.0.2.7',

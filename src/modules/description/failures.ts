@@ -21,8 +21,9 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (scope !== 'instance') codes.push('not_found');
   if (body || query || upload || isList(operation)) codes.push('invalid_request');
   if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
-  if (upload) codes.push('request_timeout', 'unavailable');
-  if (limit !== 'none') codes.push('rate_limited');
+  // It may come too slowly, or be one of too many that do.
+  if (body || upload) codes.push('request_timeout', 'unavailable');
+  if (limit !== 'none' || body) codes.push('rate_limited');
   // Whatever is called, a request that is none is told so.
   if (codes.every((code) => ERROR_CATALOGUE[code].status >= 500)) codes.push('invalid_request');
   if (style !== 'page') codes.push('internal');

@@ -25,13 +25,19 @@ type HeaderName = keyof typeof HEADERS;
 
 const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
+export const HEADERS_EXPLAINED = [
+  'Where calls are limited, every answer has `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`, as described with 429.',
+  'Each answer has an `X-Request-Id`, which an error repeats as `requestId`.',
+].join(' ');
+
 /** As a response has them, or nothing. */
 export interface Headers {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
-export function headersOfSuccess({ limit, isRevalidated }: Operation, components: Components): Headers {
-  return named([...(isRevalidated ? (['ETag'] as const) : []), ...(limit === 'none' ? [] : RATE_LIMIT)], components);
+/** Those of the limit stand with 429, and for all other answers once, in `HEADERS_EXPLAINED`. */
+export function headersOfSuccess({ isRevalidated }: Operation, components: Components): Headers {
+  return named(isRevalidated ? ['ETag'] : [], components);
 }
 
 export function headersOfNotModified(components: Components): Headers {

@@ -1,6 +1,8 @@
 /** The paths of the document, made by Elysia's plugin from operations mounted on an instance that serves nothing else. */
 import { type ElysiaSwaggerConfig, swagger } from '@elysiajs/swagger';
 import { type DocumentDecoration, Elysia } from 'elysia';
+import { required } from '../../core/required.ts';
+import { nextTurn } from '../../core/turn.ts';
 import type { Operation } from '../../http/operation.ts';
 
 const PATH = '/document';
@@ -19,8 +21,27 @@ interface MadeDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentDecoration>>>>;
 }
 
+/** So many are described in one turn of the loop. */
+const OPERATIONS_AT_ONCE = 4;
+
 /** @param documentation without components: the plugin knows those of OpenAPI 3.0 alone. */
 export async function mountedDocument(
+  described: readonly DescribedOperation[],
+  documentation: NonNullable<ElysiaSwaggerConfig['documentation']>,
+): Promise<MadeDocument> {
+  const parts: MadeDocument[] = [];
+  for (let start = 0; start < described.length; start += OPERATIONS_AT_ONCE) {
+    parts.push(await made(described.slice(start, start + OPERATIONS_AT_ONCE), documentation));
+    await nextTurn();
+  }
+  const paths: Record<string, Record<string, DocumentDecoration>> = {};
+  for (const part of parts)
+    for (const [path, methods] of Object.entries(part.paths))
+      paths[path] = { ...paths[path], ...mapValues(methods, withoutRepetition) };
+  return { ...required(parts[0], 'an operation to describe'), paths };
+}
+
+async function made(
   described: readonly DescribedOperation[],
   documentation: NonNullable<ElysiaSwaggerConfig['documentation']>,
 ): Promise<MadeDocument> {
@@ -28,8 +49,7 @@ export async function mountedDocument(
   for (const { operation, detail } of described)
     app.route(operation.method, pathTemplate(operation), () => null, { detail });
   const response = await app.handle(new Request(`http://localhost${PATH}`));
-  const made: MadeDocument = await response.json();
-  return { ...made, paths: mapValues(made.paths, (methods) => mapValues(methods, withoutRepetition)) };
+  return response.json();
 }
 
 /** `/:name.json` as OpenAPI writes it. */

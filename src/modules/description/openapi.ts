@@ -1,4 +1,5 @@
 /** The OpenAPI description, derived from the operations' own declarations. */
+import { yieldIfLong } from '../../core/turn.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import type { Operation } from '../../http/operation.ts';
 import { ACCESS_EXPLAINED, ACCESS_SENTENCES, SECURITY, securitySchemes, USUAL_SECURITY } from './access.ts';
@@ -6,8 +7,10 @@ import { requestBodyOf, successesOf } from './bodies.ts';
 import { Components } from './components.ts';
 import { eventDescriptions } from './events.ts';
 import { failuresOf } from './failures.ts';
+import { HEADERS_EXPLAINED } from './headers.ts';
 import { type DescribedOperation, mountedDocument } from './mounted.ts';
 import { describedParameters } from './parameters.ts';
+import { shareRepeated } from './repeated.ts';
 
 /** Version of the REST API, as the contract declares it. */
 export const API_VERSION = '1.0.0';
@@ -37,7 +40,7 @@ const TAGS: Record<string, string> = {
 };
 
 /**
- * The document as an object.
+ * The document as an object, made in short turns of the loop.
  *
  * @param baseUrl decides nothing but the name of the cookie: the address of the server is left to whoever has the document.
  */
@@ -47,18 +50,21 @@ export async function openApiDocument(
   limits: LimitSettings,
 ): Promise<object> {
   const components = new Components();
-  const described = documented(operations).map((operation) => ({
-    operation,
-    detail: describe(operation, components, limits),
-  }));
+  const inFull: DescribedOperation[] = [];
+  for (const operation of documented(operations)) {
+    inFull.push({ operation, detail: describe(operation, components, limits) });
+    await yieldIfLong();
+  }
+  const described = await shareRepeated(inFull, components);
   const webhooks = eventDescriptions(components);
+  await yieldIfLong();
   const names = [...new Set(described.map(({ operation }) => operation.tag))];
   const { openapi, info, servers, tags, paths } = await mountedDocument(described, {
     openapi: '3.1.0',
     info: {
       title: 'Gatehouse',
       version: API_VERSION,
-      description: `Sign-in, session verification and user management.\n\n${ACCESS_EXPLAINED}`,
+      description: `Sign-in, session verification and user management.\n\n${ACCESS_EXPLAINED}\n\n${HEADERS_EXPLAINED}`,
       contact: { name: 'Gatehouse' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },

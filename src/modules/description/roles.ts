@@ -1,6 +1,6 @@
 /** The role manifest: which principal each operation needs and how it is limited, for agents and their tool server. */
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
-import type { AccessRule, Operation } from '../../http/operation.ts';
+import { type AccessRule, effectsOf, type Operation } from '../../http/operation.ts';
 import { pathTemplate } from './mounted.ts';
 import { API_VERSION, documented } from './openapi.ts';
 
@@ -11,6 +11,7 @@ const CREDENTIAL_OF: Record<AccessRule, 'none' | 'session' | 'read' | 'full'> = 
   person: 'session',
   token: 'session',
   key: 'read',
+  agent: 'read',
   client: 'read',
   client_full: 'full',
   read: 'read',
@@ -25,6 +26,7 @@ export function roleManifest(operations: readonly Operation[], limits: LimitSett
     limits: Object.fromEntries([...classes].map((name) => [name, describeLimitClass(name, limits)])),
     operations: described.map((operation) => {
       const { id, method, access, consoleRole, limit } = operation;
+      const { isReadOnly, isDestructive, isIdempotent } = effectsOf(operation);
       return {
         operationId: id,
         method,
@@ -32,6 +34,9 @@ export function roleManifest(operations: readonly Operation[], limits: LimitSett
         access: CREDENTIAL_OF[access],
         ...(consoleRole && { consoleRole }),
         limit,
+        readOnly: isReadOnly,
+        destructive: isDestructive,
+        idempotent: isIdempotent,
       };
     }),
   };

@@ -1,6 +1,5 @@
 /** The machine-readable descriptions of the API, made once from the operations themselves. */
 import { Type } from '@sinclair/typebox';
-import { nextTurn } from '../../core/turn.ts';
 import { matchesEtag } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -22,10 +21,7 @@ export async function openApiYaml(
   baseUrl: string,
   limits: LimitSettings,
 ): Promise<string> {
-  const document = await openApiDocument(operations, baseUrl, limits);
-  // Each half takes tens of milliseconds.
-  await nextTurn();
-  return yaml(document);
+  return yaml(await openApiDocument(operations, baseUrl, limits));
 }
 
 /** A description as it is sent. */
@@ -47,6 +43,8 @@ function answer({ bytes, etag }: Description, mediaType: string, { request, head
 
 export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDependencies): Operation[] {
   // Each is made at the first call, for good: it takes a while, and cannot change while the process runs.
+  let document: Promise<object> | undefined;
+  const described = () => (document ??= openApiDocument(operations(), baseUrl(), limits));
   let asYaml: Promise<Description> | undefined;
   let asJson: Promise<Description> | undefined;
   const common = {
@@ -66,7 +64,7 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       mediaType: 'application/yaml',
       isRevalidated: true,
       async handle({ context }) {
-        asYaml ??= openApiYaml(operations(), baseUrl(), limits).then(description);
+        asYaml ??= described().then(yaml).then(description);
         return answer(await asYaml, 'application/yaml', context);
       },
     }),
@@ -78,7 +76,7 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
       async handle({ context }) {
-        asJson ??= openApiDocument(operations(), baseUrl(), limits).then(JSON.stringify).then(description);
+        asJson ??= described().then(JSON.stringify).then(description);
         return answer(await asJson, 'application/json', context);
       },
     }),
@@ -100,6 +98,11 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
             access: Type.String(),
             consoleRole: Type.Optional(Type.String()),
             limit: Type.String(),
+            readOnly: Type.Boolean(),
+            destructive: Type.Boolean({
+              description: 'What agents confirm: something is lost, or cannot be taken back.',
+            }),
+            idempotent: Type.Boolean(),
           }),
         ),
       }),

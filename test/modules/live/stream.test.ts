@@ -75,11 +75,13 @@ describe('an event stream', () => {
   test('is described as one in the API description', async () => {
     const { instance } = await createWorld();
     const document = Bun.YAML.parse((await instance.call('GET', '/openapi.yaml')).text) as {
-      paths: Record<string, { get: { operationId: string; responses: Record<string, { content: object }> } }>;
+      paths: Record<string, { get: { operationId: string; responses: Record<string, { $ref: string }> } }>;
+      components: { responses: Record<string, { content: object }> };
     };
     const { operationId, responses } = document.paths[PATH]!.get;
     expect(operationId).toBe('streamSession');
-    expect(Object.keys(responses['200']!.content)).toEqual(['text/event-stream']);
+    const [name = ''] = responses['200']!.$ref.split('/').slice(-1);
+    expect(Object.keys(document.components.responses[name]!.content)).toEqual(['text/event-stream']);
   });
 });
 
