@@ -4,7 +4,14 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from '../core/error.ts';
-import type { KeyPrincipal, OAuthClient, PersonPrincipal, Principal, SessionPrincipal } from '../core/principal.ts';
+import type {
+  KeyPrincipal,
+  OAuthClient,
+  PersonalKeyPrincipal,
+  PersonPrincipal,
+  Principal,
+  SessionPrincipal,
+} from '../core/principal.ts';
 import type { Author } from '../db/database.ts';
 import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
@@ -19,9 +26,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * `key` takes an API key and nothing else, but no personal one. `session` is a person signed in to any application, and
  * never a key; `person` takes their personal key as well. `token` is a session as the verification endpoint judges it: a
  * bearer token only, refused in the contract's own words. `client` is an OAuth client, by its id and secret or by an API key;
- * with `client_full` the key has to be a Full one.
+ * with `client_full` the key has to be a Full one. `agent` is a key that can manage, a personal one of the console too, and never
+ * a session.
  */
-export type AccessRule = 'none' | 'session' | 'person' | 'token' | 'key' | 'client' | 'client_full' | 'read' | 'full';
+export type AccessRule =
+  'none' | 'session' | 'person' | 'token' | 'key' | 'client' | 'client_full' | 'read' | 'full' | 'agent';
 
 /** Whether an OAuth client is asked for, which can show its secret in the body. */
 export function isOfClients(access: AccessRule): boolean {
@@ -39,6 +48,7 @@ type PrincipalOf<Rule extends AccessRule> = {
   key: KeyPrincipal;
   client: OAuthClient;
   client_full: OAuthClient;
+  agent: KeyPrincipal | PersonalKeyPrincipal;
   read: Principal;
   full: Principal;
 }[Rule];
@@ -88,6 +98,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   /** Only a console session of a member with this role will do; no key does. */
   readonly consoleRole?: 'owner';
   readonly limit: LimitClass;
+  /** What is lost or cannot be taken back, in a sentence: agents have to confirm it. Without one, all that deletes. */
+  readonly danger?: string;
   /** What a parameter of the path can be, where that is a list; anything else is not found. */
   readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly query?: Query;
@@ -110,6 +122,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   readonly errors?: readonly ErrorCode[];
   /** `envelope` unless said otherwise. */
   readonly style?: Style;
+  /** No tool for agents: they have one for each of the things that it does at once. */
+  readonly isNoTool?: boolean;
   /** Pages and test endpoints are no part of the described API. */
   readonly isUndocumented?: boolean;
 }
@@ -125,6 +139,15 @@ export const WORKSPACE_PARAMETER = 'workspaceId';
 /** Whether a call answers with (a page of) a list. */
 export function isList({ method, data }: Pick<Operation, 'method' | 'data'>): boolean {
   return method === 'GET' && (data?.['properties'] as object | undefined)?.hasOwnProperty('items') === true;
+}
+
+/** What a call does to what is there: what agents are told, and whether they have to confirm. Idempotent as RFC 9110 §9.2.2 has it. */
+export function effectsOf({ method, danger }: Pick<Operation, 'method' | 'danger'>) {
+  return {
+    isReadOnly: method === 'GET',
+    isDestructive: method === 'DELETE' || danger !== undefined,
+    isIdempotent: method === 'GET' || method === 'PUT' || method === 'DELETE',
+  };
 }
 
 /** The query parameters that a list takes. */

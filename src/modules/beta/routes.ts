@@ -58,6 +58,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'POST',
       path: '/api/applications/:id/signin-gate',
       summary: 'Set the sign-in gate, effective at once for every method',
+      danger: 'Closing it refuses people who may sign in now; opening it lets everybody in and mails all who wait.',
       description:
         'Opening to `public` tells everybody who waits, once: as many an hour as the workspace may mail, the rest in the ' +
         'hours after (`pendingWork` shows how far it is).',
@@ -104,6 +105,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'POST',
       path: `${list}/decide`,
       summary: 'Approve or decline up to 200 rows',
+      danger: 'All of them are decided at once, and may be told by mail, which cannot be called back.',
       description:
         'Each as the call for one row would, with its mail and its record; an outcome for each, in the order given. Where the workspace has no mails left in this hour, those who would have to be told are `refused` and stay as they are. It is done in several changes: cut off in between, it can be sent again.',
       body: DecideInput,
@@ -150,6 +152,8 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       method: 'POST',
       path: '/api/applications/:id/beta-policy',
       summary: 'Set how requests are decided, and decide the pending ones by it',
+      danger:
+        'Every pending request is decided by it, and its sender may be told by mail, which cannot be called back.',
       description:
         'Everybody is decided at once. Where they are told, as many are an hour as the workspace may mail, the rest in the ' +
         'hours after (`pendingWork` of the application shows how far it is).',

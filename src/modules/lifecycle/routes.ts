@@ -24,6 +24,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'confirmLifecycle',
       path: '/api/applications/:id/lifecycle/confirm',
       summary: 'Confirm with the code; the change happens once',
+      danger: 'The application is archived, deleted or hidden: its people can no longer sign in.',
       body: LifecycleConfirmInput,
       data: ApplicationSchema,
       errors: ['code_invalid', 'code_expired', 'code_exhausted', 'code_consumed', 'invalid_state'],

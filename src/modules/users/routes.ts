@@ -22,6 +22,15 @@ import type { ManyUsers } from './many.ts';
 import type { Users } from './service.ts';
 import { STATUS_ACTIONS, type StatusAction } from './status.ts';
 
+const DISCONNECTED = 'Every session ends at once, and connected devices are disconnected for good.';
+
+/** What an undoing does not bring back. */
+const DANGERS: Partial<Record<StatusAction, string>> = {
+  ban: DISCONNECTED,
+  pause: 'Every session ends at once, and signing in is refused until resumed.',
+  delete: `${DISCONNECTED} One who was imported and has not come yet is gone for good.`,
+};
+
 const ACTION_SUMMARIES: Record<StatusAction, string> = {
   ban: 'Ban a user: every session ends and sign-in is refused',
   unban: 'Lift a ban',
@@ -67,6 +76,8 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       method: 'POST',
       path: `${all}/actions`,
       summary: 'Ban, unban, pause, resume, delete or restore up to 200 users',
+      danger:
+        'Whom it bans, pauses or deletes loses every session at once; banned and deleted, every connected device for good.',
       description:
         'Each as the call for one user would, with its events and its record; an outcome for each, in the order given. Who is so already is `unchanged`. It is done in several changes: cut off in between, it can be sent again.',
       access: 'full',
@@ -105,6 +116,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
         method: 'POST',
         path: `${one}/${action}`,
         summary: ACTION_SUMMARIES[action],
+        ...(DANGERS[action] !== undefined && { danger: DANGERS[action] }),
         access: 'full',
         body: ReasonInput,
         isBodyOptional: true,

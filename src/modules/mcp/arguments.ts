@@ -1,0 +1,137 @@
+/** What a tool takes: the parameters of path and query and the fields of the body in one object, and the way back into a request. */
+import { AppError, type FieldProblem } from '../../core/error.ts';
+import type { InnerCall } from '../../http/inner-calls.ts';
+import { type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
+import { Components } from '../description/components.ts';
+import { jsonSchema } from '../description/json-schema.ts';
+import { describedParameters } from '../description/parameters.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** Where each argument goes. */
+export interface Arguments {
+  readonly schema: ObjectSchema;
+  readonly inPath: readonly string[];
+  readonly inQuery: readonly string[];
+}
+
+/** As the description has them, with the references still in it. */
+interface Described {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+/** @param own what the tool itself says of an argument, instead of the operation or besides it. */
+export function argumentsOf(operation: Operation, own: Readonly<Record<string, Schema>>): Arguments {
+  const components = new Components();
+  const parameters = describedParameters(operation, components);
+  const body = operation.body && jsonSchema(operation.body, components, operation.id);
+  const parts = components.sorted();
+  const described = parameters.map((parameter) => resolved(parameter, parts) as Described);
+  const fields = resolved(body ?? {}, parts) as Partial<ObjectSchema>;
+  const taken = described.filter(({ in: place }) => place === 'path' || place === 'query');
+  const properties = [
+    ...taken.map(({ name, in: place, description, schema }) => {
+      // An id is called by what it is of.
+      const words = place === 'path' ? PATH_WORDS[name] : description;
+      return [name, { ...schema, ...(words !== undefined && { description: words }) }] as const;
+    }),
+    ...Object.entries(fields.properties ?? {}),
+  ];
+  const twice = properties.find(([name], index) => properties.findIndex(([other]) => other === name) < index);
+  if (twice) throw new Error(`${operation.id} takes ${twice[0]} in two places: it cannot be a tool`);
+  const required = [
+    ...taken.filter((parameter) => parameter.required).map(({ name }) => name),
+    ...(operation.isBodyOptional ? [] : (fields.required ?? [])),
+  ];
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(
+        [...properties, ...Object.entries(own)].map(([name, schema]) => [name, short(schema)]),
+      ) as ObjectSchema['properties'],
+      ...(required.length > 0 && { required }),
+      additionalProperties: false,
+    },
+    inPath: taken.filter(({ in: place }) => place === 'path').map(({ name }) => name),
+    inQuery: taken.filter(({ in: place }) => place === 'query').map(({ name }) => name),
+  };
+}
+
+/** A schema with all that it refers to in its place. */
+function resolved(node: unknown, parts: Readonly<Record<string, Readonly<Record<string, object>>>>): unknown {
+  if (Array.isArray(node)) return node.map((item) => resolved(item, parts));
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref, ...rest } = node as Record<string, unknown>;
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, resolved(value, parts)]));
+  if (typeof $ref !== 'string') return own;
+  const [, , kind = '', name = ''] = $ref.split('/');
+  return { ...(resolved(parts[kind]?.[name], parts) as object), ...own };
+}
+
+/** What a program needs to fill it in. The rest is judged where the call is carried out, which says how to mend it. */
+function short(node: unknown, isNames = false): unknown {
+  if (Array.isArray(node)) return node.map((item) => short(item));
+  if (typeof node !== 'object' || node === null) return node;
+  const isNeeded = (key: string, value: unknown) =>
+    !(key === 'additionalProperties' ? value === false : NOT_NEEDED.has(key));
+  const kept = Object.entries(node).filter(([key, value]) => isNames || isNeeded(key, value));
+  return Object.fromEntries(kept.map(([key, value]) => [key, short(value, key === 'properties' && !isNames)]));
+}
+
+const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Of the application, app_…' };
+
+const NOT_NEEDED = new Set(['examples', 'pattern', 'minLength', 'maxLength', 'minItems', 'uniqueItems', 'title']);
+
+const UNKNOWN = 'This argument is not known here; remove it.';
+const MISSING = 'This argument is required.';
+const NO_TEXT = 'Give a text.';
+
+/**
+ * The request that a call of the tool stands for.
+ *
+ * @param given without what is for the tool itself.
+ * @throws {AppError} invalid_request
+ */
+export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arguments, given: Schema): InnerCall {
+  const fields: FieldProblem[] = [];
+  const known = (name: string) => Object.hasOwn(schema.properties, name);
+  for (const name of Object.keys(given)) if (!known(name)) fields.push({ path: name, message: UNKNOWN });
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => {
+    const { [name]: value } = given;
+    if (value === undefined) fields.push({ path: name, message: MISSING });
+    else if (!isSegment(value)) fields.push({ path: name, message: NO_TEXT });
+    else return encodeURIComponent(value);
+    return '';
+  });
+  const query = new URLSearchParams();
+  for (const name of inQuery) {
+    const { [name]: value } = given;
+    if (value === undefined || value === null) continue;
+    if (typeof value === 'object') fields.push({ path: name, message: NO_TEXT });
+    else query.set(name, String(value));
+  }
+  if (fields.length > 0) throw new AppError('invalid_request', { fields: fields.slice(0, 20) });
+  const elsewhere = new Set([...inPath, ...inQuery, WORKSPACE_PARAMETER]);
+  const body = Object.fromEntries(Object.entries(given).filter(([name]) => !elsewhere.has(name)));
+  return {
+    method: operation.method,
+    path: query.size > 0 ? `${path}?${query}` : path,
+    ...(operation.body && { body }),
+  };
+}
+
+/** One part of a path: a dot or two would lead to the address of another operation. */
+function isSegment(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && value.isWellFormed();
+}

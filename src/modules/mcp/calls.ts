@@ -1,0 +1,86 @@
+/** A call of a tool: a request to this server's own door with the caller's key, and its answer in the words of the protocol. */
+import { AppError } from '../../core/error.ts';
+import type { InnerCall } from '../../http/inner-calls.ts';
+import { requestOf } from './arguments.ts';
+import { PAGE_SIZE, type Tool } from './tools.ts';
+
+interface ToolResult {
+  readonly content: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly structuredContent: Readonly<Record<string, unknown>>;
+  readonly isError?: true;
+}
+
+/** A refusal, as the envelope has it. */
+interface Refusal {
+  readonly error: string;
+  readonly message: string;
+  readonly fields?: readonly { readonly path: string; readonly message: string }[];
+  readonly requestId?: string;
+}
+
+/** Refusals are results too: whoever called can mend them. */
+export async function callTool(
+  tool: Tool,
+  { confirm, ...given }: Readonly<Record<string, unknown>>,
+  send: (request: InnerCall) => Promise<Response>,
+): Promise<ToolResult> {
+  const { operation, takes, danger } = tool;
+  const isConfirmed = confirm === true;
+  const all = {
+    ...(tool.isList && { limit: PAGE_SIZE }),
+    ...given,
+    ...(danger === null && confirm !== undefined && { confirm }),
+  };
+  let request: InnerCall;
+  try {
+    request = requestOf(operation, takes, all);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message, fields } = error;
+    return refused({ error: code, message, ...(fields && { fields }) });
+  }
+  if (danger !== null && !isConfirmed) return unconfirmed(operation.id, danger);
+  const response = await send(request);
+  const answer = (await response.json()) as { success: true; data: unknown } | ({ success: false } & Refusal);
+  if (answer.success) return done(tool, answer.data);
+  const { success: _, ...refusal } = answer;
+  return refused(refusal, response.headers.get('retry-after'));
+}
+
+/** The data twice: clients hand on the one or the other. */
+function done({ operation }: Tool, data: unknown): ToolResult {
+  const structuredContent = isObject(data) ? data : { result: data };
+  const { nextCursor } = structuredContent;
+  const more = `There are more: call ${operation.id} again with the same arguments and "cursor": ${JSON.stringify(nextCursor)}.`;
+  const texts = [JSON.stringify(structuredContent), ...(typeof nextCursor === 'string' ? [more] : [])];
+  return { content: texts.map(asText), structuredContent };
+}
+
+function refused(refusal: Refusal, retryAfter: string | null = null): ToolResult {
+  const { error, message, fields = [], requestId } = refusal;
+  const lines = [
+    `${error}: ${message}`,
+    ...fields.map((field) => `${field.path}: ${field.message}`),
+    ...(retryAfter === null ? [] : [`Try again in ${retryAfter} seconds.`]),
+    ...(requestId === undefined ? [] : [`Request ${requestId}.`]),
+  ];
+  const structuredContent = { ...refusal, ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }) };
+  return { content: [asText(lines.join('\n'))], structuredContent, isError: true };
+}
+
+function unconfirmed(name: string, danger: string): ToolResult {
+  const message = `Nothing was done. ${danger} Ask the person you act for; once they agree, call ${name} again with the same arguments and "confirm": true.`;
+  return {
+    content: [asText(message)],
+    structuredContent: { error: 'confirmation_required', message },
+    isError: true,
+  };
+}
+
+function asText(text: string): { type: 'text'; text: string } {
+  return { type: 'text', text };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,17 @@
+/** The tool server for agents: the management API as tools, and what there is to read about it, over the Model Context Protocol. */
+import type { Operation } from '../../http/operation.ts';
+import type { Module, World } from '../module.ts';
+import { mcpRoutes } from './routes.ts';
+import { agentService } from './service.ts';
+import { protocol } from './protocol.ts';
+
+/** @param operations gives all that are served. */
+export function mcpModule(world: World, { operations }: { operations: () => readonly Operation[] }): Module {
+  const { baseUrl, inner, instance } = world;
+  const agents = agentService({ baseUrl, inner, operations });
+  const spoken = protocol({ version: instance.version });
+  return {
+    operations: mcpRoutes({ agents, protocol: spoken, baseUrl }),
+    stop: async () => spoken.close(),
+  };
+}

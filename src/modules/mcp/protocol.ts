@@ -1,0 +1,125 @@
+/** The main thread's end of `mcp-thread.ts`, which is started by the first message that comes. */
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { AppError } from '../../core/error.ts';
+import type { FromThread, ToThread } from './mcp-thread.ts';
+
+/** A refusal in the protocol's own terms. */
+export class ProtocolError extends Error {
+  constructor(
+    readonly code: -32602 | -32002,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Answers a method of the protocol with its result as JSON. @throws {ProtocolError} */
+export type Answerer = (method: string, params: unknown) => Promise<string>;
+
+export interface Exchange {
+  readonly message: unknown;
+  readonly headers: Record<string, string>;
+  readonly instructions: string;
+}
+
+export interface Protocol {
+  /** @throws {AppError} unavailable */
+  answer(exchange: Exchange, answerer: Answerer): Promise<{ readonly status: number; readonly text: string }>;
+  /** Whoever waits is told `unavailable`. */
+  close(): void;
+}
+
+interface Waiting extends PromiseWithResolvers<{ status: number; text: string }> {
+  readonly answerer: Answerer;
+}
+
+/** Bun's, which can be let go of while it is idle. */
+type Thread = Worker & { ref(): void; unref(): void };
+
+/** A thread that cannot have as many when it starts ends the process. */
+const DESCRIPTORS = 16;
+
+export function protocol({ version }: { version: string }): Protocol {
+  const waiting = new Map<number, Waiting>();
+  let thread: Thread | undefined;
+  let count = 0;
+  let isClosed = false;
+
+  function start(): Thread {
+    probeDescriptors();
+    const started = new Worker(new URL('./mcp-thread.ts', import.meta.url).href, {
+      ref: false,
+    } as WorkerOptions) as Thread;
+    started.onmessage = ({ data }: MessageEvent<FromThread>) => take(started, data);
+    started.onerror = (event) => {
+      if (thread === started) thread = undefined;
+      failAll(new Error(`the thread of the agents' protocol failed: ${event.message}`));
+    };
+    return started;
+  }
+
+  function take(from: Thread, data: FromThread): void {
+    const asked = waiting.get(data.id);
+    if (asked === undefined) return;
+    if (data.kind === 'ask') {
+      void reply(from, asked, data);
+      return;
+    }
+    waiting.delete(data.id);
+    if (waiting.size === 0) from.unref();
+    if (data.kind === 'answer') asked.resolve(data);
+    else asked.reject(new Error(data.reason));
+  }
+
+  /** What is no refusal of the protocol ends the whole call. */
+  async function reply(to: Thread, asked: Waiting, { id, method, params }: FromThread & { kind: 'ask' }) {
+    let answer: ToThread;
+    try {
+      answer = { kind: 'result', id, text: await asked.answerer(method, params) };
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) asked.reject(error);
+      const { code, message } = error instanceof ProtocolError ? error : { code: -32603, message: 'Internal error' };
+      answer = { kind: 'error', id, code, message };
+    }
+    // The thread may have ended meanwhile.
+    if (waiting.has(id)) to.postMessage(answer);
+  }
+
+  function failAll(reason: Error): void {
+    for (const asked of waiting.values()) asked.reject(reason);
+    waiting.clear();
+  }
+
+  return {
+    answer(exchange, answerer) {
+      if (isClosed) return Promise.reject(new AppError('unavailable', { hint: 'server_stopping' }));
+      const target = (thread ??= start());
+      const id = (count += 1);
+      const asked = { ...Promise.withResolvers<{ status: number; text: string }>(), answerer };
+      waiting.set(id, asked);
+      // An idle thread must not keep a process alive that has nothing else to do.
+      target.ref();
+      target.postMessage({ kind: 'message', id, version, ...exchange } satisfies ToThread);
+      return asked.promise;
+    },
+    close() {
+      isClosed = true;
+      failAll(new AppError('unavailable', { hint: 'server_stopping' }));
+      thread?.terminate();
+      thread = undefined;
+    },
+  };
+}
+
+/** @throws {AppError} unavailable */
+function probeDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    for (let count = 0; count < DESCRIPTORS; count += 1) opened.push(openSync(devNull, 'r'));
+  } catch (cause) {
+    throw new AppError('unavailable', { retryAfterSeconds: 1, cause });
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}

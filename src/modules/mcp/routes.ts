@@ -1,0 +1,79 @@
+/** The one address of the tool server. It keeps nothing between two calls and opens no stream, so that `GET` and `DELETE` are answered 405. */
+import { AppError } from '../../core/error.ts';
+import { readBodyOf } from '../../http/body.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { isFromOwnPage } from '../../http/session-cookie.ts';
+import type { Protocol } from './protocol.ts';
+import type { AgentService } from './service.ts';
+
+export interface McpDependencies {
+  readonly agents: AgentService;
+  readonly protocol: Protocol;
+  readonly baseUrl: () => string;
+}
+
+/** What the transport judges by, and all that it is shown of a request. */
+const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+export function mcpRoutes({ agents, protocol, baseUrl }: McpDependencies): Operation[] {
+  return [
+    operation({
+      id: 'callMcp',
+      method: 'POST',
+      path: '/mcp',
+      summary: 'One message of the Model Context Protocol',
+      tag: 'Descriptions',
+      access: 'agent',
+      scope: 'instance',
+      limit: 'key',
+      style: 'flat',
+      errors: ['forbidden', 'unavailable'],
+      isUndocumented: true,
+      async handle({ principal, context }) {
+        const { request, headers } = context;
+        // Its streamable HTTP transport asks for it: a page that was led here by a name must not speak to a local server.
+        if (request.headers.has('origin') && !isFromOwnPage(request, baseUrl()))
+          throw new AppError('forbidden', { hint: 'origin_elsewhere' });
+        let message: unknown;
+        try {
+          message = await oneMessage(request);
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          return refusal(error, headers);
+        }
+        const { status, text } = await protocol.answer(
+          { message, headers: shown(request.headers), instructions: agents.instructions() },
+          (method, params) => agents.answer(method, params, { principal, context }),
+        );
+        return text === ''
+          ? new Response(null, { status, headers })
+          : new Response(text, { status, headers: { ...headers, 'Content-Type': 'application/json' } });
+      },
+    }),
+  ];
+}
+
+/** Several at once would count as one call. */
+async function oneMessage(request: Request): Promise<unknown> {
+  const message = await readBodyOf(request, false);
+  if (message === undefined) throw new AppError('invalid_request', { hint: 'body_not_json' });
+  if (Array.isArray(message) || typeof message !== 'object' || message === null)
+    throw new AppError('invalid_request', { hint: 'batch_refused' });
+  return message;
+}
+
+function refusal({ status, code, hint, message }: AppError, headers: Record<string, string>): Response {
+  const error = {
+    code: hint === 'body_not_json' ? PARSE_ERROR : INVALID_REQUEST,
+    message,
+    data: { error: code },
+  };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status, headers });
+}
+
+function shown(headers: Headers): Record<string, string> {
+  return Object.fromEntries(HEADERS.map((name) => [name, headers.get(name) ?? '']).filter(([, value]) => value));
+}

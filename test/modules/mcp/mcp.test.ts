@@ -1,0 +1,351 @@
+/** The tool server as its clients see it: the official client over HTTP against one instance. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { GUIDES } from '@/modules/docs/guides.ts';
+import { findConsole } from '@/store/applications.ts';
+import { isTool } from '@/modules/mcp/tools.ts';
+import * as given from '../../support/given.ts';
+import { sceneOf } from '../devices/scene.ts';
+import { createInstance } from '../../support/instance.ts';
+
+const instance = await createInstance();
+const { operations } = instance.app;
+const shop = await instance.createApplication({ name: 'Shop' });
+const other = await given.tenant(instance);
+const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => instance.app.fetch(request) });
+const address = new URL('/mcp', listener.url);
+const clients: Client[] = [];
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await listener.stop(true);
+  await instance.services.stop();
+});
+
+async function connect(token: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { Authorization: `Bearer ${token}` };
+  const transport = new StreamableHTTPClientTransport(address, { requestInit: { headers } });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  clients.push(client);
+  return client;
+}
+
+interface Result {
+  readonly isError?: boolean;
+  readonly structuredContent: Record<string, any>;
+  readonly texts: string[];
+}
+
+async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Result> {
+  const result = await client.callTool({ name, arguments: args });
+  const texts = (result.content as { text: string }[]).map(({ text }) => text);
+  return { ...result, texts } as unknown as Result;
+}
+
+const ACCEPT = { accept: 'application/json, text/event-stream' };
+
+/** One message without a client's help. */
+const post = (body: unknown, token: string | undefined, headers: Record<string, string> = {}) =>
+  instance.call('POST', '/mcp', { token, body, headers: { ...ACCEPT, ...headers } });
+
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+const full = await connect(instance.workspaceKey);
+const { tools } = await full.listTools();
+const named = (name: string) => tools.find((tool) => tool.name === name)!;
+
+describe('connecting', () => {
+  test('tells what the server is and what to begin with', () => {
+    expect(full.getServerVersion()).toMatchObject({ name: 'gatehouse', title: 'Gatehouse' });
+    expect(full.getServerCapabilities()).toEqual({ tools: {}, resources: {} });
+    expect(full.getInstructions()).toContain('Start with listApplications');
+  });
+
+  test('needs a key: nobody, nonsense and a revoked key are asked for one', async () => {
+    const revoked = await given.revokedKey(instance, shop.id);
+    for (const token of [undefined, 'nonsense', revoked.token]) {
+      const { status, headers } = await post(LIST, token);
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    }
+  });
+
+  test('takes no session, not even of an owner', async () => {
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const bearer = await post(LIST, owner.token);
+    expect([bearer.status, bearer.json.message]).toEqual([401, expect.stringContaining('eak_')]);
+    const cookie = `gatehouse=${owner.token}`;
+    expect((await post(LIST, undefined, { cookie, origin: 'http://localhost:8080' })).status).toBe(401);
+  });
+
+  test('is refused to pages of other origins, whatever key they have', async () => {
+    const { status } = await post(LIST, instance.workspaceKey, { origin: 'https://evil.example' });
+    expect(status).toBe(403);
+    expect((await post(LIST, instance.workspaceKey, { origin: 'http://localhost:8080' })).status).toBe(200);
+  });
+
+  test('offers no stream and keeps no session: GET and DELETE are not allowed', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const { status, headers } = await instance.call(method, '/mcp', {
+        token: instance.workspaceKey,
+        headers: ACCEPT,
+      });
+      expect([status, headers.get('allow'), headers.has('mcp-session-id')]).toEqual([405, 'POST', false]);
+    }
+  });
+
+  test('what is no message, several at once, and what nobody knows are refused in the protocol’s own words', async () => {
+    const refused = async (body: unknown, headers = {}) => {
+      const { status, json } = await post(body, instance.workspaceKey, headers);
+      return [status, json.error.code];
+    };
+    expect(await refused('{"broken')).toEqual([400, -32700]);
+    expect(await refused({ jsonrpc: '2.0', hello: 1 })).toEqual([400, -32700]);
+    for (const body of [[LIST, LIST], [], 'null', '7', '"text"']) expect(await refused(body)).toEqual([400, -32600]);
+    expect(await refused('x'.repeat(1024 * 1024 + 1))).toEqual([413, -32600]);
+    expect(await refused(LIST, { 'content-type': 'text/plain' })).toEqual([415, -32600]);
+    expect(await refused(LIST, { accept: 'application/json' })).toEqual([406, -32000]);
+    expect(await refused({ ...LIST, method: 'nothing/like-it' })).toEqual([200, -32601]);
+    expect(await refused({ ...LIST, method: 'tools/call', params: { name: 'nothing' } })).toEqual([200, -32602]);
+    expect(await refused({ ...LIST, method: 'tools/call', params: {} })).toEqual([200, -32602]);
+  });
+});
+
+describe('the tools', () => {
+  test('are the operations of management that a key can be for, and no others', () => {
+    const expected = operations.filter((operation) => !operation.isUndocumented && isTool(operation));
+    expect(tools.map(({ name }) => name).sort()).toEqual(expected.map(({ id }) => id).sort());
+    for (const left of ['streamActivity', 'createWorkspace', 'putMyAvatar', 'verifyToken', 'callMcp', 'sendSignInCode'])
+      expect(named(left)).toBeUndefined();
+  });
+
+  test('say what the role manifest says of their effects', async () => {
+    const { json } = await instance.call('GET', '/openapi.roles.json');
+    const entries = new Map(json.operations.map((entry: { operationId: string }) => [entry.operationId, entry]));
+    for (const { name, annotations, inputSchema } of tools) {
+      const { readOnly, destructive, idempotent, method } = entries.get(name) as any;
+      expect([name, annotations]).toEqual([
+        name,
+        expect.objectContaining({
+          readOnlyHint: readOnly,
+          ...(!readOnly && { destructiveHint: destructive, idempotentHint: idempotent }),
+        }),
+      ]);
+      expect([name, readOnly]).toEqual([name, method === 'GET']);
+      expect([name, 'confirm' in inputSchema.properties!]).toEqual([name, destructive]);
+    }
+  });
+
+  test('ask before each of those that the console asks before', () => {
+    const asking = tools.filter(({ annotations }) => annotations!.destructiveHint).map(({ name }) => name);
+    for (const name of [
+      'deleteRole',
+      'banUser',
+      'deleteUser',
+      'revokeWorkspaceKey',
+      'rotateApplicationSecret',
+      'confirmLifecycle',
+    ])
+      expect(asking).toContain(name);
+    for (const name of ['createRole', 'unbanUser', 'updateApplication', 'listUsers'])
+      expect(asking).not.toContain(name);
+  });
+
+  test('fit an agent’s context, and refer to nothing outside themselves', () => {
+    const text = JSON.stringify(tools);
+    expect(text.length).toBeLessThan(60_000);
+    expect(text).not.toMatch(/"\$ref"|"\$id"|"examples"/);
+    for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  });
+
+  test('of a Read key only read, and of an application’s key know no workspace', async () => {
+    const names = async (token: string) => (await (await connect(token)).listTools()).tools.map(({ name }) => name);
+    const read = await names((await given.workspaceKey(instance, { access: 'read' })).token);
+    expect(read.filter((name) => !named(name).annotations!.readOnlyHint)).toEqual([]);
+    expect(read).toContain('listMembers');
+    const ofShop = await names((await instance.createKey(shop.id)).token);
+    expect(ofShop).toContain('deleteRole');
+    const ofSubset = await names((await given.workspaceKey(instance, { applicationIds: [shop.id] })).token);
+    expect(ofSubset).toEqual(ofShop);
+    const ofWorkspace = operations.filter(({ scope }) => scope === 'workspace').map(({ id }) => id);
+    expect(ofShop.filter((name) => ofWorkspace.includes(name))).toEqual([]);
+  });
+});
+
+describe('a call', () => {
+  test('answers with the data of the operation, and as text', async () => {
+    const { structuredContent, texts } = await call(full, 'getApplication', { id: shop.id });
+    expect(structuredContent).toMatchObject({ id: shop.id, name: 'Shop' });
+    expect(JSON.parse(texts[0]!)).toEqual(structuredContent);
+  });
+
+  test('puts every argument where it belongs', async () => {
+    const created = await call(full, 'createRole', { id: shop.id, slug: 'deputy', name: 'Deputy' });
+    expect(created.structuredContent).toMatchObject({ slug: 'deputy' });
+    const { id: roleId } = created.structuredContent;
+    const { structuredContent } = await call(full, 'updateRole', { id: shop.id, roleId, name: 'Second' });
+    expect(structuredContent).toMatchObject({ id: roleId, name: 'Second' });
+    await call(full, 'deleteRole', { id: shop.id, roleId, force: true, confirm: true });
+    const { structuredContent: left } = await call(full, 'listRoles', { id: shop.id, limit: 200 });
+    expect(left['items'].map(({ slug }: { slug: string }) => slug)).not.toContain('deputy');
+  });
+
+  test('is recorded as the key’s, with the id and the address of the call that came in', async () => {
+    const { headers, json } = await post(
+      {
+        ...LIST,
+        method: 'tools/call',
+        params: { name: 'createRole', arguments: { id: shop.id, slug: 'recorded', name: 'Recorded' } },
+      },
+      instance.workspaceKey,
+      { 'x-forwarded-for': '198.51.100.1', 'x-request-id': 'req_made_up' },
+    );
+    expect(json.result.isError).toBeUndefined();
+    const record = instance.sqlite.query('SELECT * FROM audit_records ORDER BY rowid DESC LIMIT 1').get();
+    expect(record).toMatchObject({ request_id: headers.get('x-request-id'), ip: '203.0.113.7', actor_type: 'key' });
+  });
+
+  test('reads a long list page by page, a few at a time where nothing is said', async () => {
+    const { token } = await instance.createKey(shop.id);
+    const client = await connect(token);
+    for (let count = 0; count < 27; count += 1)
+      await instance.call('POST', `/api/applications/${shop.id}/scopes`, {
+        token,
+        body: { slug: `scope-${count}`, name: `Scope ${count}` },
+      });
+    const first = await call(client, 'listScopes', { id: shop.id });
+    const { items, nextCursor } = first.structuredContent;
+    expect([items.length, typeof nextCursor]).toEqual([25, 'string']);
+    expect(first.texts[1]).toContain(`"cursor": ${JSON.stringify(nextCursor)}`);
+    const rest = await call(client, 'listScopes', { id: shop.id, cursor: nextCursor });
+    expect(rest.structuredContent['nextCursor']).toBeNull();
+    expect(rest.texts.length).toBe(1);
+    const ids = [...items, ...rest.structuredContent['items']].map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThanOrEqual(27);
+  });
+
+  test('counts once against the limits of the key, and is refused with 429 at their end', async () => {
+    const { token } = await instance.createKey(shop.id, { rateLimits: { perMinute: 3, perDay: 100 } });
+    const message = { ...LIST, method: 'tools/call', params: { name: 'listRoles', arguments: { id: shop.id } } };
+    const answers = [];
+    for (let count = 0; count < 4; count += 1) answers.push(await post(message, token));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(answers.slice(0, 3).map(({ headers }) => headers.get('ratelimit-remaining'))).toEqual(['2', '1', '0']);
+    expect(answers[3]!.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await instance.call('GET', `/api/applications/${shop.id}/roles`, { token })).status).toBe(429);
+  });
+
+  test('of what belongs to others finds nothing', async () => {
+    const client = await connect((await instance.createKey(shop.id)).token);
+    for (const id of [other.application.id, 'app_nothing']) {
+      const { isError, structuredContent, texts } = await call(client, 'listUsers', { id });
+      expect([isError, structuredContent['error']]).toEqual([true, 'not_found']);
+      expect(texts[0]).toStartWith('not_found: ');
+    }
+  });
+
+  test('is judged by the door, not by what was listed', async () => {
+    const reader = await connect((await instance.createKey(shop.id, { access: 'read' })).token);
+    const created = await call(reader, 'createRole', { id: shop.id, name: 'Never' });
+    expect([created.isError, created.structuredContent['error']]).toEqual([true, 'admin_scope_required']);
+    const members = await call(reader, 'listMembers');
+    expect([members.isError, members.structuredContent['error']]).toEqual([true, 'forbidden']);
+  });
+
+  test('says which arguments are wrong', async () => {
+    const paths = async (name: string, args: Record<string, unknown>) => {
+      const { isError, structuredContent } = await call(full, name, args);
+      expect([isError, structuredContent['error']]).toEqual([true, 'invalid_request']);
+      return structuredContent['fields'].map(({ path }: { path: string }) => path);
+    };
+    expect(await paths('createRole', { id: shop.id, slug: 'x', name: 7 })).toEqual(['name']);
+    expect(await paths('listRoles', { id: shop.id, limit: 1000 })).toEqual(['limit']);
+    expect(await paths('listRoles', { id: shop.id, colour: 'red', confirm: true })).toEqual(['colour', 'confirm']);
+    expect(await paths('listRoles', {})).toEqual(['id']);
+    expect(await paths('getUser', { id: shop.id, userId: { $ne: 1 } })).toEqual(['userId']);
+  });
+
+  test('is not carried out as a task, which nobody here would remember', async () => {
+    const params = { name: 'createRole', arguments: { id: shop.id, slug: 'task', name: 'Task' }, task: { ttl: 1000 } };
+    const { json } = await post({ ...LIST, method: 'tools/call', params }, instance.workspaceKey);
+    expect(json.error.message).toEqual(expect.any(String));
+    const { structuredContent } = await call(full, 'listRoles', { id: shop.id, limit: 200 });
+    expect(structuredContent['items'].map(({ slug }: { slug: string }) => slug)).not.toContain('task');
+  });
+
+  test('cannot be led to another operation by what stands for an id', async () => {
+    for (const roleId of ['..', '.', '']) {
+      const { isError, structuredContent } = await call(full, 'deleteRole', { id: shop.id, roleId, confirm: true });
+      expect([isError, structuredContent['error']]).toEqual([true, 'invalid_request']);
+    }
+    for (const userId of ['../roles', '%2e%2e/roles', 'x?include=all', 'x#y', 'x/sessions']) {
+      const { structuredContent } = await call(full, 'getUser', { id: shop.id, userId });
+      expect([userId, structuredContent['error']]).toEqual([userId, 'not_found']);
+    }
+  });
+
+  test('that loses something does nothing until it is confirmed', async () => {
+    const { structuredContent: role } = await call(full, 'createRole', { id: shop.id, slug: 'doomed', name: 'Doomed' });
+    const isThere = async () => {
+      const { structuredContent } = await call(full, 'listRoles', { id: shop.id, limit: 200 });
+      return structuredContent['items'].some(({ id }: { id: string }) => id === role['id']);
+    };
+    for (const confirm of [undefined, false, 'true', 1]) {
+      const { isError, structuredContent, texts } = await call(full, 'deleteRole', {
+        id: shop.id,
+        roleId: role['id'],
+        ...(confirm !== undefined && { confirm }),
+      });
+      expect([isError, structuredContent['error'], await isThere()]).toEqual([true, 'confirmation_required', true]);
+      expect(texts[0]).toMatch(/^Nothing was done\. .*"confirm": true/);
+    }
+    const { isError } = await call(full, 'deleteRole', { id: shop.id, roleId: role['id'], confirm: true });
+    expect([isError, await isThere()]).toEqual([undefined, false]);
+  });
+
+  test('with a personal key of the console does what its person may', async () => {
+    const { token } = await given.consoleMember(instance, 'reader@example.com', 'member');
+    const console = await findConsole(instance.db.reader);
+    const { token: personal } = await sceneOf(instance, console!).connect({ token });
+    const client = await connect(personal);
+    const { tools: shown } = await client.listTools();
+    expect(shown.filter(({ annotations }) => !annotations!.readOnlyHint)).toEqual([]);
+    expect((await call(client, 'getWorkspace')).structuredContent['id']).toBe(instance.workspaceId);
+    expect((await call(client, 'createRole', { id: shop.id, name: 'X' })).structuredContent['error']).toBe(
+      'admin_scope_required',
+    );
+  });
+});
+
+describe('what there is to read', () => {
+  test('are the guides and the descriptions, each at its address', async () => {
+    const { resources } = await full.listResources();
+    const names = resources.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['openapi.yaml', 'openapi.roles.json', ...GUIDES.map(({ slug }) => slug)]),
+    );
+    for (const { uri } of resources) {
+      const { contents } = await full.readResource({ uri });
+      expect([uri, (contents[0] as { text: string }).text.length > 50]).toEqual([uri, true]);
+    }
+    expect((await full.listResourceTemplates()).resourceTemplates).toEqual([]);
+  });
+
+  test('is nothing else: no other address is fetched', async () => {
+    for (const uri of ['file:///etc/passwd', 'http://localhost:8080/healthz', 'https://example.com/'])
+      await expect(full.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+  });
+});
+
+test('an instance that stops answers nobody any more, and says so', async () => {
+  const second = await createInstance();
+  await second.services.stop();
+  const { status, json } = await second.call('POST', '/mcp', {
+    token: second.workspaceKey,
+    body: LIST,
+    headers: ACCEPT,
+  });
+  expect([status, json.error]).toEqual([503, 'unavailable']);
+});
