@@ -34,12 +34,7 @@ export function findAsset(path: string): Asset | undefined {
 export function assetResponse(request: Request, asset: Asset): Response {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'));
   const etag = asset.etag(encoding);
-  const headers = new Headers({
-    'Cache-Control': 'public, max-age=31536000, immutable',
-    Vary: 'Accept-Encoding',
-    ETag: etag,
-    'X-Content-Type-Options': 'nosniff',
-  });
+  const headers = assetHeaders(etag);
   if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers });
 
   const body = asset.body(encoding);
@@ -47,6 +42,21 @@ export function assetResponse(request: Request, asset: Asset): Response {
   headers.set('Content-Length', String(body.byteLength));
   if (encoding !== 'identity') headers.set('Content-Encoding', encoding);
   return new Response(request.method === 'HEAD' ? null : body, { headers });
+}
+
+/** What every answer with an asset says, whole or not. */
+export function assetHeaders(etag: string): Headers {
+  return new Headers({
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    Vary: 'Accept-Encoding',
+    ETag: etag,
+    'X-Content-Type-Options': 'nosniff',
+  });
+}
+
+/** Each encoding is a representation of its own (RFC 9110 §8.8.3). */
+export function etagIn(encoding: Encoding, etag: string): string {
+  return encoding === 'identity' ? etag : etag.replace(/"$/, `-${encoding}"`);
 }
 
 /** The smallest encoding that Accept-Encoding does not rule out (RFC 9110 §12.5.3); identity when in doubt. */
@@ -75,6 +85,6 @@ function createAsset(generated: GeneratedAsset): Asset {
       decoded.set(encoding, bytes);
       return bytes;
     },
-    etag: (encoding) => (encoding === 'identity' ? generated.etag : generated.etag.replace(/"$/, `-${encoding}"`)),
+    etag: (encoding) => etagIn(encoding, generated.etag),
   };
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { bundleReference } from './bundle-reference.ts';
 
 const FOLDER = import.meta.dir;
 const GENERATED_FILE = join(FOLDER, 'generated', 'assets.ts');
@@ -15,6 +16,10 @@ const SOURCES = [
   { name: 'console-sign-in.js', source: '../console/sign-in-entry.ts', contentType: JAVASCRIPT },
   { name: 'console.css', source: '../console/style/style.css', contentType: STYLE },
   { name: 'device-code.js', source: 'device/code-entry.ts', contentType: JAVASCRIPT },
+  { name: 'docs.css', source: 'docs/style/docs.css', contentType: STYLE },
+  { name: 'docs.js', source: 'docs/entry.ts', contentType: JAVASCRIPT },
+  { name: 'docs-reference.css', source: 'docs/style/reference.css', contentType: STYLE },
+  { name: 'docs-reference.js', source: 'docs/reference-entry.ts', contentType: JAVASCRIPT },
   { name: 'device.js', source: 'device/entry.ts', contentType: JAVASCRIPT },
   { name: 'favicon.svg', source: 'favicon.svg', contentType: 'image/svg+xml' },
   { name: 'setup.js', source: 'setup/entry.ts', contentType: JAVASCRIPT },
@@ -78,6 +83,7 @@ export async function bundlePages(): Promise<{ files: number; bytes: number }> {
   }
   const type = 'Record<string, GeneratedAsset>';
   await writeIfChanged(`${HEADER}export const generatedAssets: ${type} = ${JSON.stringify(assets, null, 2)};\n`);
+  bytes += await bundleReference();
   return { files: Object.keys(assets).length, bytes };
 }
 

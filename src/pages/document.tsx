@@ -32,11 +32,13 @@ export interface PageDocument {
   readonly style?: string;
   /** A script that begins anew in the place of the body, without anything it renders from. */
   readonly module?: string;
+  /** A script by its address that is there before another module of ours begins. */
+  readonly library?: { readonly path: string; readonly module: string };
 }
 
 /** Without inline script or style; everything it loads comes from this server. */
 export function renderPage(page: PageDocument): string {
-  const { locale, title, body, script, accentColor, style = 'style.css', module } = page;
+  const { locale, title, body, script, accentColor, style = 'style.css', module, library } = page;
   const texts = textsFor(locale);
   const accent = accentColor ? accentPath(accentColor) : null;
   const data: PageData | undefined = script && {
@@ -58,6 +60,8 @@ export function renderPage(page: PageDocument): string {
         {accent && <link rel="stylesheet" href={accent} />}
         {script && <script type="module" src={assetUrl(script.asset)} {...BEFORE_PAINT} />}
         {module && <script type="module" src={assetUrl(module)} />}
+        {library && <script defer src={library.path} />}
+        {library && <script type="module" src={assetUrl(library.module)} />}
       </head>
       <body>
         <div id="page">

@@ -5,7 +5,9 @@ import { accentStyle } from './accent.ts';
 import { assetResponse, findAsset } from './assets.ts';
 import { type AccountPageDependencies, accountPageRoutes } from './account/route.tsx';
 import { type DevicePageDependencies, devicePageRoute } from './device/route.tsx';
+import { type DocsPageDependencies, docsPageRoutes } from './docs/route.tsx';
 import { HOSTED_PAGE } from './hosted-page.ts';
+import { REFERENCE_LIBRARY_PATH, referenceLibraryResponse } from './reference-library.ts';
 import { type SetupPageDependencies, setupPageRoute } from './setup/route.tsx';
 import { type SignInPageDependencies, signInPageRoute } from './sign-in/route.tsx';
 import { type UndoPageDependencies, undoPageRoutes } from './undo/route.tsx';
@@ -15,6 +17,7 @@ export interface PageDependencies
     AccountPageDependencies,
     SignInPageDependencies,
     DevicePageDependencies,
+    DocsPageDependencies,
     SetupPageDependencies,
     UndoPageDependencies {}
 
@@ -25,6 +28,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
     devicePageRoute(dependencies),
     ...accountPageRoutes(dependencies),
     ...undoPageRoutes(dependencies),
+    ...docsPageRoutes(dependencies),
     operation({
       ...HOSTED_PAGE,
       id: 'homePage',
@@ -44,9 +48,7 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       limit: 'none',
       handle({ context, params }) {
         const path = `/assets/${params.name}`;
-        const asset = findAsset(path);
-        const style = asset ? null : accentStyle(path);
-        const response = asset ? assetResponse(context.request, asset) : style && styleResponse(style);
+        const response = answerTo(path, context.request);
         if (!response) throw new AppError('not_found');
         for (const [name, value] of Object.entries(context.headers))
           if (!response.headers.has(name)) response.headers.set(name, value);
@@ -54,6 +56,14 @@ export function pageRoutes(dependencies: PageDependencies): Operation[] {
       },
     }),
   ];
+}
+
+function answerTo(path: string, request: Request): Response | null {
+  if (path === REFERENCE_LIBRARY_PATH) return referenceLibraryResponse(request);
+  const asset = findAsset(path);
+  if (asset) return assetResponse(request, asset);
+  const style = accentStyle(path);
+  return style ? styleResponse(style) : null;
 }
 
 /** The colours of an application are worked out from its own, so that they may be cached for good. */

@@ -1,0 +1,57 @@
+/** The guides: Markdown files inside the binary, in the order they are read in. */
+import commandLine from './guides/command-line-and-agents.md' with { type: 'text' };
+import deviceLogin from './guides/device-login.md' with { type: 'text' };
+import errorsAndLimits from './guides/errors-and-limits.md' with { type: 'text' };
+import events from './guides/events.md' with { type: 'text' };
+import firstSignIn from './guides/first-sign-in.md' with { type: 'text' };
+import integrationTests from './guides/integration-tests.md' with { type: 'text' };
+import migrate from './guides/migrate.md' with { type: 'text' };
+import onAPage from './guides/on-a-page.md' with { type: 'text' };
+import production from './guides/production.md' with { type: 'text' };
+import verify from './guides/verify.md' with { type: 'text' };
+import webhooks from './guides/webhooks.md' with { type: 'text' };
+
+import { errorsTable, eventsTable, limitsTable } from './tables.ts';
+
+/** One guide. */
+export interface Guide {
+  /** The last part of its address, `/docs/guides/<slug>`. */
+  readonly slug: string;
+  readonly title: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** What it belongs to. */
+  readonly group: string;
+  /** The whole, in Markdown; `{{url}}` stands where this instance's address belongs: see {@link guideMarkdown}. */
+  readonly text: string;
+}
+
+/** Every guide, in the order they are read in. */
+export const GUIDES: readonly Guide[] = [
+  guide('Start', 'first-sign-in', firstSignIn),
+  guide('Start', 'on-a-page', onAPage),
+  guide('Start', 'verify', verify),
+  guide('Build', 'webhooks', webhooks),
+  guide('Build', 'events', events),
+  guide('Build', 'errors-and-limits', errorsAndLimits),
+  guide('Build', 'device-login', deviceLogin),
+  guide('Build', 'migrate', migrate),
+  guide('Build', 'integration-tests', integrationTests),
+  guide('Run', 'production', production),
+  guide('Run', 'command-line-and-agents', commandLine),
+];
+
+/** @param url this instance's address, without a trailing slash. */
+export function guideMarkdown({ text }: Pick<Guide, 'text'>, url: string): string {
+  return text.replaceAll('{{url}}', url);
+}
+
+/** A file begins with its title as a heading and its summary as a paragraph. */
+function guide(group: string, slug: string, text: string): Guide {
+  const [, title = '', summary = ''] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
+  return { slug, title, summary, group, text: withTables(text) };
+}
+
+function withTables(text: string): string {
+  return text.replace('{{events}}', eventsTable).replace('{{errors}}', errorsTable).replace('{{limits}}', limitsTable);
+}

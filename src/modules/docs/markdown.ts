@@ -1,0 +1,72 @@
+/** Turns the Markdown of a guide into the HTML of its page. The text is ours: nothing in it is escaped beyond Markdown. */
+
+/** A section that a link can lead to. */
+export interface GuideHeading {
+  readonly id: string;
+  readonly title: string;
+  readonly level: number;
+}
+
+export interface RenderedGuide {
+  readonly html: string;
+  readonly sections: readonly GuideHeading[];
+}
+
+/** @param text with its title, which the page shows itself and the HTML leaves out. */
+export function renderMarkdown(text: string): RenderedGuide {
+  const sections: GuideHeading[] = [];
+  const html = Bun.markdown
+    .html(text.replace(/^# .*\n/, ''), { headings: { ids: true, autolink: true } })
+    .replace(/<h([23]) id="([^"]+)">(.*?)<\/h\1>/g, (heading, level: string, id: string, content: string) => {
+      sections.push({ id, title: plain(content), level: Number(level) });
+      return heading;
+    })
+    .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
+    .replaceAll('</table>', '</table></div>')
+    .replace(
+      /<pre><code(?: class="language-(\w+)")?>(.*?)<\/code><\/pre>/gs,
+      (_, language: string | undefined, code: string) =>
+        `<div class="code"><pre tabindex="0"><code>${highlight(code, language ?? '')}</code></pre></div>`,
+    );
+  return { html, sections };
+}
+
+function plain(html: string): string {
+  return html
+    .replace(/<[^>]+>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+const SLASHES = String.raw`(?<![:\w])\/\/[^\n]*|\/\*.*?\*\/`;
+const HASH = String.raw`(?<=^|\s)#[^\n]*`;
+/** How a comment begins, by language; a language that is not named is left without colours. */
+const COMMENTS: Readonly<Record<string, string>> = {
+  js: SLASHES,
+  ts: SLASHES,
+  go: SLASHES,
+  php: SLASHES,
+  json: '(?!)',
+  sh: HASH,
+  python: HASH,
+  nginx: HASH,
+  yaml: HASH,
+};
+const STRINGS = String.raw`&quot;(?:(?!&quot;|\n).)*&quot;|'[^'\n]*'|${'`'}[^${'`'}]*${'`'}`;
+const WORDS =
+  'import|export|from|const|let|function|async|await|return|if|else|for|of|in|throw|try|catch|except|new|class|def|with|as|raise|package|func|var|type|struct|defer|range|nil|None|True|False|true|false|null';
+
+/** Comments, strings and the words of the language apart from the rest; nothing is understood. @param code escaped already. */
+function highlight(code: string, language: string): string {
+  const comment = COMMENTS[language];
+  if (comment === undefined) return code;
+  const words = language === 'sh' || language === 'nginx' ? '(?!)' : String.raw`\b(?:${WORDS})\b`;
+  const pattern = new RegExp(`(?<comment>${comment})|(?<string>${STRINGS})|(?<word>${words})`, 'gms');
+  return code.replace(pattern, (...given) => {
+    const groups = given.at(-1) as Record<string, string | undefined>;
+    const [kind = '', text = ''] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];
+    return `<span class="code-${kind}">${text}</span>`;
+  });
+}

@@ -1,0 +1,36 @@
+/** The documentation of this instance: guides and what finds them. Its pages are src/pages/docs. */
+import { nextTurn } from '../../core/turn.ts';
+import type { Operation } from '../../http/operation.ts';
+import type { Module, World } from '../module.ts';
+import { guideMarkdown, GUIDES, type Guide } from './guides.ts';
+import { llmsText } from './llms.ts';
+import { renderMarkdown } from './markdown.ts';
+import { searchIndex } from './search-index.ts';
+
+/** @param operations gives all that are served. */
+export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () => readonly Operation[]) {
+  const markdownOf = (slug: string) => guideMarkdown(guideAt(slug), baseUrl());
+  return {
+    docs: {
+      guides: GUIDES,
+      markdownOf,
+      contentOf: (slug: string) => renderMarkdown(markdownOf(slug)),
+      llmsText: () => llmsText(GUIDES, baseUrl()),
+      async searchIndex() {
+        const guides = [];
+        for (const guide of GUIDES) {
+          guides.push({ ...guide, sections: renderMarkdown(guide.text).sections });
+          // Each takes a millisecond or two.
+          await nextTurn();
+        }
+        return searchIndex(guides, operations());
+      },
+    },
+  } satisfies Module & { docs: unknown };
+}
+
+function guideAt(slug: string): Guide {
+  const guide = GUIDES.find((one) => one.slug === slug);
+  if (!guide) throw new Error(`there is no guide ${slug}`);
+  return guide;
+}

@@ -1,0 +1,9 @@
+/** Where the API reference shows an operation. */
+import type { Operation } from '../../http/operation.ts';
+import { pathTemplate } from '../description/mounted.ts';
+
+/** The fragment is the renderer's own form: tag, method, path. */
+export function referencePath(operation: Pick<Operation, 'tag' | 'method' | 'path'>): string {
+  const tag = operation.tag.toLowerCase().replaceAll(/\s+/g, '-');
+  return `/docs/reference#tag/${tag}/${operation.method}${pathTemplate(operation as Operation)}`;
+}

@@ -1,0 +1,59 @@
+/** Build time only: compresses the renderer of the API reference, which is too large to be a text in a module. */
+
+import { createHash } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+const FOLDER = join(import.meta.dir, 'generated');
+/** The one file that needs nothing else stands beside what the package lets others import. */
+const SOURCE = join(dirname(Bun.resolveSync('@scalar/api-reference', import.meta.dir)), 'browser', 'standalone.js');
+/** The best there is takes ten times as long for a tenth less. */
+const BROTLI_QUALITY = 9;
+
+/** Writes `generated/reference.ts` and the compressed files it names; what is there already is kept. @returns the size of the source. */
+export async function bundleReference(): Promise<number> {
+  const text = await Bun.file(SOURCE).text();
+  const content = Buffer.from(text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'));
+  const hash = createHash('sha256').update(content).digest('hex');
+  const name = `reference.${hash.slice(0, 8)}.js`;
+  await mkdir(FOLDER, { recursive: true });
+  for (const old of new Bun.Glob('reference.*.js.*').scanSync(FOLDER))
+    if (!old.startsWith(name)) await rm(join(FOLDER, old));
+  await writeOnce(`${name}.br`, () =>
+    promisify(brotliCompress)(content, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: content.byteLength,
+      },
+    }),
+  );
+  await writeOnce(`${name}.gz`, () => promisify(gzip)(content, { level: 9 }));
+  await writeModule(
+    [
+      '/** Written by src/pages/bundle-reference.ts; do not edit. */',
+      `import brotli from './${name}.br' with { type: 'file' };`,
+      `import gzip from './${name}.gz' with { type: 'file' };`,
+      '',
+      'export const generatedReference = {',
+      `  path: '/assets/${name}',`,
+      `  etag: '"${hash.slice(0, 16)}"',`,
+      '  brotli,',
+      '  gzip,',
+      '};',
+      '',
+    ].join('\n'),
+  );
+  return content.byteLength;
+}
+
+async function writeOnce(name: string, compress: () => Promise<Uint8Array>): Promise<void> {
+  const path = join(FOLDER, name);
+  if (!(await Bun.file(path).exists())) await Bun.write(path, await compress());
+}
+
+async function writeModule(text: string): Promise<void> {
+  const file = Bun.file(join(FOLDER, 'reference.ts'));
+  if (!(await file.exists()) || (await file.text()) !== text) await Bun.write(file, text);
+}

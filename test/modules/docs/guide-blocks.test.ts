@@ -1,0 +1,441 @@
+/** The guides are followed block by block: what they tell readers to run is run, against one server. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENT_SCHEMAS, type EventType } from '@/core/event.ts';
+import { ALL_SETTINGS } from '@/settings.ts';
+import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
+import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
+
+setDefaultTimeout(60_000);
+
+const readme = await Bun.file(join(import.meta.dir, '../../../README.md')).text();
+const place = new Workplace();
+let server: EphemeralServer;
+let blocks: Block[];
+let token: string;
+const taken = new Set<string>();
+let verified: Promise<string>;
+
+beforeAll(async () => {
+  [server] = await Promise.all([
+    // A device asks as often as it may.
+    startEphemeral([], { GATEHOUSE_LIMIT_DEVICE_POLL_SECONDS: '1' }),
+    place.prepare(),
+  ]);
+  blocks = blocksOfGuides(server.url);
+  ({ token } = await signIn(server, 'ada@example.com', server.clientId));
+});
+afterAll(async () => {
+  await place.clear();
+  await server.stop();
+});
+
+function take(name: string): Block {
+  const block = blocks.find((one) => one.name === name);
+  if (!block) throw new Error(`there is no block ${name}`);
+  taken.add(name);
+  return block;
+}
+
+const environment = () => ({
+  GATEHOUSE: server.url,
+  API_KEY: server.workspaceKey,
+  CLIENT_ID: server.clientId,
+  KEY: server.workspaceKey,
+  APP: server.applicationId,
+});
+
+/** Runs blocks in one shell, which goes on from the first guide. */
+function shell(names: string[], change: (script: string) => string = (script) => script): Promise<string> {
+  const { url, workspaceKey, applicationId, clientId } = server;
+  const given = `set -eu\nurl=${url} key=${workspaceKey} app=${applicationId} client=${clientId} token=${token}\n`;
+  return place.run(['bash', '-c', given + change(names.map((name) => take(name).code).join('\n'))]);
+}
+
+const call = async (method: string, path: string, body?: unknown) =>
+  (await request(server, method, path, { token: server.workspaceKey, body })).json;
+const ofApplication = (path: string) => `/api/applications/${server.applicationId}${path}`;
+/** The names of an object's fields, at any depth; those of lists by their first entry. */
+function fieldsOf(value: unknown, before = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return fieldsOf(value[0], before);
+  return Object.entries(value).flatMap(([name, one]) => [`${before}${name}`, ...fieldsOf(one, `${before}${name}.`)]);
+}
+
+describe('production', () => {
+  test('names settings that there are', () => {
+    const names = ['production text 0', 'production text 2'].flatMap((name) =>
+      take(name)
+        .code.trim()
+        .split('\n')
+        .map((line) => line.split('=')[0] ?? ''),
+    );
+    expect(names.filter((name) => !ALL_SETTINGS.some(({ env }) => env === name))).toEqual([]);
+  });
+
+  // They are run in test/binary/reverse-proxy.test.ts.
+  test('has the README’s proxies', () => {
+    for (const name of ['production text 1', 'production nginx 0']) expect(readme).toContain(take(name).code);
+  });
+
+  test('asks whether it lives', async () => {
+    expect(await shell(['production sh 4'])).not.toBe('');
+  });
+
+  test('backs up what runs, brings it back, and lets one back in', async () => {
+    const { child, stdout } = place.spawn(['gatehouse', 'serve', '--port', '0'], {});
+    await stdout.until(/setup\?token=/);
+    const said = await shell([1, 3, 6].map((index) => `production sh ${index}`));
+    expect(said).toContain('Restored gatehouse.backup');
+    expect(said).toContain('/setup?token=');
+    // On this machine something may be wrong indeed.
+    const looked = await shell(['production sh 0'], (script) => `${script.trim()} || [ $? = 1 ]`);
+    expect(looked).toContain('base URL');
+    // It starts a server of its own; the other guides go on meanwhile.
+    verified = shell(['production sh 2']);
+    child.kill('SIGTERM');
+    await child.exited;
+  });
+
+  test('prints a dashboard and alert rules', async () => {
+    await shell(['production sh 5']);
+    expect((await Bun.file(join(place.folder, 'gatehouse-dashboard.json')).json()).title).toBe('Gatehouse');
+    expect(await Bun.file(join(place.folder, 'gatehouse-alerts.yaml')).text()).toContain('alert:');
+  });
+});
+
+describe('first sign-in', () => {
+  test('is what the README has run, at this instance’s address', () => {
+    const shared = ['sh 0', 'sh 1', 'sh 2'].map((name) => take(`first-sign-in ${name}`).code);
+    for (const block of shared) expect(readme).toContain(block.replaceAll(server.url, 'http://localhost:8080'));
+  });
+
+  test('opens the application to everyone', async () => {
+    const { data } = await call('POST', '/api/applications', { name: 'Draft' });
+    const said = await shell(['first-sign-in sh 3'], (script) => `app=${data.id}\n${script}`);
+    expect(said).toContain('"stage":"test"');
+    expect(said).toContain('"stage":"live"');
+  });
+});
+
+describe('put it on a page', () => {
+  test('registers where people come back to', async () => {
+    expect(await shell(['on-a-page sh 0'])).toContain('"returnUrls":["http://localhost:3000/"]');
+  });
+
+  test('signs out', async () => {
+    const session = await signIn(server, 'leaving@example.com', server.clientId);
+    await shell(['on-a-page sh 1'], (script) => `token=${session.token}\n${script}`);
+    expect((await call('POST', '/api/v1/verify', { token: session.token })).errorMessage).toBe('revoked');
+  });
+
+  // In test/browser/docs.test.ts, in a browser.
+  test.each(['ts 0', 'js 0'])('has a page: %s', (name) => {
+    expect(take(`on-a-page ${name}`).code).toContain(`${server.url}`);
+  });
+});
+
+describe('verify', () => {
+  test('makes a key that stands many calls', async () => {
+    const said = await shell(['verify sh 0'], (script) => `${script}\necho "$API_KEY $GATEHOUSE"`);
+    const [key = '', address] = said.trim().split(' ');
+    expect(address).toBe(server.url);
+    const answer = await request(server, 'POST', '/api/v1/verify', { token: key, body: { token } });
+    expect(answer.headers.get('ratelimit-limit')).toBe('6000');
+  });
+
+  test('shows verdicts as they are', async () => {
+    const [good, bad] = [await call('POST', '/api/v1/verify', { token }), { success: false, errorMessage: 'expired' }];
+    expect(fieldsOf(good)).toEqual(expect.arrayContaining(fieldsOf(JSON.parse(take('verify json 0').code))));
+    expect(JSON.parse(take('verify json 1').code)).toEqual(bad);
+  });
+
+  test('runs in TypeScript', async () => {
+    const PORT = String(freePort());
+    place.spawn([process.execPath, await place.write(take('verify ts 0'))], { ...environment(), PORT });
+    const ask = (authorization: string) =>
+      fetch(`http://127.0.0.1:${PORT}/`, { headers: { authorization } }).catch(() => null);
+    const good = await eventually('the backend answers', () => ask(`Bearer ${token}`));
+    expect(await good.text()).toBe('ada@example.com: user');
+    expect((await ask('Bearer est_0'))?.status).toBe(401);
+  });
+
+  const WHOAMI = [
+    ['python', 'python3', ['python3', 'whoami.py']],
+    ['go', 'go', ['go', 'run', 'whoami.go']],
+    ['php', 'php', ['php', 'whoami.php']],
+  ] as const;
+  describe.each(WHOAMI)('in %s', (language, tool, command) => {
+    const isThere = Bun.which(tool) !== null;
+
+    test('asks for the verdict as it is given', async () => {
+      const { code } = take(`verify ${language} 0`);
+      const { data } = await call('POST', '/api/v1/verify', { token });
+      expect(code).toContain('/api/v1/verify');
+      for (const field of ['success', 'errorMessage', 'token', 'email'])
+        expect(code).toMatch(new RegExp(`["']${field}["']`));
+      for (const [, field = ''] of code.matchAll(/`json:"(\w+)"`/g))
+        expect([...Object.keys(data), 'success', 'data', 'errorMessage']).toContain(field);
+    });
+
+    test.skipIf(!isThere)(`is run${isThere ? '' : ` (${tool} is not on this machine)`}`, async () => {
+      await place.write(take(`verify ${language} 0`));
+      expect(await place.run([...command, token], environment())).toBe('ada@example.com\n');
+      expect(await place.run([...command, 'est_0'], environment())).toBe('not admitted: invalid_token\n');
+    });
+  });
+
+  test('introspects with an OAuth library', async () => {
+    const said = await shell(['verify sh 1'], (script) => `${script}\necho "$CLIENT_SECRET"`);
+    const env = { ...environment(), CLIENT_SECRET: said.trim() };
+    const file = await place.write(take('verify js 0'));
+    expect(await place.run([process.execPath, file, token], env)).toMatch(/^ada@example\.com is usr_\w+\n$/);
+    expect(await place.run([process.execPath, file, 'est_0'], env)).toBe('nobody\n');
+  });
+
+  test('guards what cannot verify by itself', async () => {
+    const PORT = String(freePort());
+    place.spawn([process.execPath, await place.write(take('verify js 1'))], { ...environment(), PORT });
+    const guard = `http://127.0.0.1:${PORT}/`;
+    const ask = (at: string, given: string) =>
+      fetch(at, { headers: { authorization: `Bearer ${given}` } }).catch(() => null);
+    const good = await eventually('the guard answers', () => ask(guard, token));
+    expect([good.status, good.headers.get('x-email'), good.headers.get('x-roles')]).toEqual([
+      204,
+      'ada@example.com',
+      'user',
+    ]);
+    expect((await ask(guard, 'est_0'))?.status).toBe(401);
+
+    const { code } = take('verify nginx 0');
+    if (Bun.which('nginx') === null) return;
+    const behind = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ headers }) => new Response(headers.get('x-user')),
+    });
+    const front = freePort();
+    const site = code
+      .replaceAll('127.0.0.1:4180', `127.0.0.1:${PORT}`)
+      .replace('127.0.0.1:8000', `127.0.0.1:${behind.port}`);
+    startNginx(`server { listen 127.0.0.1:${front}; ${site} }`);
+    const passed = await eventually('the proxy answers', () => ask(`http://127.0.0.1:${front}/`, token));
+    expect(await passed.text()).toMatch(/^usr_/);
+    expect((await ask(`http://127.0.0.1:${front}/`, 'est_0'))?.status).toBe(401);
+    await behind.stop(true);
+  });
+});
+
+function startNginx(site: string): void {
+  const { folder } = place;
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const temporary = paths.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  const config = `${user} daemon off; pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${temporary} ${site} }`;
+  writeFileSync(join(folder, 'nginx.conf'), config);
+  place.spawn(['nginx', '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], {});
+}
+
+describe('webhooks', () => {
+  let secret = '';
+  let webhook = '';
+  const port = freePort();
+  const names = ['webhooks sh 0', 'webhooks sh 1', 'webhooks sh 2', 'webhooks sh 3'];
+  const goOn = (name: string) => shell([name], (script) => `webhook=${webhook}\n${script}`);
+
+  test('subscribes', async () => {
+    const said = await shell(
+      [names[0]!],
+      (script) =>
+        `${script.replace('http://localhost:3000', `http://localhost:${port}`)}\necho "$webhook $SIGNING_SECRET"`,
+    );
+    [webhook = '', secret = ''] = said.trim().split(' ');
+    expect(secret).toStartWith('whsec_');
+  });
+
+  test.each(['ts 0', 'js 0'])('are received: %s', async (name) => {
+    const file = await place.write(take(`webhooks ${name}`));
+    const env = { SIGNING_SECRET: secret, PORT: String(port) };
+    const { child, stdout } = place.spawn([process.execPath, file], env);
+    const address = `http://localhost:${port}/hook`;
+    const forge = () =>
+      fetch(address, { method: 'POST', body: '{}', headers: { 'svc-signature': 't=1,v1=00' } }).catch(() => null);
+    expect((await eventually('it listens', forge)).status).toBe(401);
+    expect(await goOn(names[1]!)).toContain('"eventType":"webhook.test"');
+    await stdout.until(/^webhook\.test /m);
+    child.kill();
+    await child.exited;
+  });
+
+  test.skipIf(Bun.which('python3') === null)('are judged by Python alone', async () => {
+    await place.write(take('webhooks python 0'));
+    const t = Math.floor(Date.now() / 1000);
+    const sign = (at: number, key: string) =>
+      `t=${at},v1=${createHmac('sha256', key).update(`${at}.{}`).digest('hex')}`;
+    const program = 'import sys, receive\nfor one in sys.argv[1:]: print(receive.is_genuine(b"{}", one, "whsec_1"))';
+    const rotated = `${sign(t, 'whsec_0')},v1=${sign(t, 'whsec_1').split('v1=')[1]}`;
+    const signatures = [sign(t, 'whsec_1'), rotated, sign(t, 'whsec_0'), sign(t - 400, 'whsec_1'), ''];
+    const verdicts = await place.run(['python3', '-c', program, ...signatures]);
+    expect(verdicts.trim().split('\n')).toEqual(['True', 'True', 'False', 'False', 'False']);
+  });
+
+  test('are released from quarantine alone, and get another secret', async () => {
+    take('webhooks python 0');
+    expect(await goOn(names[2]!)).toContain('"error":"invalid_state"');
+    expect(await goOn(names[3]!)).toMatch(/"signingSecret":"whsec_\w+"/);
+  });
+});
+
+test('the event shown is one that is sent', () => {
+  const { type, data, ...rest } = JSON.parse(take('events json 0').code) as { type: EventType; data: object };
+  expect(Object.keys(rest)).toEqual(['id', 'createdAt', 'applicationId']);
+  expect(Object.keys(EVENT_SCHEMAS[type].properties)).toEqual(Object.keys(data).toSorted().toReversed());
+});
+
+describe('errors and limits', () => {
+  test('shows the answer to a wrong body', async () => {
+    const shown = JSON.parse(take('errors-and-limits json 0').code);
+    const said = JSON.parse(await shell(['errors-and-limits sh 0']));
+    expect(Object.keys(said)).toEqual(Object.keys(shown));
+    expect([said.error, said.message]).toEqual([shown.error, shown.message]);
+    expect(said.fields).toEqual(shown.fields);
+  });
+
+  test('reads a list', async () => {
+    expect(JSON.parse(await shell(['errors-and-limits sh 1'])).data).toHaveProperty('nextCursor');
+  });
+});
+
+describe('device login', () => {
+  const decide = (code: string) =>
+    request(server, 'POST', '/api/account/device/approve', { token, body: { user_code: code } });
+
+  test('by curl is told to wait', async () => {
+    const said = await shell(['device-login sh 0', 'device-login sh 1']);
+    expect(said).toContain(`"verification_uri_complete":"${server.url}/device?code=`);
+    expect(said).toContain('"error":"authorization_pending"');
+  });
+
+  test('by our client ends with a key', async () => {
+    const { stdout } = place.spawn([process.execPath, await place.write(take('device-login ts 0'))], environment());
+    const [, code = ''] = /type (\S+)/.exec(await stdout.until(/type \S+\n/)) ?? [];
+    await request(server, 'GET', `/api/account/device?user_code=${code}`, { token });
+    expect((await decide(code)).status).toBe(200);
+    await stdout.until(/^Signed in; .*eak_/m);
+  });
+});
+
+describe('migrating', () => {
+  test('imports rows, and says what became of each', async () => {
+    const said = await shell(['migrate sh 0']);
+    expect(said).toContain('"outcome":"created"');
+    expect(said).toContain('"error":"email_invalid"');
+  });
+
+  test('imports a file', async () => {
+    writeFileSync(join(place.folder, 'users.csv'), 'email,name,roles\nmary@example.com,Mary,editor\nnobody,No,\n');
+    const file = await place.write(take('migrate js 0'));
+    const said = await place.run([process.execPath, file, 'users.csv'], environment());
+    expect(said).toMatch(/created: 1/);
+    expect(said).toContain('nobody: email_invalid\n');
+    const { data } = await call('GET', ofApplication('/users?q=mary'));
+    expect(data.items.map(({ roles }: { roles: string[] }) => roles.toSorted())).toEqual([['editor', 'user']]);
+  });
+
+  test('checks usernames', async () => {
+    expect(await shell(['migrate sh 1'])).toContain('"status":"taken"');
+  });
+});
+
+describe('integration tests', () => {
+  test('are run by our client', async () => {
+    const file = await place.write(take('integration-tests ts 0'));
+    const { child, stderr } = place.spawn([process.execPath, 'test', `./${file}`], {
+      BINARY: join(place.folder, 'gatehouse'),
+    });
+    expect(await stderr.whole).toContain('1 pass');
+    expect(await child.exited).toBe(0);
+  });
+
+  test('are run from a shell', async () => {
+    const waits = 'until [ -s ready.json ]; do sleep 0.02; done; cat ready.json';
+    const said = JSON.parse(await shell(['integration-tests sh 0'], (script) => `${script}${waits}`));
+    expect(Object.keys(said)).toEqual(Object.keys(JSON.parse(take('integration-tests json 0').code)));
+    expect(await shell(['integration-tests sh 1'])).toMatch(/"code":"\d{6}"/);
+  });
+});
+
+describe('the command line', () => {
+  test('logs in by a code', async () => {
+    const { code } = take('command-line-and-agents sh 0');
+    const { child, stdout } = place.spawn(['bash', '-c', `exec ${code}`], { HOME: place.folder });
+    await stdout.until(/[A-Z]{4}-[A-Z]{4}/);
+    child.kill();
+    await child.exited;
+  });
+
+  test('works with a key from the environment', async () => {
+    const said = await shell(['command-line-and-agents sh 1']);
+    expect(said).toContain('from GATEHOUSE_KEY');
+    expect(said).toContain('test-application');
+    expect(said).toContain('ada@example.com');
+  });
+
+  test('forwards events to this machine, signed', async () => {
+    const events: string[] = [];
+    const receiver = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        events.push(`${(await request.json()).type} ${request.headers.has('svc-signature')}`);
+        return new Response();
+      },
+    });
+    const { code } = take('command-line-and-agents sh 2');
+    const script = code.replace('$app', server.applicationId).replace('localhost:3000', `127.0.0.1:${receiver.port}`);
+    const env = { HOME: place.folder, GATEHOUSE_URL: server.url, GATEHOUSE_KEY: server.workspaceKey };
+    const { child, stdout, stderr } = place.spawn(['bash', '-c', `exec ${script}`], env);
+    await eventually('it listens', () => /whsec_/.test(stdout.text() + stderr.text()));
+    await signIn(server, 'heard@example.com', server.clientId);
+    await eventually('the event is forwarded', () => events.includes('user.signed_in true'));
+    child.kill();
+    await child.exited;
+    await receiver.stop(true);
+  });
+
+  test('names the address of the tools for agents', async () => {
+    expect(take('command-line-and-agents sh 3').code).toContain(`${server.url}/mcp`);
+    const { url } = JSON.parse(take('command-line-and-agents json 0').code).mcpServers.gatehouse;
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'guide', version: '1' } },
+    };
+    const ask = (headers: Record<string, string>) =>
+      fetch(url, {
+        method: 'POST',
+        body: JSON.stringify(initialize),
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+      });
+    expect((await ask({ authorization: `Bearer ${server.workspaceKey}` })).status).toBe(200);
+    expect((await ask({})).status).toBe(401);
+  });
+});
+
+test('agents read the contents and a guide, and get a key', async () => {
+  const said = await shell(['command-line-and-agents sh 4', 'command-line-and-agents sh 5']);
+  expect(said).toContain(`${server.url}/docs/guides/verify.md`);
+  expect(said).toContain('# Verify in a backend');
+  expect(said).toContain('"access":"read"');
+});
+
+test('the backup is good', async () => {
+  expect(await verified).toContain('gatehouse.backup is good');
+});
+
+test('no block of a guide is left out', () => {
+  expect(blocks.map(({ name }) => name).filter((name) => !taken.has(name))).toEqual([]);
+});
