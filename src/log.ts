@@ -55,8 +55,9 @@ const FULL_PIPE_MS = 50;
  * does not take is dropped, counted, and said once lines are taken again.
  *
  * @param fd standard output, or standard error.
+ * @param format makes each line what its reader wants.
  */
-export function logDestination(fd: number): LogDestination {
+export function logDestination(fd: number, format: (line: string) => string = (line) => line): LogDestination {
   let gathered = '';
   let dropped = 0;
   let writing: Promise<void> | null = null;
@@ -80,7 +81,9 @@ export function logDestination(fd: number): LogDestination {
       const notice =
         dropped === 0
           ? ''
-          : `{"level":"warn","time":"${isoTime(systemClock.now())}","msg":"log lines were lost","lines":${dropped}}\n`;
+          : format(
+              `{"level":"warn","time":"${isoTime(systemClock.now())}","msg":"log lines were lost","lines":${dropped}}\n`,
+            );
       try {
         await put(Buffer.from(notice + block));
         dropped = notice === '' ? dropped : 0;
@@ -101,7 +104,7 @@ export function logDestination(fd: number): LogDestination {
         dropped += 1;
         return;
       }
-      gathered += line;
+      gathered += format(line);
       if (gathered.length >= BLOCK_CHARACTERS) void drain();
     },
     flush: () => Promise.race([drain(), Bun.sleep(PATIENCE_MS)]),

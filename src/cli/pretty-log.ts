@@ -1,0 +1,97 @@
+/** The log for people who watch a terminal: one short line for each of its JSON lines, aligned, in colours where they are shown. */
+import { isatty } from 'node:tty';
+import type { Config, Environment } from '../config.ts';
+
+const SAME = (line: string) => line;
+
+/** @returns what is done to each line before it is written to the descriptor. */
+export function logFormat(
+  { logFormat: asked, mode }: Config,
+  fd: number,
+  environment: Environment,
+): (line: string) => string {
+  const isTerminal = isatty(fd);
+  const format = asked ?? (mode === 'dev' && isTerminal ? 'pretty' : 'json');
+  // https://no-color.org: set and not empty.
+  return format === 'json' ? SAME : prettyLine(isTerminal && !environment['NO_COLOR']);
+}
+
+const STYLES = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+type Style = keyof typeof STYLES;
+
+const LEVELS: Readonly<Record<string, Style>> = {
+  debug: 'dim',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @returns leaves alone what is no line of the log, such as what a start says. */
+export function prettyLine(isColoured: boolean): (line: string) => string {
+  const paint = (style: Style, text: string) => (isColoured ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text);
+
+  /** The route keeps a column of its own: what is looked for is the one that differs. */
+  function request({ method, route, status, durationMs, principal, ip, requestId }: Fields): string {
+    const code = Number(status);
+    const style = code >= 500 ? 'red' : code >= 400 ? 'yellow' : 'green';
+    const target = `${String(method).padEnd(6)} ${String(route)}`.padEnd(52);
+    const took = `${Number(durationMs).toFixed(1)} ms`.padStart(10);
+    const rest = [principal, ip, requestId].filter((part) => part != null).join(' ');
+    return `${paint(style, String(status))} ${target} ${took}  ${paint('dim', rest)}`;
+  }
+
+  function message({ msg, err, ...fields }: Fields): string {
+    const facts = Object.entries(fields).map(([name, value]) => `${paint('cyan', name)}=${valueText(value)}`);
+    return [String(msg ?? ''), ...facts].filter(Boolean).join('  ') + trace(err as Trace | undefined, paint);
+  }
+
+  function format(line: string): string {
+    if (!line.startsWith('{"level":')) return line;
+    let parsed: Fields;
+    try {
+      parsed = JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? plain(value) : value)) as Fields;
+    } catch {
+      return line;
+    }
+    const { level, time, ...fields } = parsed;
+    const isRequest = 'route' in fields && 'status' in fields;
+    const head = `${paint('dim', clockTime(time))} ${paint(LEVELS[String(level)] ?? 'dim', String(level).toUpperCase().padEnd(5))}`;
+    return `${head} ${isRequest ? request(fields) : message(fields)}\n`;
+  }
+
+  return format;
+}
+
+/** Of the day, in universal time as in the JSON lines. */
+function clockTime(time: unknown): string {
+  return String(time).slice(11, 23);
+}
+
+/** Text without spaces needs no quotes. */
+function valueText(value: unknown): string {
+  return typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+interface Trace {
+  readonly type?: string;
+  readonly message?: string;
+  readonly stack?: string;
+  readonly cause?: Trace;
+}
+
+function trace(error: Trace | undefined, paint: (style: Style, text: string) => string): string {
+  if (error === undefined) return '';
+  if (typeof error !== 'object') return `\n    ${paint('red', String(error))}`;
+  const { type = 'Error', message = '', stack = '', cause } = error;
+  const lines = stack.split('\n').filter((line) => /^\s+at /.test(line));
+  const head = `\n    ${paint('red', `${type}: ${message}`)}`;
+  return head + lines.map((line) => `\n    ${paint('dim', line.trimEnd())}`).join('') + trace(cause, paint);
+}
+
+/** What came from outside must not steer the terminal. */
+function plain(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '');
+}

@@ -1,0 +1,24 @@
+declare module '*.service' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.dockerfile' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.conf' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.caddyfile' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.cfg' {
+  const text: string;
+  export default text;
+}

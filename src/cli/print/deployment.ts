@@ -1,0 +1,25 @@
+/** The files that put an instance in its place: under systemd, in a container, behind a proxy; with this instance's own name and port. */
+import { type Flags, loadConfig } from '../../config.ts';
+import { VERSION } from '../../version.ts';
+import compose from './compose.yaml' with { type: 'text' };
+import caddy from './gatehouse.caddyfile' with { type: 'text' };
+import dockerfile from './gatehouse.dockerfile' with { type: 'text' };
+import systemd from './gatehouse.service' with { type: 'text' };
+import haproxy from './haproxy.cfg' with { type: 'text' };
+import nginx from './nginx.conf' with { type: 'text' };
+
+const TEXTS = { systemd, dockerfile, compose: compose as string, nginx, caddy, haproxy } as const;
+
+/** What stands in the texts where nothing is set. */
+const NAME = 'auth.example.com';
+const ADDRESS = '127.0.0.1:8080';
+
+/** @returns the text by this binary's version, and by base URL and port where the environment or a flag gives them. */
+export function deploymentFile(what: keyof typeof TEXTS, flags: Flags): string {
+  const { baseUrl, port } = loadConfig(process.env, { flags });
+  return TEXTS[what]
+    .replaceAll('@VERSION@', VERSION)
+    .replaceAll(`https://${NAME}`, baseUrl ?? `https://${NAME}`)
+    .replaceAll(NAME, baseUrl === null ? NAME : new URL(baseUrl).hostname)
+    .replaceAll(ADDRESS, `127.0.0.1:${port}`);
+}

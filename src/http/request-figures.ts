@@ -1,0 +1,77 @@
+/**
+ * Counts requests: how many of each route ended how, and how long they took. A route is an operation's path with the names of
+ * its parameters, so there are no more of them than there are operations.
+ */
+import { type Cell, type Histogram, histogramOf, type Metrics } from '../core/metrics.ts';
+import { HINTS } from '../core/error-hints.ts';
+import { type AccessLog, COMMON_METHODS } from './access-log.ts';
+import { KEY_DAY, KEY_MINUTE, LIMITS } from './limits.ts';
+
+/** In seconds. */
+const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** One route, called by one method. */
+interface Figures {
+  readonly labels: { readonly method: string; readonly route: string };
+  readonly statuses: Map<number, Cell>;
+  readonly durations: Histogram;
+}
+
+/** @returns to be told of each request once its answer is known; some 100 ns. */
+export function requestFigures(metrics: Metrics): AccessLog {
+  const routes = new Map<string, Map<string, Figures>>();
+  const all = () => [...routes.values()].flatMap((methods) => [...methods.values()]);
+
+  function begin(route: string, given: string): Figures {
+    const method = COMMON_METHODS.has(given) ? given : 'other';
+    const methods = routes.get(route) ?? new Map<string, Figures>();
+    routes.set(route, methods);
+    const figures = methods.get(method) ?? {
+      labels: { method, route },
+      statuses: new Map(),
+      durations: histogramOf(BOUNDS),
+    };
+    methods.set(method, figures);
+    return figures;
+  }
+
+  metrics.add({
+    name: 'gatehouse_http_requests_total',
+    help: 'Requests that were answered, by route and status.',
+    type: 'counter',
+    read: () =>
+      all().flatMap(({ labels, statuses }) =>
+        [...statuses].map(([status, { count }]) => ({ labels: { ...labels, status: String(status) }, value: count })),
+      ),
+  });
+  metrics.add({
+    name: 'gatehouse_http_request_duration_seconds',
+    help: 'Time from a request’s arrival to its answer; of a stream, to its beginning.',
+    type: 'histogram',
+    read: () => all().flatMap(({ labels, durations }) => durations.samples(labels)),
+  });
+
+  return ({ request, startedAt }, route, status) => {
+    const { method } = request;
+    const figures = routes.get(route)?.get(method) ?? begin(route, method);
+    const known = figures.statuses.get(status);
+    if (known === undefined) figures.statuses.set(status, { count: 1 });
+    else known.count += 1;
+    figures.durations.observe((performance.now() - startedAt) / 1000);
+  };
+}
+
+/** @returns to be told which limit has refused a call: the name of its counter, or of the hint that says why. */
+export function countLimited(metrics: Metrics): (limit: string) => void {
+  const buckets = Object.values(LIMITS).flatMap((limit) => ('name' in limit ? [limit.name] : []));
+  const refusals = metrics.counter(
+    'gatehouse_rate_limit_refusals_total',
+    'Calls that were refused by a limit, by which.',
+    { limit: [...new Set([...buckets, KEY_MINUTE.name, KEY_DAY.name, ...Object.keys(HINTS)])].map(labelOf) },
+    { isSparse: true },
+  );
+  for (const name of [...buckets, KEY_MINUTE.name, KEY_DAY.name]) refusals.cell(labelOf(name));
+  return (limit) => refusals.inc(labelOf(limit));
+}
+
+const labelOf = (name: string) => name.replaceAll('-', '_');

@@ -1,0 +1,122 @@
+/** Figures of the instance itself: its database, what waits to be done and for how long, and the streams it holds open. */
+import { type Clock, SECOND } from '../../core/clock.ts';
+import type { GaugeReading, Metrics } from '../../core/metrics.ts';
+import type { Database, DatabaseStatus } from '../../db/database.ts';
+import { MAIL_LANES, type MailLane } from '../../store/mails.ts';
+import type { CountedQueues, QueueCounts } from '../health/queue-counts.ts';
+
+export interface InstanceFigureDependencies {
+  readonly metrics: Metrics;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly queueCounts: QueueCounts;
+  /** Open streams, by what they follow. */
+  readonly streams: Readonly<Record<string, () => number>>;
+}
+
+const LANES = Object.keys(MAIL_LANES) as MailLane[];
+
+export function instanceFigures(dependencies: InstanceFigureDependencies): void {
+  const { metrics, version, streams } = dependencies;
+  metrics.gauge('gatehouse_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]]);
+  metrics.gauge('gatehouse_streams_open', 'Event streams that are held open.', () =>
+    Object.entries(streams).map(([kind, count]) => [{ kind }, count()] as const),
+  );
+  databaseFigureFamilies(dependencies);
+  queueFigures(dependencies);
+}
+
+function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): void {
+  const { figures } = db;
+  const status = (name: string, help: string, read: (status: DatabaseStatus) => number) =>
+    metrics.gauge(name, help, () => read(db.status()));
+  const counter = (name: string, help: string, read: () => number) =>
+    metrics.add({ name, help, type: 'counter', read: () => [{ labels: {}, value: read() }] });
+
+  metrics.gauge(
+    'gatehouse_database_bytes',
+    'Size of the database without its log.',
+    async () => (await db.measure()).bytes,
+  );
+  metrics.gauge('gatehouse_database_disk_free_bytes', 'Left on its disk.', async () => (await db.measure()).freeBytes);
+  status('gatehouse_database_wal_bytes', 'Size of its write-ahead log.', ({ logBytes }) => logBytes);
+  status('gatehouse_database_writable', '1 while changes are taken.', ({ isWritable, isRefusing, isInPlace }) =>
+    isWritable && !isRefusing && isInPlace ? 1 : 0,
+  );
+  status('gatehouse_database_changes_waiting', 'Changes that wait for their turn.', ({ queued }) => queued);
+  counter('gatehouse_database_changes_total', 'Changes that were committed.', () => figures.changes);
+  metrics.histogram(
+    'gatehouse_database_transaction_duration_seconds',
+    'Transactions from beginning to end; each has some changes in it.',
+    figures.transactions,
+  );
+  metrics.histogram('gatehouse_database_commit_duration_seconds', 'The end of transactions alone.', figures.commits);
+  metrics.histogram(
+    'gatehouse_database_flush_duration_seconds',
+    'fdatasync of the log, off the loop.',
+    figures.flushes,
+  );
+  counter('gatehouse_database_refusals_total', 'Changes that the disk refused.', () => figures.refusals);
+  counter('gatehouse_database_flush_failures_total', 'Flushes that the disk refused.', () => figures.flushFailures);
+  counter(
+    'gatehouse_database_slow_statements_total',
+    'Statements that took longer than GATEHOUSE_SLOW_STATEMENT_MS.',
+    () => figures.slowStatements,
+  );
+}
+
+function queueFigures({ metrics, clock, queueCounts }: InstanceFigureDependencies): void {
+  const gauge = (name: string, help: string, read: (queues: CountedQueues, now: number) => GaugeReading) =>
+    metrics.gauge(name, help, async () => {
+      const queues = await queueCounts.quick();
+      return queues && read(queues, clock.now());
+    });
+  const byLane = (of: (lane: MailLane) => number) => LANES.map((lane) => [{ lane }, of(lane)] as const);
+
+  gauge('gatehouse_queues_counted_age_seconds', 'How old the counts of what waits are.', ({ countedAt }, now) =>
+    ageSeconds(countedAt, now),
+  );
+  gauge('gatehouse_mails_waiting', 'Mails that are to be sent.', ({ mails }) => byLane((lane) => mails[lane].count));
+  gauge('gatehouse_mails_oldest_due_seconds', 'For how long the oldest mail that is due waits.', ({ mails }, now) =>
+    byLane((lane) => ageSeconds(mails[lane].dueAt, now)),
+  );
+  gauge('gatehouse_deliveries_waiting', 'Deliveries that are to be made, or held.', ({ deliveries }) => [
+    [{ state: 'queued' }, deliveries.queued.count],
+    [{ state: 'held' }, deliveries.held.count],
+  ]);
+  gauge(
+    'gatehouse_deliveries_oldest_due_seconds',
+    'For how long the oldest delivery that is due waits; those that are held do not count.',
+    ({ deliveries }, now) => ageSeconds(deliveries.queued.dueAt, now),
+  );
+  gauge('gatehouse_long_works', 'Pieces of long work that are not done.', ({ longWork }) => longWork.count);
+  gauge(
+    'gatehouse_long_work_stalled_seconds',
+    'For how long the piece of long work that came on last has not.',
+    ({ longWork }, now) => ageSeconds(longWork.dueAt, now),
+  );
+  const byKind = (
+    name: string,
+    help: string,
+    of: (kind: CountedQueues['longWorkKinds'][number], now: number) => number,
+  ) =>
+    gauge(name, help, ({ longWorkKinds }, now) =>
+      longWorkKinds.map((one) => [{ kind: one.kind }, of(one, now)] as const),
+    );
+  byKind('gatehouse_long_work_pending', 'Pieces of long work that are not done, by kind.', ({ count }) => count);
+  byKind('gatehouse_long_work_age_seconds', 'How long ago the oldest was begun, by kind.', ({ begunAt }, now) =>
+    ageSeconds(begunAt, now),
+  );
+  byKind('gatehouse_long_work_rows_done', 'Rows that they have written, by kind.', ({ rowsDone }) => rowsDone);
+  byKind(
+    'gatehouse_long_work_rows_left',
+    'Rows that are left, of those that were counted, by kind.',
+    ({ rowsLeft }) => rowsLeft,
+  );
+}
+
+/** Nothing due, and what is due only later, is no age. */
+function ageSeconds(since: number | null, now: number): number {
+  return since === null ? 0 : Math.max(0, now - since) / SECOND;
+}

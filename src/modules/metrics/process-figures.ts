@@ -1,0 +1,65 @@
+/** Figures of the process, under the names that every client library of Prometheus gives them; and how late its loop comes. */
+import { readdir, readFile } from 'node:fs/promises';
+import { type WorldClock, SECOND } from '../../core/clock.ts';
+import { histogramOf, type Metrics } from '../../core/metrics.ts';
+
+const DESCRIPTORS = '/proc/self/fd';
+const LIMITS_FILE = '/proc/self/limits';
+const MICROSECONDS = 1e6;
+
+/** In seconds. */
+const DELAY_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const LOOK_EVERY_MS = 50;
+
+export function processFigures(metrics: Metrics, clock: Pick<WorldClock, 'real'>): void {
+  const startedAt = clock.real() / SECOND - process.uptime();
+  const cpu = (name: string, help: string, read: (usage: NodeJS.CpuUsage) => number) =>
+    metrics.add({
+      name,
+      help,
+      type: 'counter',
+      read: () => [{ labels: {}, value: read(process.cpuUsage()) / MICROSECONDS }],
+    });
+  cpu('process_cpu_user_seconds_total', 'CPU time in the program.', ({ user }) => user);
+  cpu('process_cpu_system_seconds_total', 'CPU time in the kernel.', ({ system }) => system);
+  cpu('process_cpu_seconds_total', 'CPU time.', ({ user, system }) => user + system);
+  metrics.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
+  metrics.gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.', () => startedAt);
+  // Not to be had from every system.
+  metrics.gauge('process_open_fds', 'File descriptors in use, each connection one.', () =>
+    readdir(DESCRIPTORS).then(
+      ({ length }) => length,
+      () => null,
+    ),
+  );
+  let most: Promise<number | null> | undefined;
+  metrics.gauge('process_max_fds', 'File descriptors that it may use.', () => (most ??= mostDescriptors()));
+}
+
+async function mostDescriptors(): Promise<number | null> {
+  const text = await readFile(LIMITS_FILE, 'utf8').catch(() => '');
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(text) ?? [];
+  if (soft === undefined) return null;
+  return soft === 'unlimited' ? Infinity : Number(soft);
+}
+
+/** Looks twenty times a second how much later than asked for it is woken: so long everybody else has waited as well. */
+export function loopDelay(metrics: Metrics): { start(): void; stop(): void } {
+  const delays = histogramOf(DELAY_BOUNDS);
+  let timer: Timer | undefined;
+  metrics.histogram('gatehouse_event_loop_delay_seconds', 'How late the event loop comes to what is due.', delays);
+  return {
+    start() {
+      let wokenAt = performance.now();
+      timer ??= setInterval(() => {
+        const now = performance.now();
+        delays.observe(Math.max(0, now - wokenAt - LOOK_EVERY_MS) / 1000);
+        wokenAt = now;
+      }, LOOK_EVERY_MS).unref();
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

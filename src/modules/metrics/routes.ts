@@ -1,0 +1,33 @@
+/** The figures, for a Prometheus server or whatever reads its format. */
+import type { MetricFamily } from '../../core/metrics.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import { CONTENT_TYPES, exposition, formatFor } from './exposition.ts';
+
+export interface MetricsRouteDependencies {
+  /** Throws where this caller may not read them. */
+  readonly guard: (request: Request) => void;
+  readonly families: () => readonly MetricFamily[];
+  readonly onFailure: (name: string, error: unknown) => void;
+}
+
+/** No part of the described API: its readers know the format, and its callers have no account here. */
+export function metricsRoute({ guard, families, onFailure }: MetricsRouteDependencies): Operation {
+  return operation({
+    id: 'getMetrics',
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Figures in the text format of Prometheus',
+    tag: 'Operation',
+    access: 'none',
+    scope: 'instance',
+    limit: 'none',
+    isUndocumented: true,
+    mediaType: 'text/plain',
+    async handle({ context: { request, headers } }) {
+      guard(request);
+      const format = formatFor(request.headers.get('accept'));
+      const text = await exposition(families(), format, onFailure);
+      return new Response(text, { headers: { ...headers, 'Content-Type': CONTENT_TYPES[format], Vary: 'Accept' } });
+    },
+  });
+}

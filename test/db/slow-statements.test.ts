@@ -1,0 +1,47 @@
+/** Statements that take long are told by their text, never by what was bound to it; and no more of them than help. */
+import { expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { systemClock } from '@/core/clock.ts';
+import { openEngine, openSqlite } from '@/db/open.ts';
+import { orm, raw, rawChange } from '@/db/statements.ts';
+import { workspaces } from '@/store/schema/workspaces.ts';
+import { freshDatabaseFile } from '../support/database.ts';
+
+const insert = rawChange<[string, string]>(`INSERT INTO workspaces (id, name,
+  created_at) VALUES (?, ?, 1)`);
+const find = raw<{ id: string }, [string]>('SELECT id FROM workspaces WHERE name = ?');
+
+async function open(fromMs: number) {
+  const path = freshDatabaseFile();
+  const told: { sql: string; durationMs: number }[] = [];
+  const slow = { fromMs, tell: (sql: string, durationMs: number) => void told.push({ sql, durationMs }) };
+  const db = await openEngine(openSqlite(path), path, { clock: systemClock, isDurable: false, isServer: false, slow });
+  return { db, told };
+}
+
+test('changes and reads are told in one line, raw ones and built ones, without their values', async () => {
+  const { db, told } = await open(0);
+  await db.write(SYSTEM_ACTOR, (unit) => insert(unit, 'wsp_1', 'secret'));
+  await find(db.reader, 'secret');
+  await orm(db.reader).select({ id: workspaces.id }).from(workspaces);
+  expect(told.map(({ sql }) => sql)).toEqual([
+    'INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, 1)',
+    'SELECT id FROM workspaces WHERE name = ?',
+    'select "id" from "workspaces"',
+  ]);
+  for (const { durationMs } of told) expect(durationMs).toBeGreaterThanOrEqual(0);
+  expect(db.figures.slowStatements).toBe(3);
+  await db.close();
+});
+
+test('those that are quick are not told, and of very many all are counted and twenty told', async () => {
+  const quick = await open(10_000);
+  await find(quick.db.reader, 'Ada');
+  expect([quick.told.length, quick.db.figures.slowStatements]).toEqual([0, 0]);
+  await quick.db.close();
+
+  const { db, told } = await open(0);
+  for (let time = 0; time < 50; time += 1) await find(db.reader, 'Ada');
+  expect([told.length, db.figures.slowStatements]).toEqual([20, 50]);
+  await db.close();
+});
