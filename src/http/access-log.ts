@@ -9,7 +9,15 @@ import type { RequestContext } from './request-context.ts';
 export type AccessLog = (context: RequestContext, route: string, status: number) => void;
 
 /** Those that every client uses; any other may be a word that the client made up. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const COMMON_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
 
 /** @param write takes one line with its line end; null where requests are not logged at this level. */
 export function accessLog(write: ((line: string) => void) | null): AccessLog {
@@ -23,7 +31,7 @@ export function accessLog(write: ((line: string) => void) | null): AccessLog {
     const known = targets.get(route)?.get(method);
     if (known !== undefined) return known;
     const text = `","method":${JSON.stringify(method)},"route":"${route}","status":`;
-    if (METHODS.has(method)) targets.set(route, new Map(targets.get(route)).set(method, text));
+    if (COMMON_METHODS.has(method)) targets.set(route, new Map(targets.get(route)).set(method, text));
     return text;
   }
 

@@ -16,7 +16,7 @@ export interface Arrivals {
   /** Marks its answer, before it goes out. */
   answered(response: Response): Response;
   /** Resolves when no more come; to be followed by the end of listening at once. */
-  leave(): Promise<void>;
+  leave(times?: { readonly quietMs: number; readonly maxMs: number }): Promise<void>;
 }
 
 /** One for all requests of a server. */
@@ -33,12 +33,12 @@ export function arrivals(): Arrivals {
     return response;
   }
 
-  async function leave(): Promise<void> {
+  async function leave({ quietMs, maxMs } = { quietMs: QUIET_MS, maxMs: MAX_MS }): Promise<void> {
     isLeaving = true;
     const since = performance.now();
     latest = since;
-    for (let now = since; now - latest < QUIET_MS && now - since < MAX_MS; now = performance.now())
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS - (now - latest)));
+    for (let now = since; now - latest < quietMs && now - since < maxMs; now = performance.now())
+      await new Promise((resolve) => setTimeout(resolve, quietMs - (now - latest)));
   }
 
   return { note, answered, leave };

@@ -48,6 +48,8 @@ export interface AuthenticatorDependencies {
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
+  /** Told how a token was judged that a client sent to learn just that. */
+  readonly noteVerdict: (outcome: SessionRefusal | 'ok') => void;
   readonly cookie: SessionCookie;
   readonly baseUrl: string;
 }
@@ -71,11 +73,12 @@ export type Authenticator = (rule: AccessRule, look: Look) => Promise<AnyPrincip
 
 /** @returns a function that throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
-  const { credentials, limiter, limits, noteRefusal, cookie, baseUrl } = dependencies;
+  const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
 
   /** @throws {AppError} with the contract's refusal; failures are counted against the caller's address. */
-  async function sessionOf(token: string | null, look: Look): Promise<SessionPrincipal> {
+  async function sessionOf(token: string | null, look: Look, isVerdict = false): Promise<SessionPrincipal> {
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
+    if (isVerdict && look.isCounted) noteVerdict(typeof found === 'string' ? found : 'ok');
     if (typeof found === 'string') {
       // Only failures are counted here, so that bad tokens sent through a backend do not lock its good ones out.
       const address = addressBlock(look.context.ip);
@@ -114,7 +117,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
 
   function countedKey<Key extends KeyPrincipal | PersonalKeyPrincipal>(found: Key, look: Look): Key {
     look.context.principalId = found.keyId;
-    if (!look.isCounted) return found;
+    if (!look.isCounted || look.context.isCounted) return found;
     const { headers } = look.context;
     const subject = keySubject(found.kind === 'personal_key', found);
     const day = limiter.peek(KEY_DAY, subject, found.perDay);
@@ -167,6 +170,14 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return credentials.findClient(shown.clientId, shown.secret, reader);
   }
 
+  /** A key that management takes: no session, whose cookie a browser would send for whoever asks. */
+  async function agent(bearer: string | null, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
+    if (!isKey(bearer)) throw new AppError('unauthenticated', { hint: 'agents_need_key' });
+    const key = await anyKey(bearer, 'unauthenticated', look);
+    if (key.kind === 'key' || key.isConsole) return key;
+    throw new AppError('forbidden', { hint: 'management_needs_key_or_console' });
+  }
+
   /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
   async function management(bearer: string | null, look: Look): Promise<Principal> {
     if (bearer === null && cookie.read(look.context.request) === null) throw new AppError('unauthenticated');
@@ -209,7 +220,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
       case 'none':
         return NOBODY;
       case 'token':
-        return sessionOf(bearer, look);
+        return sessionOf(bearer, look, true);
       case 'session':
         return personInSession(bearer, look);
       case 'person':
@@ -219,6 +230,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
       case 'client':
       case 'client_full':
         return client(rule, look);
+      case 'agent':
+        return agent(bearer, look);
       case 'read':
       case 'full':
         return management(bearer, look);

@@ -1,7 +1,11 @@
 /** Reads a request's body, JSON or a form: bounded, strict about its media type, with errors that say what to mend. */
 import { AppError, invalidField } from '../core/error.ts';
 
-const MAX_JSON_BYTES = 1024 * 1024;
+const KIB = 1024;
+
+const MAX_JSON_BYTES = 1024 * KIB;
+/** Of a body that anybody can send: thousands at once must fit into memory. Nothing that a stranger has to say is as long. */
+export const MAX_STRANGERS_BYTES = 64 * KIB;
 /** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
 const MAX_JSON_DEPTH = 32;
 const FORM = 'application/x-www-form-urlencoded';
@@ -10,8 +14,12 @@ const FORM = 'application/x-www-form-urlencoded';
  * @returns the parsed body; `undefined` when there is none.
  * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request
  */
-export async function readBodyOf(request: Request, isFormAccepted: boolean): Promise<unknown> {
-  const text = await readText(request, MAX_JSON_BYTES);
+export async function readBodyOf(
+  request: Request,
+  isFormAccepted: boolean,
+  maxBytes = MAX_JSON_BYTES,
+): Promise<unknown> {
+  const text = await readText(request, maxBytes);
   if (text.trim() === '') return undefined;
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';', 1);
   const mediaType = type.trim().toLowerCase();
@@ -57,10 +65,14 @@ export function partsOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Ar
   return body.values({ preventCancel: true });
 }
 
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('payload_too_large', { hint: 'body_too_large', values: { kibibytes: maxBytes / KIB } });
+}
+
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const declared = request.headers.get('content-length');
   if (declared !== null) {
-    if (Number(declared) > maxBytes) throw new AppError('payload_too_large');
+    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
     const text = await request.text();
     // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
     return Number(declared) === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
@@ -71,7 +83,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   let length = 0;
   for await (const chunk of partsOf(request.body)) {
     length += chunk.byteLength;
-    if (length > maxBytes) throw new AppError('payload_too_large');
+    if (length > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -10,7 +10,8 @@ const LEVEL = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Never a stream of events: its client waits for each. */
-const TEXT_TYPES = /^(?:text\/(?:html|plain|css|javascript|yaml)|application\/(?:json|yaml|javascript))\b/;
+const TEXT_TYPES =
+  /^(?:text\/(?:html|plain|css|javascript|yaml)|application\/(?:json|yaml|javascript|openmetrics-text))\b/;
 
 const gzipAside = promisify(gzip);
 

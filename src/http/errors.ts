@@ -19,10 +19,18 @@ export interface ErrorMapper {
   (error: unknown, context: RequestContext, style: Style): Response;
 }
 
+export interface ErrorMapperDependencies {
+  readonly log: Logger;
+  readonly renderPage: PageRenderer;
+  /** Told which limit has refused a call. */
+  readonly noteLimited?: (limit: string) => void;
+}
+
 /** What is no `AppError` is logged with its cause and answered as `internal`, with the request id alone. */
-export function errorMapper({ log, renderPage }: { log: Logger; renderPage: PageRenderer }): ErrorMapper {
+export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMapperDependencies): ErrorMapper {
   return (thrown, context, style) => {
     const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
+    if (error.code === 'rate_limited') noteLimited(error.limitName ?? error.hint ?? 'other');
     const { limit, retryAfterSeconds } = error;
     if (retryAfterSeconds !== undefined) context.headers['Retry-After'] = String(retryAfterSeconds);
     if (limit !== undefined && retryAfterSeconds !== undefined)
@@ -34,6 +42,9 @@ export function errorMapper({ log, renderPage }: { log: Logger; renderPage: Page
   };
 }
 
+/** What SQLite says of a disk that is gone or damaged; of a change it was told already. */
+const DISK_CODES = /^SQLITE_(?:IOERR|CANTOPEN)/;
+
 /** A fault of ours: the log gets the cause, the caller nothing but a request id. */
 function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logger): AppError {
   const { name, code } = (thrown ?? {}) as { name?: string; code?: string };
@@ -44,6 +55,8 @@ function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logge
     return new AppError('unavailable', { retryAfterSeconds: 1, cause: thrown });
   }
   log.error({ requestId, err: thrown }, 'request failed');
+  if (DISK_CODES.test(code ?? ''))
+    return new AppError('unavailable', { hint: 'database_not_readable', retryAfterSeconds: 5, cause: thrown });
   return new AppError('internal', { cause: thrown });
 }
 

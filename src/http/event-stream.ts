@@ -8,8 +8,13 @@ export const HEARTBEAT = encoder.encode(': heartbeat\n\n');
 
 /** @param id what the reader has seen last, where that can be told apart. */
 export function eventMessage(name: string, data: object, id?: string): Uint8Array {
+  return textMessage(name, JSON.stringify(data), id);
+}
+
+/** @param line JSON as it is to arrive, to the byte. */
+export function textMessage(name: string, line: string, id?: string): Uint8Array {
   const seen = id === undefined ? '' : `id: ${id}\n`;
-  return encoder.encode(`${seen}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  return encoder.encode(`${seen}event: ${name}\ndata: ${line}\n\n`);
 }
 
 export function eventStreamResponse({ headers }: RequestContext, stream: ReadableStream<Uint8Array>): Response {

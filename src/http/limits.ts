@@ -264,7 +264,50 @@ const RECORDED = {
   },
 } as const satisfies Record<string, Limit>;
 
-export const LIMITS = { ...COUNTED, ...RECORDED };
+/** Counted while they last. */
+const AT_ONCE = {
+  requestsAtOnce: {
+    env: 'GATEHOUSE_LIMIT_REQUESTS_AT_ONCE',
+    default: 5000,
+    max: 100_000,
+    counts: 'requests being answered at once',
+    then: 'then others are answered 503',
+  },
+  bodySeconds: {
+    env: 'GATEHOUSE_LIMIT_BODY_SECONDS',
+    default: 20,
+    max: 25,
+    counts: 'seconds that a body may take to arrive; pictures have more',
+  },
+  slowBodiesPerAddress: {
+    env: 'GATEHOUSE_LIMIT_SLOW_BODIES_PER_ADDRESS',
+    default: 50,
+    max: 10_000,
+    counts: 'bodies that take longer than a second to arrive, at once, per client address',
+  },
+  slowBodiesInAll: {
+    env: 'GATEHOUSE_LIMIT_SLOW_BODIES_IN_ALL',
+    default: 500,
+    max: 100_000,
+    counts: 'bodies that take longer than a second to arrive, at once, in all',
+    then: 'then others are answered 503',
+  },
+  streamsPerPerson: {
+    env: 'GATEHOUSE_LIMIT_STREAMS_PER_PERSON',
+    default: 100,
+    max: 10_000,
+    counts: 'open event streams per person or key',
+  },
+  streamsPerAddress: {
+    env: 'GATEHOUSE_LIMIT_STREAMS_PER_ADDRESS',
+    default: 1000,
+    max: 50_000,
+    counts: 'open event streams per client address',
+    isOffInEphemeral: true,
+  },
+} as const satisfies Record<string, Limit>;
+
+export const LIMITS = { ...COUNTED, ...RECORDED, ...AT_ONCE };
 
 export type LimitName = keyof typeof LIMITS;
 

@@ -31,3 +31,29 @@ export function formResponse(context: RequestContext, html: string): Response {
   );
   return new Response(html, { headers });
 }
+
+/** The same for a page whose renderer writes its own style into the document. */
+export function pageHeadersWithStyles(context: RequestContext): Record<string, string> {
+  const headers = pageHeaders(context);
+  headers['Content-Security-Policy'] = PAGE_HEADERS['Content-Security-Policy'].replace(
+    "style-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+  );
+  return headers;
+}
+
+/** A mail as it looks, for a frame of the console's: with its own styles and pictures, without script, links or origin. */
+export function letterResponse(context: RequestContext, html: string): Response {
+  const headers = pageHeaders(context);
+  headers['Content-Security-Policy'] =
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data: https:; frame-ancestors 'self'";
+  headers['X-Frame-Options'] = 'SAMEORIGIN';
+  return new Response(html, { headers });
+}
+
+/** A page that frames documents of this server. */
+export function framingResponse(context: RequestContext, html: string): Response {
+  const headers = pageHeaders(context);
+  headers['Content-Security-Policy'] = `${PAGE_HEADERS['Content-Security-Policy']}; frame-src 'self'`;
+  return new Response(html, { headers });
+}

@@ -8,7 +8,7 @@ import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
 import type { AccessLog } from './access-log.ts';
 import { actorOf, type AnyPrincipal, type Authenticator, type Look } from './authenticate.ts';
-import { parametersOf, readBodyOf } from './body.ts';
+import { MAX_STRANGERS_BYTES, parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
@@ -25,6 +25,8 @@ import {
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
+import type { SlowBodies } from './slow-bodies.ts';
+import { type StreamPlaces, toldOfEnd } from './stream-places.ts';
 import type { UploadIntake } from './upload.ts';
 import { queryValidator, unknownParameters, validator } from './validate.ts';
 
@@ -36,6 +38,8 @@ export interface PipelineDependencies {
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
   readonly uploads: UploadIntake;
+  readonly slowBodies: SlowBodies;
+  readonly streams: StreamPlaces;
   readonly respondToError: ErrorMapper;
   readonly accessLog: AccessLog;
 }
@@ -63,8 +67,8 @@ const SLOW_BODY_MS = 20;
 
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, respondToError, accessLog } =
-    dependencies;
+  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, slowBodies, streams } = dependencies;
+  const { respondToError, accessLog } = dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
   const isOpen = isForBrowsers(operation);
@@ -75,6 +79,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
 
   /** A verification records nothing: its credential says who calls, and the address counts only where it is none. */
   const isVerification = operation.method === 'POST' && (access === 'key' || access === 'token');
+  const isStream = operation.mediaType === 'text/event-stream';
   const hasInput = validateBody !== undefined || uploadRule !== undefined;
   const { address: addressLimit, person: personLimit } = LIMIT_CLASSES[limit];
 
@@ -112,7 +117,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, state);
   }
 
-  const read = (request: Request) => readBodyOf(request, operation.isFormAccepted ?? false);
+  const maxBytes = access === 'none' || isOfClients(access) ? MAX_STRANGERS_BYTES : undefined;
+  const read = (context: RequestContext) =>
+    slowBodies.watch(readBodyOf(context.request, operation.isFormAccepted ?? false, maxBytes), context);
 
   async function validBody(sent: Promise<unknown>, validate: (value: unknown) => unknown): Promise<unknown> {
     const body = await sent;
@@ -120,8 +127,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   /** Where the credential may stand in the body: what else is wrong with that is said to whoever has shown one. */
-  async function sentBy(request: Request): Promise<Ahead> {
-    const ahead = read(request);
+  async function sentBy(context: RequestContext): Promise<Ahead> {
+    const ahead = read(context);
     return { ahead, sent: await ahead.catch(() => undefined) };
   }
 
@@ -149,15 +156,27 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return { principal, application, workspaceId };
   }
 
+  async function openStream(given: Call<never, Scope, string, unknown, unknown, unknown>): Promise<Response> {
+    const { context, principal } = given as { context: RequestContext; principal: AnyPrincipal | null };
+    const leave = streams.take({ userId: personOf(principal), ip: context.ip });
+    try {
+      const answer = (await operation.handle(given)) as Response;
+      return answer.body === null ? answer : new Response(toldOfEnd(answer.body, leave), answer);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
   async function call(context: RequestContext, params: Record<string, string>): Promise<Response> {
     const { request } = context;
-    const { sent, ahead } = isOfClients(access) ? await sentBy(request) : NOTHING;
+    const { sent, ahead } = isOfClients(access) ? await sentBy(context) : NOTHING;
     const first = await admit({ context, reader, isCounted: true, sent }, params);
     const query = validate(request);
-    const upload = uploadRule && uploads.open(request, uploadRule, uploaderOf(first.principal) ?? context.ip);
+    const upload = uploadRule && uploads.open(request, uploadRule, personOf(first.principal) ?? context.ip);
     try {
       limitPerson(context, first.principal);
-      const body = validateBody && (await validBody(ahead ?? read(request), validateBody));
+      const body = validateBody && (await validBody(ahead ?? read(context), validateBody));
       const file = upload && (await upload.read());
       // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
       // change, which waits for its turn.
@@ -167,7 +186,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
       const actor: Author = actorOf(principal, context);
       if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
-      const result = await operation.handle({
+      const given = {
         principal,
         actor,
         application,
@@ -177,7 +196,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
         body,
         file,
         context,
-      } as Call<never, Scope, string, unknown, unknown, unknown>);
+      } as Call<never, Scope, string, unknown, unknown, unknown>;
+      if (isStream) return await openStream(given);
+      const result = await operation.handle(given);
       if (result instanceof Response) return compress(request, result);
       return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);
     } finally {
@@ -206,7 +227,7 @@ function managing(principal: AnyPrincipal): Principal {
   return principal;
 }
 
-function uploaderOf(principal: AnyPrincipal | null): string | null {
+function personOf(principal: AnyPrincipal | null): string | null {
   return principal === null || principal.kind === 'client' ? null : principal.userId;
 }
 

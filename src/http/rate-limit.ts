@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
 import type { Database } from '../db/database.ts';
 import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
+import { type Counter, type CounterTable, counterTable } from './rate-limit-table.ts';
 
 /** Where a caller stands in a window, for the RateLimit headers. */
 export interface LimitState {
@@ -15,14 +16,8 @@ export interface LimitState {
   readonly remaining: number;
   /** Seconds until the window ends, at least 1. */
   readonly resetSeconds: number;
-}
-
-interface Counter {
-  bucket: Bucket;
-  readonly subject: string;
-  windowEndsAt: number;
-  count: number;
-  isDirty: boolean;
+  /** That of its bucket, where it was counted. */
+  readonly name?: string;
 }
 
 /** One limit: a name under which its counters are stored, and how long its windows are. */
@@ -33,7 +28,9 @@ export interface Bucket {
   readonly isBrief?: boolean;
 }
 
+/** Some 250 bytes each: a flood of made-up subjects must not grow memory without bound. */
 const MAX_SUBJECTS_PER_BUCKET = 200_000;
+const MAX_SUBJECTS = 500_000;
 const FLUSH_ROWS = 250;
 
 /** Counts uses by bucket and subject, in windows that all begin at multiples of their length. */
@@ -54,77 +51,83 @@ export interface RateLimiter {
 
 /** To be loaded before its first use; else a restart forgives what was counted before. */
 export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): RateLimiter {
-  const buckets = new Map<string, Map<string, Counter>>();
-  let dirty: Counter[] = [];
+  /** By bucket. Windows begin at multiples of their length: all of a bucket end at once, and a table is left behind whole. */
+  const tables = new Map<string, CounterTable>();
 
-  function subjectsOf(bucket: string): Map<string, Counter> {
-    let subjects = buckets.get(bucket);
-    if (!subjects) buckets.set(bucket, (subjects = new Map()));
-    return subjects;
+  /** Undefined where nothing is counted in the window of now. */
+  function tableOf({ name, windowMs }: Bucket, now: number): CounterTable | undefined {
+    const table = tables.get(name);
+    return table?.windowEndsAt === windowEnd(now, windowMs) ? table : undefined;
   }
 
-  function current(bucket: Bucket, subject: string, now: number): Counter | undefined {
-    const counter = buckets.get(bucket.name)?.get(subject);
-    return counter && isOfNow(counter, now) ? counter : undefined;
+  /** In place of that of another window, which has ended, or was counted before the clock went back. */
+  function openTable({ name, windowMs }: Bucket, now: number): CounterTable {
+    const table = counterTable({ windowMs, windowEndsAt: windowEnd(now, windowMs) });
+    tables.set(name, table);
+    return table;
   }
 
-  const used = (bucket: Bucket, subject: string) => current(bucket, subject, clock.now())?.count ?? 0;
+  /** In its own table where that is full, else in the largest: a flood of one limit's subjects crowds out its own. */
+  function makeRoom(own: CounterTable): void {
+    if (own.size() >= MAX_SUBJECTS_PER_BUCKET) return own.makeRoom();
+    let all = 0;
+    let largest = own;
+    for (const table of tables.values()) {
+      all += table.size();
+      if (table.size() > largest.size()) largest = table;
+    }
+    if (all >= MAX_SUBJECTS) largest.makeRoom();
+  }
+
+  const used = (bucket: Bucket, subject: string) => tableOf(bucket, clock.now())?.get(subject)?.count ?? 0;
 
   function state(bucket: Bucket, count: number, limit: number, isAllowed: boolean, now: number): LimitState {
     const elapsed = now % bucket.windowMs;
     return {
       isAllowed,
       limit,
+      name: bucket.name,
       remaining: Math.max(0, limit - count),
       resetSeconds: Math.max(1, Math.ceil((bucket.windowMs - elapsed) / 1000)),
     };
   }
 
-  /** Only what is on the disk is clean: after a failure the next flush takes the rest again. */
-  async function writeDirty(): Promise<void> {
-    const changed = dirty;
-    dirty = [];
-    for (let from = 0; from < changed.length; from += FLUSH_ROWS) {
-      const chunk = changed.slice(from, from + FLUSH_ROWS);
-      const rows = chunk.map(({ bucket, subject, windowEndsAt, count }) => ({
-        bucket: bucket.name,
-        subject,
-        windowStartedAt: windowEndsAt - bucket.windowMs,
-        windowEndsAt,
-        count,
-      }));
+  /** Only what is on the disk is clean: after a failure the next flush takes it again. */
+  async function write(name: string, table: CounterTable, counters: Iterable<Counter>): Promise<void> {
+    const { windowMs, windowEndsAt } = table;
+    const window = { bucket: name, windowStartedAt: windowEndsAt - windowMs, windowEndsAt };
+    const all = [...counters];
+    for (let from = 0; from < all.length; from += FLUSH_ROWS) {
+      const chunk = all.slice(from, from + FLUSH_ROWS);
+      const rows = chunk.map(({ subject, count }) => ({ ...window, subject, count }));
       // Before the write: what is counted while it waits is written the next time.
-      for (const counter of chunk) counter.isDirty = false;
+      for (const counter of chunk) table.changed.delete(counter);
       try {
         await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));
       } catch (error) {
-        dirty = [...new Set([...changed.slice(from), ...dirty])];
-        for (const counter of dirty) counter.isDirty = true;
+        for (const counter of chunk) if (table.get(counter.subject) === counter) table.changed.add(counter);
         throw error;
       }
     }
   }
 
+  async function writeChanged(): Promise<void> {
+    for (const [name, table] of tables) if (!hasEnded(table, clock.now())) await write(name, table, table.changed);
+  }
+
   return {
     consume(bucket, subject, limit) {
       const now = clock.now();
-      let counter = current(bucket, subject, now);
+      const table = tableOf(bucket, now) ?? openTable(bucket, now);
+      let counter = table.get(subject);
       if (!counter) {
-        const subjects = subjectsOf(bucket.name);
-        if (subjects.size >= MAX_SUBJECTS_PER_BUCKET) evict(subjects, now);
-        const windowEndsAt = now - (now % bucket.windowMs) + bucket.windowMs;
-        counter = { bucket, subject, windowEndsAt, count: 0, isDirty: false };
-        subjects.set(subject, counter);
+        makeRoom(table);
+        counter = table.add(subject);
       }
-      if (counter.count >= limit) return state(bucket, counter.count, limit, false, now);
-      counter.count += 1;
-      // One that was loaded does not know what it counts.
-      counter.bucket = bucket;
-      if (!counter.isDirty && !bucket.isBrief) {
-        counter.isDirty = true;
-        dirty.push(counter);
-      }
-      return state(bucket, counter.count, limit, true, now);
+      const isAllowed = table.use(counter, limit);
+      table.isBrief = bucket.isBrief ?? false;
+      if (isAllowed && !table.isBrief) table.changed.add(counter);
+      return state(bucket, counter.count, limit, isAllowed, now);
     },
     used,
     peek(bucket, subject, limit) {
@@ -133,52 +136,34 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       return state(bucket, count, limit, count < limit, now);
     },
     async load() {
-      for (const { bucket: name, subject, windowStartedAt, windowEndsAt, count } of await listRateCounters(
-        db.reader,
-        clock.now(),
-      )) {
-        const bucket = { name, windowMs: windowEndsAt - windowStartedAt };
-        subjectsOf(name).set(subject, { bucket, subject, windowEndsAt, count, isDirty: false });
+      const now = clock.now();
+      for (const row of await listRateCounters(db.reader, now, MAX_SUBJECTS)) {
+        const bucket = { name: row.bucket, windowMs: row.windowEndsAt - row.windowStartedAt };
+        const table = tableOf(bucket, now) ?? openTable(bucket, now);
+        if (table.size() < MAX_SUBJECTS_PER_BUCKET) table.add(row.subject, row.count);
       }
     },
     async flush() {
-      await writeDirty();
+      await writeChanged();
       while (await db.write(SYSTEM_ACTOR, forgetRateCounters));
       const now = clock.now();
-      for (const subjects of buckets.values()) dropEnded(subjects, now);
+      for (const [name, table] of tables) if (hasEnded(table, now)) tables.delete(name);
     },
     async flushAll() {
-      const now = clock.now();
-      for (const subjects of buckets.values())
-        for (const counter of subjects.values())
-          if (counter.bucket.isBrief && isOfNow(counter, now)) dirty.push(counter);
-      await writeDirty();
+      await writeChanged();
+      for (const [name, table] of tables)
+        if (table.isBrief && !hasEnded(table, clock.now())) await write(name, table, table.all());
     },
   };
 }
 
+function windowEnd(now: number, windowMs: number): number {
+  return now - (now % windowMs) + windowMs;
+}
+
 /** A window in the future was counted before the clock went back: it would refuse until the clock is there again. */
-function isOfNow({ bucket, windowEndsAt }: Counter, now: number): boolean {
-  return windowEndsAt > now && windowEndsAt - bucket.windowMs <= now;
-}
-
-/** Map order is insertion order, so the first entries are the oldest; looking at a few each time keeps this cheap. */
-function dropEnded(subjects: Map<string, Counter>, now: number): void {
-  let looked = 0;
-  for (const [subject, counter] of subjects) {
-    if (!isOfNow(counter, now) && !counter.isDirty) subjects.delete(subject);
-    if (++looked >= 1000) return;
-  }
-}
-
-/** A flood of made-up subjects must not grow memory without bound: the oldest tenth makes room. */
-function evict(subjects: Map<string, Counter>, now: number): void {
-  for (const [subject, counter] of subjects) if (!isOfNow(counter, now)) subjects.delete(subject);
-  let surplus = subjects.size - Math.floor(MAX_SUBJECTS_PER_BUCKET * 0.9);
-  for (const subject of subjects.keys()) {
-    if (surplus-- <= 0) return;
-    subjects.delete(subject);
-  }
+function hasEnded({ windowMs, windowEndsAt }: CounterTable, now: number): boolean {
+  return windowEndsAt !== windowEnd(now, windowMs);
 }
 
 /** Sets the RateLimit headers; with several limits, of the one that is nearest to its end. */
@@ -197,6 +182,6 @@ export function applyLimit(headers: Record<string, string>, state: LimitState): 
   if (!state.isAllowed) throw rateLimited(state);
 }
 
-export function rateLimited({ resetSeconds }: LimitState): AppError {
-  return new AppError('rate_limited', { retryAfterSeconds: resetSeconds });
+export function rateLimited({ resetSeconds, name }: LimitState): AppError {
+  return new AppError('rate_limited', { retryAfterSeconds: resetSeconds, ...(name && { limitName: name }) });
 }

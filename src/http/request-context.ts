@@ -27,6 +27,8 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** Values of `Set-Cookie`, likewise: each is a header of its own. */
   readonly cookies: string[];
+  /** It is a part of a call that came from outside, which has been counted against the limits of the same key. */
+  readonly isCounted?: true;
 }
 
 /** Which headers of a proxy are believed; null for no header. */
@@ -149,6 +151,28 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
       headers: { 'X-Request-Id': requestId, ...always },
       cookies: [],
     };
+  };
+}
+
+/** Of a call within another one, with the same key: its records have the id and the address of that. */
+export function contextWithin(outer: RequestContext, request: Request): RequestContext {
+  return {
+    requestId: outer.requestId,
+    request,
+    get ip() {
+      return outer.ip;
+    },
+    get knownIp() {
+      return outer.knownIp;
+    },
+    get ipCountry() {
+      return outer.ipCountry;
+    },
+    startedAt: performance.now(),
+    principalId: null,
+    headers: {},
+    cookies: [],
+    isCounted: true,
   };
 }
 

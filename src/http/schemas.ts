@@ -15,6 +15,7 @@ const ID_NAMES = {
   app: 'ApplicationId',
   aud: 'ActivityId',
   bet: 'BetaInterestId',
+  bkp: 'BackupRunId',
   chl: 'ChallengeId',
   dlv: 'DeliveryId',
   ent: 'LegalEntityId',

@@ -2,6 +2,7 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { AppError, type FieldProblem } from '../core/error.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 
 /** Gives the value back with its type. @throws {AppError} invalid_request naming up to 20 fields */
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
@@ -88,10 +89,17 @@ function problems(errors: Iterable<ValueError>): FieldProblem[] {
 }
 
 /** A schema may carry the sentence that mends it as `remedy`, a choice in one of its parts; otherwise the compiler's own words serve. */
-function remedy({ message, schema }: ValueError): string {
-  if (message === 'Unexpected property') return 'This field is not known here; remove it.';
+function remedy({ message, schema, path }: ValueError): string {
+  if (message === 'Unexpected property') return unknownField(schema, path);
   if (message === 'Expected required property') return 'This field is required.';
   const parts = [schema, ...((schema['anyOf'] as TSchema[] | undefined) ?? [])];
   const told = parts.map((part): unknown => part['remedy']).find((sentence) => typeof sentence === 'string');
   return told ?? `${message}.`;
+}
+
+/** Names what was probably meant: a name of ours, never what was sent. */
+function unknownField(schema: TSchema, path: string): string {
+  const known = Object.keys((schema['properties'] ?? {}) as object);
+  const meant = nearestWord(path.slice(path.lastIndexOf('/') + 1), known);
+  return `This field is not known here; ${meant === null ? 'remove it.' : `did you mean "${meant}"?`}`;
 }

@@ -1,6 +1,6 @@
-/** The README's blocks for nginx and Caddy, run by the real ones before the binary, where a machine has them. */
+/** The README's blocks for nginx, Caddy and HAProxy, run by the real ones before the binary, where a machine has them. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as ask, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { jpeg, png, RED } from '../modules/images/pictures.ts';
@@ -51,6 +51,16 @@ const PROXIES: Record<string, (front: Front) => string[]> = {
       .replace('{\n', `{\n  tls ${folder}/cert.pem ${folder}/key.pem\n`);
     writeFileSync(join(folder, 'Caddyfile'), `{\n  admin off\n  auto_https off\n}\n${site}`);
     return ['caddy', 'run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')];
+  },
+  haproxy({ folder, port, upstream }) {
+    const both = ['cert', 'key'].map((name) => readFileSync(join(folder, `${name}.pem`), 'utf8'));
+    writeFileSync(join(folder, 'both.pem'), both.join(''));
+    const config = blockOf('forwardfor')
+      .replace('bind :443', `bind 127.0.0.1:${port}`)
+      .replace(`/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'))
+      .replace('127.0.0.1:8080', upstream);
+    writeFileSync(join(folder, 'haproxy.cfg'), config);
+    return ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')];
   },
 };
 

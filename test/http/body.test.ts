@@ -151,6 +151,27 @@ describe('a body of more than 1 MiB', () => {
   });
 });
 
+describe('where anybody may send one, a body of more than 64 KiB', () => {
+  const LARGEST = 64 * 1024;
+  const asking = JSON.stringify({ email: 'owner@example.com', clientId: 'console' });
+
+  test('is refused with its bound, and one of just that is read', async () => {
+    const { instance } = await setUp();
+    const send = (length: number) =>
+      instance.call('POST', '/api/v1/auth/otp/send', {
+        body: asking.padEnd(length, ' '),
+        headers: { ...JSON_TYPE, 'content-length': String(length) },
+      });
+    const { status, json } = await send(LARGEST + 1);
+    expect([status, json.error, json.message]).toEqual([
+      413,
+      'payload_too_large',
+      'The body is too large; send at most 64 KiB.',
+    ]);
+    expect((await send(LARGEST)).status).toBe(200);
+  });
+});
+
 describe('an optional body', () => {
   test.each([
     ['none', undefined, {}],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type AdjustableClock, adjustableClock, DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
-import { announceLimit, type Bucket, rateLimiter } from '@/http/rate-limit.ts';
+import { announceLimit, type Bucket, type RateLimiter, rateLimiter } from '@/http/rate-limit.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00.000Z');
@@ -79,7 +79,7 @@ describe('a limit', () => {
   test('can be looked at without being used', async () => {
     const { limiter } = await open();
     for (let look = 0; look < 5; look += 1)
-      expect(limiter.peek(minute, 'a', 1)).toEqual({ isAllowed: true, limit: 1, remaining: 1, resetSeconds: 60 });
+      expect(limiter.peek(minute, 'a', 1)).toMatchObject({ isAllowed: true, limit: 1, remaining: 1, resetSeconds: 60 });
     limiter.consume(minute, 'a', 1);
     expect(limiter.peek(minute, 'a', 1)).toMatchObject({ isAllowed: false, remaining: 0 });
   });
@@ -153,13 +153,96 @@ describe('counters', () => {
     for (let turn = 0; turn < 4; turn += 1) await limiter.flush();
     expect(rows()).toEqual([]);
   });
+});
 
-  test('of a flood of made-up subjects are bounded: the oldest make room, the newest hold', async () => {
+describe('a flood of made-up subjects', () => {
+  const MOST = 200_000;
+  const flood = (limiter: RateLimiter, bucket: Bucket, count: number, limit: number, name = 'flood') => {
+    for (let at = 0; at < count; at += 1) limiter.consume(bucket, `${name}${at}`, limit);
+  };
+
+  test('lets nobody off who has reached the limit, nor whoever has used much of it', async () => {
     const { limiter } = await open();
-    for (let subject = 0; subject <= 200_000; subject += 1) limiter.consume(minute, `s${subject}`, 1);
-    expect(limiter.peek(minute, 's0', 1).isAllowed).toBe(true);
-    expect(limiter.peek(minute, 's199999', 1).isAllowed).toBe(false);
-    expect(limiter.peek(minute, 's200000', 1).isAllowed).toBe(false);
+    for (let use = 0; use < 5; use += 1) limiter.consume(minute, 'spent', 5);
+    for (let use = 0; use < 4; use += 1) limiter.consume(minute, 'busy', 5);
+    limiter.consume(minute, 'idle', 5);
+    flood(limiter, minute, MOST + 1000, 5);
+    expect(limiter.peek(minute, 'spent', 5).isAllowed).toBe(false);
+    expect(limiter.used(minute, 'busy')).toBe(4);
+    expect(limiter.used(minute, 'idle')).toBe(0);
+  });
+
+  test('that uses up the limit of each lets the first of them off in the end, and costs as much as it gives', async () => {
+    const { limiter } = await open();
+    flood(limiter, minute, MOST, 1);
+    expect(limiter.peek(minute, 'flood0', 1).isAllowed).toBe(false);
+    limiter.consume(minute, 'one more', 1);
+    expect(limiter.peek(minute, 'flood0', 1).isAllowed).toBe(true);
+    expect(limiter.peek(minute, `flood${MOST - 1}`, 1).isAllowed).toBe(false);
+    expect(limiter.peek(minute, 'one more', 1).isAllowed).toBe(false);
+  });
+
+  test('keeps one who has reached a limit of their own that is lower than what others have used', async () => {
+    const { limiter } = await open();
+    for (let use = 0; use < 2; use += 1) limiter.consume(minute, 'small', 2);
+    for (let round = 0; round < 4; round += 1) flood(limiter, minute, MOST / 2, 100);
+    flood(limiter, minute, MOST, 100, 'idle');
+    expect(limiter.peek(minute, 'small', 2).isAllowed).toBe(false);
+    expect(limiter.used(minute, 'flood0')).toBe(4);
+  });
+
+  test('of several limits is bounded for all of them together, and the largest makes room', async () => {
+    const { limiter } = await open();
+    const bucket = (at: number): Bucket => ({ name: `limit ${at}`, windowMs: MINUTE });
+    limiter.consume(bucket(9), 'somebody', 5);
+    for (let at = 0; at < 4; at += 1) flood(limiter, bucket(at), 150_000, 5);
+    const kept = [0, 1, 2, 3].map((at) => {
+      let number = 0;
+      for (let subject = 0; subject < 150_000; subject += 1) number += limiter.used(bucket(at), `flood${subject}`);
+      return number;
+    });
+    const all = kept.reduce((sum, number) => sum + number, 0);
+    expect(all).toBeGreaterThan(490_000);
+    expect(all).toBeLessThan(500_000);
+    expect(limiter.used(bucket(9), 'somebody')).toBe(1);
+  });
+
+  test('is gone with its window, whatever its size', async () => {
+    const { limiter, clock, rows } = await open();
+    const brief: Bucket = { name: 'brief', windowMs: MINUTE, isBrief: true };
+    flood(limiter, brief, MOST, 5);
+    clock.advance(MINUTE);
+    const began = performance.now();
+    limiter.consume(brief, 'new', 5);
+    await limiter.flush();
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(limiter.used(brief, 'flood1')).toBe(0);
+    await limiter.flushAll();
+    expect(rows()).toHaveLength(1);
+  });
+
+  test('writes down nothing of those who made room, and a disk that takes no writes keeps no more of them', async () => {
+    const { limiter, rows, sqlite, restarted } = await open();
+    sqlite.run("CREATE TRIGGER full BEFORE INSERT ON rate_counters BEGIN SELECT raise(FAIL, 'full'); END");
+    for (let use = 0; use < 3; use += 1) limiter.consume(day, 'spent', 3);
+    flood(limiter, day, 1000, 3);
+    await expect(limiter.flush()).rejects.toThrow();
+    sqlite.run('DROP TRIGGER full');
+    await limiter.flush();
+    expect(rows()).toHaveLength(1001);
+    expect((await restarted()).consume(day, 'spent', 3).isAllowed).toBe(false);
+  });
+
+  test('that fills the table of rows is taken up after a restart from those who used most', async () => {
+    const { sqlite, restarted } = await open();
+    sqlite.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MOST + 1000})
+       INSERT INTO rate_counters SELECT 'minute', 's' || i, ${NOON}, ${NOON + MINUTE}, CASE WHEN i > ${MOST} THEN 5 ELSE 1 END FROM n`,
+    );
+    const limiter = await restarted();
+    expect(limiter.peek(minute, `s${MOST + 1000}`, 5).isAllowed).toBe(false);
+    flood(limiter, minute, 1000, 5);
+    expect(limiter.peek(minute, `s${MOST + 1}`, 5).isAllowed).toBe(false);
   });
 });
 

@@ -1,0 +1,90 @@
+/** How many event streams one person and one client address may hold open, of whatever kind they are. */
+import { AppError } from '../core/error.ts';
+import type { LimitSettings } from './limits.ts';
+import { addressBlock } from './request-context.ts';
+
+const RETRY_AFTER_SECONDS = 15;
+
+/** Who opens one. */
+export interface StreamOpener {
+  readonly userId: string | null;
+  readonly ip: string;
+}
+
+export interface StreamPlaces {
+  /** @returns gives the place to others; idempotent. @throws {AppError} rate_limited */
+  take(opener: StreamOpener): () => void;
+}
+
+export type StreamLimits = Pick<LimitSettings, 'streamsPerPerson' | 'streamsPerAddress'>;
+
+export function streamPlaces({ streamsPerPerson, streamsPerAddress }: StreamLimits): StreamPlaces {
+  const [people, addresses] = [
+    places(streamsPerPerson, 'streams-person'),
+    places(streamsPerAddress, 'streams-address'),
+  ];
+  return {
+    take({ userId, ip }) {
+      const leavePerson = userId === null ? null : people(userId);
+      try {
+        const leaveAddress = addresses(addressBlock(ip));
+        let isLeft = false;
+        return () => {
+          if (isLeft) return;
+          isLeft = true;
+          leavePerson?.();
+          leaveAddress();
+        };
+      } catch (error) {
+        leavePerson?.();
+        throw error;
+      }
+    },
+  };
+}
+
+/** @param max null is no limit. */
+function places(max: number | null, limitName: string) {
+  const held = new Map<string, number>();
+  return (subject: string): (() => void) => {
+    const own = held.get(subject) ?? 0;
+    if (max !== null && own >= max)
+      throw new AppError('rate_limited', {
+        hint: 'too_many_streams',
+        limit: max,
+        limitName,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    held.set(subject, own + 1);
+    return () => {
+      const left = (held.get(subject) ?? 0) - 1;
+      if (left > 0) held.set(subject, left);
+      else held.delete(subject);
+    };
+  };
+}
+
+/** The same stream, with word of its end: by its source, its reader, or a fault. */
+export function toldOfEnd(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          onEnd();
+          controller.close();
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+      },
+      cancel(reason) {
+        onEnd();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,67 @@
+/** Bodies that come slowly end at their deadline, and are few at once: of one client, and of all. */
+import { expect, test } from 'bun:test';
+import type { AppError } from '@/core/error.ts';
+import { slowBodies } from '@/http/slow-bodies.ts';
+
+const LIMITS = { bodySeconds: 0.03, slowBodiesPerAddress: 2, slowBodiesInAll: 3 };
+const SLOW_MS = 5;
+
+const client = (ip: string) => ({ ip, headers: {} as Record<string, string> });
+const never = () => Promise.withResolvers<string>().promise;
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: AppError) => error,
+  );
+
+test('one that is there in time is given, and nothing is counted of it', async () => {
+  const bodies = slowBodies(LIMITS, SLOW_MS);
+  const own = client('192.0.2.1');
+  expect(await bodies.watch(Promise.resolve('body'), own)).toBe('body');
+  expect([bodies.count(), own.headers]).toEqual([0, {}]);
+});
+
+test('one that is late and comes before its deadline is given', async () => {
+  const bodies = slowBodies({ ...LIMITS, bodySeconds: 25 }, SLOW_MS);
+  const body = Promise.withResolvers<string>();
+  const given = bodies.watch(body.promise, client('192.0.2.1'));
+  while (bodies.count() === 0) await new Promise(setImmediate);
+  body.resolve('body');
+  expect(await given).toBe('body');
+  expect(bodies.count()).toBe(0);
+});
+
+test('what reading throws is thrown', async () => {
+  const bodies = slowBodies(LIMITS, SLOW_MS);
+  expect(bodies.watch(Promise.reject(new Error('gone')), client('192.0.2.1'))).rejects.toThrow('gone');
+});
+
+test('one that does not come is refused at its deadline, and its connection ends', async () => {
+  const bodies = slowBodies(LIMITS, SLOW_MS);
+  const own = client('192.0.2.1');
+  const since = performance.now();
+  const error = await refusal(bodies.watch(never(), own));
+  expect(error?.code).toBe('request_timeout');
+  expect(own.headers).toEqual({ Connection: 'close' });
+  expect(performance.now() - since).toBeGreaterThanOrEqual(28);
+  expect(bodies.count()).toBe(0);
+});
+
+test('of one client there are so many, an IPv6 network being one, and of all so many', async () => {
+  const bodies = slowBodies({ ...LIMITS, bodySeconds: 0.2 }, SLOW_MS);
+  const watched = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1', '192.0.2.2'].map((ip) =>
+    refusal(bodies.watch(never(), client(ip))),
+  );
+  const [, , third, , fifth] = watched;
+  expect(await third).toMatchObject({ code: 'rate_limited', limit: 2, retryAfterSeconds: 5 });
+  expect(await fifth).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
+  expect(bodies.count()).toBe(3);
+  expect((await Promise.all(watched)).map((error) => error?.code)).toEqual([
+    'request_timeout',
+    'request_timeout',
+    'rate_limited',
+    'request_timeout',
+    'unavailable',
+  ]);
+  expect(bodies.count()).toBe(0);
+});
