@@ -23,7 +23,7 @@ export type ApplicationSection =
   | 'activity'
   | 'settings';
 
-export type WorkspaceSection = 'applications' | 'members' | 'keys' | 'activity' | 'outbox' | 'health';
+export type WorkspaceSection = 'applications' | 'members' | 'keys' | 'activity' | 'outbox' | 'backups' | 'health';
 
 export type Filters<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 

@@ -25,6 +25,7 @@ const WorkspaceActivity = lazyView(
   async () => (await import('./views/activity/workspace-activity.tsx')).WorkspaceActivity,
 );
 const Outbox = lazyView(async () => (await import('./views/outbox/outbox.tsx')).Outbox);
+const Backups = lazyView(async () => (await import('./views/backups/backups.tsx')).Backups);
 const Health = lazyView(async () => (await import('./views/health/health.tsx')).Health);
 
 export function ApplicationRoutes({ application }: ApplicationViewProps) {
@@ -70,6 +71,8 @@ export function WorkspaceRoutes() {
       return <WorkspaceActivity />;
     case 'outbox':
       return <Outbox />;
+    case 'backups':
+      return <Backups />;
     case 'health':
       return <Health />;
     default:

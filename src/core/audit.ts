@@ -83,17 +83,20 @@ const AUDIT_KINDS = [
   'webhook.released',
   'webhook.redelivered',
   'webhook.quarantined',
+  'webhook.held_dropped',
   'workspace.created',
   'workspace.updated',
   'workspace.owner_added',
   'workspace.member_invited',
   'workspace.member_changed',
   'workspace.member_removed',
+  'workspace.backup_started',
   'setup.link_created',
   'setup.completed',
   'mail.refused',
   'mail.expired',
   'mail.tested',
+  'mail.read',
 ] as const;
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];

@@ -4,12 +4,15 @@ import type { PlaceholdersOf } from './format.ts';
 /** Placeholders are written `{name}`. None of them ever takes a secret or a rejected value. */
 export const HINTS = {
   body_not_json: 'The body is not valid JSON; check its syntax.',
+  body_too_large: 'The body is too large; send at most {kibibytes} KiB.',
   body_too_deep: 'The body is nested too deeply; send it as this operation describes it.',
   file_too_large: 'The file is too large; send at most {mebibytes} MiB.',
   file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
   too_many_uploads: 'Too many uploads at once; try again in a moment.',
   too_many_probes: 'Too many requests to other servers are under way for this workspace; try again in a moment.',
   mail_tests_under_way: 'Mail tests are under way; try again when they have been answered.',
+  too_many_requests_at_once: 'Too many requests are being answered at once; try again in a moment.',
+  too_many_slow_bodies: 'Too many bodies arrive slowly at once; try again later, or over a faster connection.',
   too_many_streams: 'Too many open streams; try again later.',
   too_many_streams_in_session: 'This session has too many open streams.',
 
@@ -24,17 +27,25 @@ export const HINTS = {
 
   management_needs_key_or_console: 'Only an API key or a console session can manage applications.',
   session_needed: 'An API key cannot do this; only the person themselves, signed in.',
+  personal_key_needed:
+    'Send the personal key that is to end, as the bearer; sign a session out by DELETE /api/v1/session.',
   person_needed: 'This key belongs to no person; send a session or a personal key.',
   personal_key_verifies_nobody: 'A personal key cannot verify others; use a key of the application.',
   client_not_authenticated: 'Send the clientId and its client secret, or an API key as "Authorization: Bearer …".',
   token_of_another_client: 'This token belongs to another application; ask with its clientId.',
   workspace_access_needed: 'This needs a key of the whole workspace, or a member of it.',
+  operator_needed: 'Only owners of the first workspace, who run the instance, can do this.',
+  backup_running: 'A backup is under way; wait until it has ended.',
+  backup_place_unset: 'No place for backups is set: set GATEHOUSE_BACKUP_TO and start again.',
   owner_needed: 'Only an owner of the workspace, signed in to the console, can do this.',
   catalogue_unknown: 'There are no texts of that service or language; /openapi.yaml lists both.',
   path_not_plain: 'Send the path without . and .. in it, in whatever spelling.',
   host_twice: 'Send exactly one Host header, with one name.',
   host_unknown:
     'This is no name of this server: set GATEHOUSE_BASE_URL, or have the proxy pass on the Host it was asked for.',
+  agents_need_key: 'Send an API key, eak_…, as "Authorization: Bearer …"; a session has no tools.',
+  origin_elsewhere: 'Pages of other origins cannot use this; call it from a program, without an Origin header.',
+  batch_refused: 'Send one JSON-RPC message at a time.',
   cookie_from_elsewhere: 'A cookie is accepted from this server’s own pages only.',
   cookie_change_from_elsewhere: 'A cookie is accepted for changes from this server’s own pages only.',
   proof_needed:

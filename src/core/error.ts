@@ -99,6 +99,8 @@ export type AppErrorOptions = {
   readonly retryAfterSeconds?: number;
   /** Of `rate_limited`: how many the limit allows that was broken, where it is not announced already. */
   readonly limit?: number;
+  /** Of `rate_limited`: what the limit is called where refusals are counted; without, the hint is. */
+  readonly limitName?: string;
   /** The credential asked for (RFC 9110 §11.6.1). Whoever is asked for one is answered 401, whatever the code. */
   readonly challenge?: string;
   readonly cause?: unknown;
@@ -111,10 +113,11 @@ export class AppError extends Error {
   readonly fields: readonly FieldProblem[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly limit: number | undefined;
+  readonly limitName: string | undefined;
   readonly challenge: string | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    const { hint, values, fields, retryAfterSeconds, limit, challenge, cause } = options;
+    const { hint, values, fields, retryAfterSeconds, limit, limitName, challenge, cause } = options;
     super(format(sentenceOf(hint ?? code), values ?? {}), { cause });
     this.name = 'AppError';
     this.code = code;
@@ -122,6 +125,7 @@ export class AppError extends Error {
     this.fields = fields;
     this.retryAfterSeconds = retryAfterSeconds;
     this.limit = limit;
+    this.limitName = limitName;
     this.challenge = challenge;
   }
 

@@ -20,7 +20,12 @@ const image = about({
 
 /** The 23 types of the contract. Types and fields are only ever added. */
 export const EVENT_SCHEMAS = {
-  'user.signed_in': about({ sessionId: Type.String(), method: Type.Unsafe<SignInMethod>(Type.String()) }),
+  'user.signed_in': about({
+    sessionId: Type.String(),
+    method: Type.Unsafe<SignInMethod>(Type.String()),
+    email: Type.String(),
+    isNewUser: Type.Boolean({ description: 'They came to the application for the first time.' }),
+  }),
   'user.signed_out': onSession,
   'user.session_revoked': about({ sessionId: Type.String(), reason: Type.String() }),
   'user.session_expired': onSession,

@@ -28,6 +28,7 @@ export const ID_PREFIXES = {
   webhook: 'whk',
   delivery: 'dlv',
   longWork: 'wrk',
+  backup: 'bkp',
   request: 'req',
 } as const;
 

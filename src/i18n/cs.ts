@@ -607,7 +607,23 @@ export const cs: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Události nelze doručit na adresu {url}: # pokus selhal.} few {Události nelze doručit na adresu {url}: # pokusy selhaly.} many {Události nelze doručit na adresu {url}: # pokusu selhalo.} other {Události nelze doručit na adresu {url}: # pokusů selhalo.}}',
     'quarantine.next':
-      'Další události se zadržují a žádná se neztratí. Opravte koncový bod, pak webhook uvolněte a události se odešlou v pořadí.',
+      'Další události se zadržují 30 dní. Opravte koncový bod, pak webhook uvolněte a události se odešlou v pořadí.',
+    'held.title': 'Zadržené události webhooku aplikace {app} budou smazány',
+    'held.waiting':
+      '{count, plural, one {# událost čeká na doručení na adresu {url}.} few {# události čekají na doručení na adresu {url}.} many {# události čeká na doručení na adresu {url}.} other {# událostí čeká na doručení na adresu {url}.}}',
+    'held.drop': 'Od {date} se bude den po dni mazat to, co čeká nejdéle.',
+    'held.release': 'Opravte do té doby koncový bod a uvolněte webhook v konzoli: vše zadržené se odešle v pořadí.',
+    'held.enable': 'Zapněte do té doby webhook v konzoli znovu: vše zadržené se odešle.',
+    'held.open': 'Otevřít webhook',
+    'backup.failed': 'Záloha serveru {host} se nezdařila',
+    'backup.works': 'Zálohy serveru {host} znovu fungují',
+    'backup.notMade': 'V umístění {place} se nepodařilo vytvořit zálohu. Hlášení serveru:',
+    'backup.noGood': 'Zatím neexistuje žádná dobrá záloha.',
+    'backup.lastGood': 'Poslední dobrá záloha je z {date}.',
+    'backup.retried':
+      'Server funguje dál a sám to zkusí znovu. Až budou zálohy znovu fungovat, přijde vám ještě jeden e-mail.',
+    'backup.made': 'Záloha byla vytvořena a ověřena: {place}.',
+    'backup.open': 'Otevřít zálohy',
     ownerReason: 'Tento e-mail dostáváte, protože jste vlastníkem pracovního prostoru {workspace}.',
     'mailTest.title': 'Test e-mailů z pracovního prostoru {workspace}',
     'mailTest.lead': 'Pokud to můžete přečíst, e-maily odeslané z {host} k vám docházejí.',

@@ -639,7 +639,25 @@ export const de: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Ereignisse können nicht an {url} zugestellt werden: # Versuch ist fehlgeschlagen.} other {Ereignisse können nicht an {url} zugestellt werden: # Versuche sind fehlgeschlagen.}}',
     'quarantine.next':
-      'Weitere Ereignisse werden zurückgehalten, keines geht verloren. Beheben Sie den Fehler am Endpunkt und geben Sie den Webhook dann frei: Die Ereignisse werden der Reihe nach gesendet.',
+      'Weitere Ereignisse werden 30 Tage lang zurückgehalten. Beheben Sie den Fehler am Endpunkt und geben Sie den Webhook dann frei: Die Ereignisse werden der Reihe nach gesendet.',
+    'held.title': 'Ereignisse, die für einen Webhook von {app} zurückgehalten werden, werden bald verworfen',
+    'held.waiting':
+      '{count, plural, one {# Ereignis wartet auf die Zustellung an {url}.} other {# Ereignisse warten auf die Zustellung an {url}.}}',
+    'held.drop': 'Ab dem {date} wird Tag für Tag verworfen, was am längsten zurückgehalten wurde.',
+    'held.release':
+      'Beheben Sie vorher den Fehler am Endpunkt und geben Sie den Webhook in der Konsole frei: Dann wird alles Zurückgehaltene der Reihe nach gesendet.',
+    'held.enable':
+      'Schalten Sie den Webhook vorher in der Konsole wieder ein: Dann wird alles Zurückgehaltene gesendet.',
+    'held.open': 'Webhook öffnen',
+    'backup.failed': 'Die Sicherung von {host} ist fehlgeschlagen',
+    'backup.works': 'Sicherungen von {host} funktionieren wieder',
+    'backup.notMade': 'Unter {place} konnte keine Sicherung erstellt werden. Der Server meldet:',
+    'backup.noGood': 'Es gibt noch keine gute Sicherung.',
+    'backup.lastGood': 'Die letzte gute Sicherung ist vom {date}.',
+    'backup.retried':
+      'Der Server läuft weiter und versucht es von selbst erneut. Sie erhalten eine weitere E-Mail, sobald Sicherungen wieder funktionieren.',
+    'backup.made': 'Eine Sicherung wurde erstellt und geprüft: {place}.',
+    'backup.open': 'Sicherungen öffnen',
     ownerReason: 'Sie erhalten diese E-Mail, weil Sie Inhaber von {workspace} sind.',
     'mailTest.title': 'Ein Test der E-Mails von {workspace}',
     'mailTest.lead': 'Wenn Sie das lesen können, kommen E-Mails von {host} bei Ihnen an.',

@@ -596,7 +596,23 @@ export const en = {
     'quarantine.failed':
       '{attempts, plural, one {Events cannot be delivered to {url}: # attempt failed.} other {Events cannot be delivered to {url}: # attempts failed.}}',
     'quarantine.next':
-      'Later events are held, and nothing of them is lost. Mend the endpoint, then release the webhook, and they are sent in order.',
+      'Later events are held for 30 days. Mend the endpoint, then release the webhook, and they are sent in order.',
+    'held.title': 'Events held for a webhook of {app} will be dropped',
+    'held.waiting': '{count, plural, one {# event waits for {url}.} other {# events wait for {url}.}}',
+    'held.drop': 'From {date} on, what has been held longest is dropped, day by day.',
+    'held.release':
+      'Mend the endpoint before that day and release the webhook in the console, and all that is held is sent in order.',
+    'held.enable': 'Switch the webhook on again in the console before that day, and all that is held is sent.',
+    'held.open': 'Open the webhook',
+    'backup.failed': 'The backup of {host} failed',
+    'backup.works': 'Backups of {host} work again',
+    'backup.notMade': 'No backup could be made at {place}. The server says:',
+    'backup.noGood': 'There is no good backup yet.',
+    'backup.lastGood': 'The last good backup is of {date}.',
+    'backup.retried':
+      'The server goes on working and tries again by itself. You get one more mail when backups work again.',
+    'backup.made': 'A backup was made and verified: {place}.',
+    'backup.open': 'Open the backups',
     ownerReason: 'You get this e-mail because you are an owner of {workspace}.',
     'mailTest.title': 'A test of the e-mail of {workspace}',
     'mailTest.lead': 'If you can read this, e-mail sent by {host} reaches you.',

@@ -622,7 +622,24 @@ export const es: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {No se pueden entregar eventos a {url}: # intento ha fallado.} many {No se pueden entregar eventos a {url}: # de intentos han fallado.} other {No se pueden entregar eventos a {url}: # intentos han fallado.}}',
     'quarantine.next':
-      'Los eventos posteriores se retienen y no se pierde ninguno. Corrige el endpoint y luego libera el webhook: se enviarán en orden.',
+      'Los eventos posteriores se retienen durante 30 días. Corrige el endpoint y luego libera el webhook: se enviarán en orden.',
+    'held.title': 'Se van a descartar eventos retenidos de un webhook de {app}',
+    'held.waiting':
+      '{count, plural, one {# evento espera para entregarse a {url}.} many {# de eventos esperan para entregarse a {url}.} other {# eventos esperan para entregarse a {url}.}}',
+    'held.drop': 'A partir del {date} se descartará, día a día, lo que lleve más tiempo retenido.',
+    'held.release':
+      'Corrige antes el endpoint y libera el webhook en la consola: todo lo retenido se enviará en orden.',
+    'held.enable': 'Vuelve a activar antes el webhook en la consola: se enviará todo lo retenido.',
+    'held.open': 'Abrir el webhook',
+    'backup.failed': 'La copia de seguridad de {host} ha fallado',
+    'backup.works': 'Las copias de seguridad de {host} vuelven a funcionar',
+    'backup.notMade': 'No se ha podido crear ninguna copia de seguridad en {place}. El servidor indica:',
+    'backup.noGood': 'Todavía no hay ninguna copia de seguridad válida.',
+    'backup.lastGood': 'La última copia de seguridad válida es del {date}.',
+    'backup.retried':
+      'El servidor sigue funcionando y lo intentará de nuevo por sí solo. Recibirás otro correo cuando las copias de seguridad vuelvan a funcionar.',
+    'backup.made': 'Se ha creado y comprobado una copia de seguridad: {place}.',
+    'backup.open': 'Abrir las copias de seguridad',
     ownerReason: 'Recibes este correo porque tienes el rol de propietario en {workspace}.',
     'mailTest.title': 'Prueba del correo de {workspace}',
     'mailTest.lead': 'Si puedes leer esto, el correo que envía {host} te llega.',

@@ -641,7 +641,24 @@ export const fr: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Les événements ne peuvent pas être transmis à {url} : # tentative a échoué.} many {Les événements ne peuvent pas être transmis à {url} : # tentatives ont échoué.} other {Les événements ne peuvent pas être transmis à {url} : # tentatives ont échoué.}}',
     'quarantine.next':
-      'Les événements suivants sont mis en attente et aucun n’est perdu. Réparez le point de terminaison, puis réactivez le webhook : ils seront envoyés dans l’ordre.',
+      'Les événements suivants sont mis en attente pendant 30 jours. Réparez le point de terminaison, puis réactivez le webhook : ils seront envoyés dans l’ordre.',
+    'held.title': 'Des événements en attente pour un webhook de l’application {app} vont être supprimés',
+    'held.waiting':
+      '{count, plural, one {# événement attend d’être transmis à {url}.} many {# événements attendent d’être transmis à {url}.} other {# événements attendent d’être transmis à {url}.}}',
+    'held.drop': 'À partir du {date}, ce qui attend depuis le plus longtemps sera supprimé, jour après jour.',
+    'held.release':
+      'Réparez le point de terminaison avant cette date et réactivez le webhook dans la console : tout ce qui est en attente sera envoyé dans l’ordre.',
+    'held.enable': 'Réactivez le webhook dans la console avant cette date : tout ce qui est en attente sera envoyé.',
+    'held.open': 'Ouvrir le webhook',
+    'backup.failed': 'La sauvegarde de {host} a échoué',
+    'backup.works': 'Les sauvegardes de {host} fonctionnent à nouveau',
+    'backup.notMade': 'Aucune sauvegarde n’a pu être créée dans {place}. Message du serveur :',
+    'backup.noGood': 'Il n’y a pas encore de sauvegarde valide.',
+    'backup.lastGood': 'La dernière sauvegarde valide date du {date}.',
+    'backup.retried':
+      'Le serveur continue de fonctionner et réessaiera de lui-même. Vous recevrez un autre e-mail lorsque les sauvegardes fonctionneront à nouveau.',
+    'backup.made': 'Une sauvegarde a été créée et vérifiée : {place}.',
+    'backup.open': 'Ouvrir les sauvegardes',
     ownerReason: 'Vous recevez cet e-mail en tant que propriétaire de l’espace {workspace}.',
     'mailTest.title': 'Test des e-mails de {workspace}',
     'mailTest.lead': 'Si vous pouvez lire ceci, les e-mails envoyés par {host} vous parviennent.',

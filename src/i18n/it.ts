@@ -624,7 +624,24 @@ export const it: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Gli eventi non possono essere consegnati a {url}: # tentativo non riuscito.} many {Gli eventi non possono essere consegnati a {url}: # tentativi non riusciti.} other {Gli eventi non possono essere consegnati a {url}: # tentativi non riusciti.}}',
     'quarantine.next':
-      'Gli eventi successivi vengono trattenuti e non ne va perso nessuno. Correggi l’endpoint, poi riattiva il webhook: verranno inviati in ordine.',
+      'Gli eventi successivi vengono trattenuti per 30 giorni. Correggi l’endpoint, poi riattiva il webhook: verranno inviati in ordine.',
+    'held.title': 'Gli eventi trattenuti per un webhook di {app} verranno eliminati',
+    'held.waiting':
+      '{count, plural, one {# evento è in attesa di essere consegnato a {url}.} many {# di eventi sono in attesa di essere consegnati a {url}.} other {# eventi sono in attesa di essere consegnati a {url}.}}',
+    'held.drop': 'In data {date} inizierà, giorno per giorno, l’eliminazione di ciò che è trattenuto da più tempo.',
+    'held.release':
+      'Correggi l’endpoint prima di quel giorno e riattiva il webhook nella console: tutto ciò che è trattenuto verrà inviato in ordine.',
+    'held.enable': 'Riattiva il webhook nella console prima di quel giorno: tutto ciò che è trattenuto verrà inviato.',
+    'held.open': 'Apri il webhook',
+    'backup.failed': 'Il backup di {host} non è riuscito',
+    'backup.works': 'I backup di {host} funzionano di nuovo',
+    'backup.notMade': 'Non è stato possibile creare un backup in {place}. Il server segnala:',
+    'backup.noGood': 'Non esiste ancora un backup valido.',
+    'backup.lastGood': 'L’ultimo backup valido risale al {date}.',
+    'backup.retried':
+      'Il server continua a funzionare e riproverà da solo. Riceverai un’altra e-mail quando i backup funzioneranno di nuovo.',
+    'backup.made': 'È stato creato e verificato un backup: {place}.',
+    'backup.open': 'Apri i backup',
     ownerReason: 'Ricevi questa email perché hai il ruolo di proprietario in {workspace}.',
     'mailTest.title': 'Prova delle email di {workspace}',
     'mailTest.lead': 'Se puoi leggere questo messaggio, le email inviate da {host} ti arrivano.',

@@ -619,7 +619,24 @@ export const nl: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Gebeurtenissen kunnen niet worden bezorgd bij {url}: # poging is mislukt.} other {Gebeurtenissen kunnen niet worden bezorgd bij {url}: # pogingen zijn mislukt.}}',
     'quarantine.next':
-      'Latere gebeurtenissen worden vastgehouden; er gaat niets verloren. Herstel het endpoint en geef daarna de webhook vrij. Dan worden ze op volgorde verstuurd.',
+      'Latere gebeurtenissen worden 30 dagen vastgehouden. Herstel het endpoint en geef daarna de webhook vrij. Dan worden ze op volgorde verstuurd.',
+    'held.title': 'Vastgehouden gebeurtenissen voor een webhook van {app} worden verwijderd',
+    'held.waiting':
+      '{count, plural, one {# gebeurtenis wacht op bezorging bij {url}.} other {# gebeurtenissen wachten op bezorging bij {url}.}}',
+    'held.drop': 'Vanaf {date} wordt dag na dag verwijderd wat het langst is vastgehouden.',
+    'held.release':
+      'Herstel het endpoint vóór die dag en geef de webhook vrij in de console. Dan wordt alles wat is vastgehouden op volgorde verstuurd.',
+    'held.enable': 'Zet de webhook vóór die dag weer aan in de console. Dan wordt alles wat is vastgehouden verstuurd.',
+    'held.open': 'Webhook openen',
+    'backup.failed': 'De back-up van {host} is mislukt',
+    'backup.works': 'Back-ups van {host} werken weer',
+    'backup.notMade': 'Er kon geen back-up worden gemaakt in {place}. De server meldt:',
+    'backup.noGood': 'Er is nog geen goede back-up.',
+    'backup.lastGood': 'De laatste goede back-up is van {date}.',
+    'backup.retried':
+      'De server blijft werken en probeert het vanzelf opnieuw. Je krijgt nog één e-mail zodra de back-ups weer werken.',
+    'backup.made': 'Er is een back-up gemaakt en gecontroleerd: {place}.',
+    'backup.open': 'Back-ups openen',
     ownerReason: 'Je krijgt deze e-mail omdat je eigenaar bent van {workspace}.',
     'mailTest.title': 'Test van de e-mail van {workspace}',
     'mailTest.lead': 'Als je dit kunt lezen, komt e-mail van {host} bij je aan.',

@@ -621,7 +621,24 @@ export const pl: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Nie można dostarczać zdarzeń na adres {url}: nie powiodła się # próba.} few {Nie można dostarczać zdarzeń na adres {url}: nie powiodły się # próby.} many {Nie można dostarczać zdarzeń na adres {url}: nie powiodło się # prób.} other {Nie można dostarczać zdarzeń na adres {url}: nie powiodło się # próby.}}',
     'quarantine.next':
-      'Kolejne zdarzenia są wstrzymywane i żadne nie przepadnie. Napraw punkt końcowy, zwolnij webhook, a zostaną wysłane po kolei.',
+      'Kolejne zdarzenia są wstrzymywane przez 30 dni. Napraw punkt końcowy, zwolnij webhook, a zostaną wysłane po kolei.',
+    'held.title': 'Wstrzymane zdarzenia webhooka aplikacji {app} zostaną usunięte',
+    'held.waiting':
+      '{count, plural, one {# zdarzenie czeka na dostarczenie na adres {url}.} few {# zdarzenia czekają na dostarczenie na adres {url}.} many {# zdarzeń czeka na dostarczenie na adres {url}.} other {# zdarzenia czeka na dostarczenie na adres {url}.}}',
+    'held.drop': 'Od dnia {date} będziemy dzień po dniu usuwać to, co czeka najdłużej.',
+    'held.release':
+      'Napraw wcześniej punkt końcowy i zwolnij webhook w konsoli, a wszystko, co jest wstrzymane, zostanie wysłane po kolei.',
+    'held.enable': 'Włącz wcześniej webhook w konsoli, a wszystko, co jest wstrzymane, zostanie wysłane.',
+    'held.open': 'Otwórz webhook',
+    'backup.failed': 'Kopia zapasowa serwera {host} nie powiodła się',
+    'backup.works': 'Kopie zapasowe serwera {host} znów działają',
+    'backup.notMade': 'Nie udało się utworzyć kopii zapasowej w {place}. Komunikat serwera:',
+    'backup.noGood': 'Nie ma jeszcze żadnej dobrej kopii zapasowej.',
+    'backup.lastGood': 'Ostatnia dobra kopia zapasowa pochodzi z dnia {date}.',
+    'backup.retried':
+      'Serwer działa dalej i sam spróbuje ponownie. Gdy kopie zapasowe znów zaczną działać, wyślemy jeszcze jedną wiadomość.',
+    'backup.made': 'Kopia zapasowa została utworzona i sprawdzona: {place}.',
+    'backup.open': 'Otwórz kopie zapasowe',
     ownerReason: 'Wysyłamy ten e-mail, ponieważ jesteś właścicielem obszaru roboczego {workspace}.',
     'mailTest.title': 'Test poczty obszaru roboczego {workspace}',
     'mailTest.lead': 'Jeśli możesz to przeczytać, e-maile wysyłane przez {host} do Ciebie docierają.',

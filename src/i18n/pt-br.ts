@@ -620,7 +620,24 @@ export const ptBr: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Não é possível entregar eventos a {url}: # tentativa falhou.} many {Não é possível entregar eventos a {url}: # tentativas falharam.} other {Não é possível entregar eventos a {url}: # tentativas falharam.}}',
     'quarantine.next':
-      'Os próximos eventos ficam retidos, e nenhum se perde. Corrija o endpoint e libere o webhook: eles serão enviados em ordem.',
+      'Os próximos eventos ficam retidos por 30 dias. Corrija o endpoint e libere o webhook: eles serão enviados em ordem.',
+    'held.title': 'Eventos retidos de um webhook de {app} serão descartados',
+    'held.waiting':
+      '{count, plural, one {# evento aguarda entrega a {url}.} many {# de eventos aguardam entrega a {url}.} other {# eventos aguardam entrega a {url}.}}',
+    'held.drop': 'A partir de {date}, o que está retido há mais tempo será descartado, dia após dia.',
+    'held.release':
+      'Corrija o endpoint antes desse dia e libere o webhook no console: tudo o que está retido será enviado em ordem.',
+    'held.enable': 'Ative o webhook de novo no console antes desse dia: tudo o que está retido será enviado.',
+    'held.open': 'Abrir o webhook',
+    'backup.failed': 'O backup de {host} falhou',
+    'backup.works': 'Os backups de {host} voltaram a funcionar',
+    'backup.notMade': 'Não foi possível criar um backup em {place}. O servidor informa:',
+    'backup.noGood': 'Ainda não há nenhum backup válido.',
+    'backup.lastGood': 'O último backup válido é de {date}.',
+    'backup.retried':
+      'O servidor continua funcionando e tentará de novo por conta própria. Você receberá outro e-mail quando os backups voltarem a funcionar.',
+    'backup.made': 'Um backup foi criado e verificado: {place}.',
+    'backup.open': 'Abrir os backups',
     ownerReason: 'Você recebeu este e-mail porque tem a função de proprietário em {workspace}.',
     'mailTest.title': 'Teste do e-mail de {workspace}',
     'mailTest.lead': 'Se você consegue ler isto, os e-mails enviados por {host} chegam até você.',

@@ -626,7 +626,24 @@ export const ptPt: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Não é possível entregar eventos a {url}: # tentativa falhou.} many {Não é possível entregar eventos a {url}: # tentativas falharam.} other {Não é possível entregar eventos a {url}: # tentativas falharam.}}',
     'quarantine.next':
-      'Os eventos seguintes ficam retidos e nenhum se perde. Corrija o endpoint e liberte o webhook: serão enviados por ordem.',
+      'Os eventos seguintes ficam retidos durante 30 dias. Corrija o endpoint e liberte o webhook: serão enviados por ordem.',
+    'held.title': 'Os eventos retidos de um webhook de {app} vão ser eliminados',
+    'held.waiting':
+      '{count, plural, one {# evento aguarda entrega a {url}.} many {# de eventos aguardam entrega a {url}.} other {# eventos aguardam entrega a {url}.}}',
+    'held.drop': 'A partir de {date}, o que está retido há mais tempo será eliminado, dia após dia.',
+    'held.release':
+      'Corrija o endpoint antes desse dia e liberte o webhook na consola: tudo o que está retido será enviado por ordem.',
+    'held.enable': 'Volte a ativar o webhook na consola antes desse dia: tudo o que está retido será enviado.',
+    'held.open': 'Abrir o webhook',
+    'backup.failed': 'A cópia de segurança de {host} falhou',
+    'backup.works': 'As cópias de segurança de {host} voltaram a funcionar',
+    'backup.notMade': 'Não foi possível criar uma cópia de segurança em {place}. O servidor indica:',
+    'backup.noGood': 'Ainda não existe nenhuma cópia de segurança válida.',
+    'backup.lastGood': 'A última cópia de segurança válida é de {date}.',
+    'backup.retried':
+      'O servidor continua a funcionar e voltará a tentar por si próprio. Receberá outro e-mail quando as cópias de segurança voltarem a funcionar.',
+    'backup.made': 'Foi criada e verificada uma cópia de segurança: {place}.',
+    'backup.open': 'Abrir as cópias de segurança',
     ownerReason: 'Recebeu este email por ter a função de proprietário em {workspace}.',
     'mailTest.title': 'Teste do email de {workspace}',
     'mailTest.lead': 'Se consegue ler isto, os emails enviados por {host} chegam até si.',

@@ -612,7 +612,24 @@ export const sv: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Händelser kan inte levereras till {url}: # försök misslyckades.} other {Händelser kan inte levereras till {url}: # försök misslyckades.}}',
     'quarantine.next':
-      'Senare händelser hålls kvar, och ingen av dem går förlorad. Åtgärda mottagaren och släpp sedan webhooken, så skickas de i ordning.',
+      'Senare händelser hålls kvar i 30 dagar. Åtgärda mottagaren och släpp sedan webhooken, så skickas de i ordning.',
+    'held.title': 'Kvarhållna händelser för en webhook för {app} tas snart bort',
+    'held.waiting':
+      '{count, plural, one {# händelse väntar på att levereras till {url}.} other {# händelser väntar på att levereras till {url}.}}',
+    'held.drop': 'Från och med den {date} tas det som väntat längst bort, dag för dag.',
+    'held.release':
+      'Åtgärda mottagaren och släpp webhooken i konsolen före den dagen, så skickas allt som hålls kvar i ordning.',
+    'held.enable': 'Slå på webhooken igen i konsolen före den dagen, så skickas allt som hålls kvar.',
+    'held.open': 'Öppna webhooken',
+    'backup.failed': 'Säkerhetskopieringen av {host} misslyckades',
+    'backup.works': 'Säkerhetskopieringen av {host} fungerar igen',
+    'backup.notMade': 'Ingen säkerhetskopia kunde skapas i {place}. Servern meddelar:',
+    'backup.noGood': 'Det finns ännu ingen fungerande säkerhetskopia.',
+    'backup.lastGood': 'Den senaste fungerande säkerhetskopian är från {date}.',
+    'backup.retried':
+      'Servern fortsätter att fungera och försöker igen av sig själv. Du får ett mejl till när säkerhetskopieringen fungerar igen.',
+    'backup.made': 'En säkerhetskopia har skapats och kontrollerats: {place}.',
+    'backup.open': 'Öppna säkerhetskopiorna',
     ownerReason: 'Du får det här mejlet eftersom du är ägare till {workspace}.',
     'mailTest.title': 'Ett test av mejlen från {workspace}',
     'mailTest.lead': 'Om du kan läsa det här når mejl från {host} fram till dig.',

@@ -618,7 +618,24 @@ export const tr: Catalogue = {
     'quarantine.failed':
       '{attempts, plural, one {Olaylar {url} adresine teslim edilemiyor: # deneme başarısız oldu.} other {Olaylar {url} adresine teslim edilemiyor: # deneme başarısız oldu.}}',
     'quarantine.next':
-      'Sonraki olaylar bekletilir, hiçbiri kaybolmaz. Uç noktayı düzeltip webhook’u serbest bırakın; olaylar sırayla gönderilir.',
+      'Sonraki olaylar 30 gün bekletilir. Uç noktayı düzeltip webhook’u serbest bırakın; olaylar sırayla gönderilir.',
+    'held.title': '{app} uygulamasının bir webhook’u için bekletilen olaylar silinecek',
+    'held.waiting':
+      '{count, plural, one {# olay {url} adresine teslim edilmeyi bekliyor.} other {# olay {url} adresine teslim edilmeyi bekliyor.}}',
+    'held.drop': '{date} tarihinden itibaren en uzun süredir bekleyenler günden güne silinir.',
+    'held.release':
+      'O günden önce uç noktayı düzeltip webhook’u konsolda serbest bırakın; bekletilen her şey sırayla gönderilir.',
+    'held.enable': 'O günden önce webhook’u konsolda yeniden açın; bekletilen her şey gönderilir.',
+    'held.open': 'Webhook’u aç',
+    'backup.failed': '{host} yedeklemesi başarısız oldu',
+    'backup.works': '{host} yedeklemeleri yeniden çalışıyor',
+    'backup.notMade': '{place} konumunda yedek oluşturulamadı. Sunucunun bildirdiği:',
+    'backup.noGood': 'Henüz sağlam bir yedek yok.',
+    'backup.lastGood': 'Son sağlam yedek {date} tarihli.',
+    'backup.retried':
+      'Sunucu çalışmaya devam ediyor ve kendiliğinden yeniden deneyecek. Yedeklemeler yeniden çalıştığında bir e-posta daha alacaksınız.',
+    'backup.made': 'Bir yedek oluşturuldu ve doğrulandı: {place}.',
+    'backup.open': 'Yedekleri aç',
     ownerReason: 'Bu e-postayı, {workspace} çalışma alanının sahiplerinden biri olduğunuz için aldınız.',
     'mailTest.title': '{workspace} e-postası için bir deneme',
     'mailTest.lead': 'Bunu okuyabiliyorsanız {host} tarafından gönderilen e-postalar size ulaşıyor.',

@@ -1,17 +1,25 @@
-/** Notices a clock that has gone back, and makes due what would otherwise wait until the clock is there again. */
+/**
+ * Notices a clock that has gone back: makes due what would otherwise wait until the clock is there again, and keeps ended what
+ * had come to its end by the time that it showed before.
+ */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { type Clock, SECOND } from '../core/clock.ts';
 import type { Database, Unit } from '../db/database.ts';
+import {
+  bringDeliveryForward,
+  listDeliveriesPlannedAhead,
+  PLANNED_READ,
+  type PlannedDelivery,
+} from '../store/deliveries.ts';
+import { bringMailsForward, MAIL_LANES, type MailLane } from '../store/mails.ts';
+import { endWhatHadEnded, type ShortLived, shortenToLifetime } from '../store/short-lived.ts';
 import type { Job } from './scheduler.ts';
 
 /** Rows of one change. */
-const SLICE = 250;
+const SLICE = 100;
 /** A clock that is set right by less is not worth a look. */
 const LEAST_STEP_MS = SECOND;
-
-/** Brings a slice of what was planned in the future forward to the change's time. @returns how many rows that were. */
-export type BringForward = (unit: Unit, limit: number) => Promise<number>;
 
 export interface ClockSteps {
   readonly job: Job;
@@ -19,19 +27,51 @@ export interface ClockSteps {
   start(): Promise<void>;
 }
 
+export interface ClockStepDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Longest wait of a mail that is tried again. */
+  readonly longestMailWaitMs: number;
+  readonly lifetimes: Readonly<Record<ShortLived, number>>;
+}
+
 /** The clock is compared with where it was at the last look. */
-export function clockSteps(
-  { db, clock, log }: { readonly db: Database; readonly clock: Clock; readonly log: Logger },
-  kinds: readonly BringForward[],
-): ClockSteps {
+export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
+  const { db, clock, log, longestMailWaitMs, lifetimes } = dependencies;
+  const shortLived = Object.entries(lifetimes) as [ShortLived, number][];
   let latest = clock.now();
 
-  async function bringForward(): Promise<void> {
-    for (const kind of kinds) while ((await db.write(SYSTEM_ACTOR, (unit) => kind(unit, SLICE))) === SLICE);
+  /** By an index, a slice at a time. @param change one slice; gives how many rows that were. */
+  async function inSlices(change: (unit: Unit, limit: number) => Promise<number>): Promise<void> {
+    while ((await db.write(SYSTEM_ACTOR, (unit) => change(unit, SLICE))) === SLICE);
+  }
+
+  async function bringDeliveriesForward(): Promise<void> {
+    const now = clock.now();
+    let planned: PlannedDelivery[];
+    let last: PlannedDelivery | undefined;
+    do {
+      planned = await listDeliveriesPlannedAhead(db.reader, now, last);
+      for (let from = 0; from < planned.length; from += SLICE)
+        await db.write(SYSTEM_ACTOR, async (unit) => {
+          for (const delivery of planned.slice(from, from + SLICE)) await bringDeliveryForward(unit, delivery);
+        });
+      last = planned.at(-1);
+    } while (planned.length === PLANNED_READ);
+  }
+
+  /** What holds whatever the clock showed before; done again, it changes nothing. */
+  async function setRight(): Promise<void> {
+    for (const [what, lifetimeMs] of shortLived)
+      await inSlices((unit, limit) => shortenToLifetime(unit, what, lifetimeMs, limit));
+    for (const lane of Object.keys(MAIL_LANES) as MailLane[])
+      await inSlices((unit, limit) => bringMailsForward(unit, lane, longestMailWaitMs, limit));
+    await bringDeliveriesForward();
   }
 
   return {
-    start: bringForward,
+    start: setRight,
     job: {
       name: 'clock',
       everyMs: SECOND,
@@ -40,7 +80,8 @@ export function clockSteps(
         const backMs = latest - now;
         if (backMs >= LEAST_STEP_MS) {
           log.warn({ backMs }, 'the clock went back; what was planned by the old time is due now');
-          await bringForward();
+          for (const [what] of shortLived) await inSlices((unit, limit) => endWhatHadEnded(unit, what, latest, limit));
+          await setRight();
         }
         // Only now: where it failed, it is done at the next run.
         latest = now;

@@ -1,8 +1,9 @@
-/** Forgets what has outlived its use: sessions, codes, sent mail, events and deliveries after 30 days, audit when configured. */
+/** Forgets what has outlived its use, table by table, as `kept.ts` says. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
-import { DAY, HOUR, type WorldClock } from '../core/clock.ts';
+import { type Clock, DAY, HOUR } from '../core/clock.ts';
 import type { Database, Unit } from '../db/database.ts';
 import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../store/retention.ts';
+import { KEPT, SENT_KEPT_MS } from './kept.ts';
 import type { Job } from './scheduler.ts';
 
 /** Rows of one change: halved where that took too long, doubled where it was short, so that no request waits behind it. */
@@ -12,36 +13,16 @@ const SMALLEST_SLICE = 10;
 const LONG_SLICE_MS = 5;
 const SHORT_SLICE_MS = 2;
 
-/** What was sent: mails, events and their deliveries. People are told of it when they delete their account. */
-export const SENT_KEPT_MS = 30 * DAY;
-
-const RULES: readonly (readonly [what: Forgettable, keepMs: number])[] = [
-  ['expiredSessions', 30 * DAY],
-  ['revokedSessions', 30 * DAY],
-  ['expiredCodes', 30 * DAY],
-  // Made at every look at a sign-in page, and good for nothing afterwards.
-  ['expiredPasskeyChallenges', DAY],
-  ['expiredProviderStates', DAY],
-  ['expiredEmailChanges', 30 * DAY],
-  ['expiredDeviceGrants', 30 * DAY],
-  // What still sends one after that is asked for by nobody.
-  ['retiredKeyTokens', 90 * DAY],
-  // A pause of up to a day goes by the day before the last wrong code.
-  ['codeFailures', 2 * DAY],
-  ['finishedMails', SENT_KEPT_MS],
-  ['finishedDeliveries', SENT_KEPT_MS],
-  // Twice the longest range that is asked for, since each is shown beside the one before.
-  ['dailyCounts', 750 * DAY],
-];
-
-/** For an endpoint in quarantine, or one that is switched off; its owners were told when that began. */
-const HELD_KEPT_MS = 90 * DAY;
-
 export interface RetentionDependencies {
   readonly db: Database;
-  readonly clock: WorldClock;
+  readonly clock: Clock;
   readonly auditDays: number;
 }
+
+/** What goes, and after how long. */
+const SWEEPS = Object.values(KEPT).flatMap((rule) =>
+  'sweeps' in rule ? (Object.entries(rule.sweeps) as [Forgettable, number | 'audit setting'][]) : [],
+);
 
 /** @param auditDays how long audit records are kept. All else goes by its own rule. */
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
@@ -70,10 +51,9 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
 
   /** Last, because an event stays while one of its deliveries does. */
   async function forgetOldEvents(): Promise<void> {
-    const [before, heldBefore] = [clock.now() - SENT_KEPT_MS, clock.now() - HELD_KEPT_MS];
+    const before = clock.now() - SENT_KEPT_MS;
     let after: EventPlace | null = null;
-    const forgetMore = (unit: Unit, limit: number) =>
-      forgetEvents(unit, { before, heldBefore, realNow: clock.real(), after, limit });
+    const forgetMore = (unit: Unit, limit: number) => forgetEvents(unit, { before, after, limit });
     do after = await slice(forgetMore);
     while (after !== null);
   }
@@ -82,9 +62,8 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
     name: 'retention',
     everyMs: HOUR,
     async runOnce() {
-      for (const [what, keepMs] of RULES) await forget(what, keepMs);
+      for (const [what, keepMs] of SWEEPS) await forget(what, keepMs === 'audit setting' ? auditDays * DAY : keepMs);
       await forgetOldEvents();
-      await forget('auditRecords', auditDays * DAY);
     },
   };
 }

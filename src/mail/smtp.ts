@@ -1,6 +1,7 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
 import { isIP } from 'node:net';
 import type { Transporter } from 'nodemailer';
+import type { Logger } from 'nodemailer/lib/shared/index.js';
 import { SENT_NOW_AT_ONCE } from './send-now.ts';
 import { serverWords } from './server-words.ts';
 import { smtpConversations } from './smtp-conversation.ts';
@@ -36,39 +37,9 @@ export interface SmtpOptions {
  * @param options.url `smtp://` or `smtps://`, with the credentials. It is never logged.
  */
 export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions): MailTransport {
-  const server = new URL(url);
-  const requireTLS = server.protocol === 'smtp:' && !isPlainAllowed(server);
-  const mailServer: MailServer = {
-    host: server.hostname,
-    address: `${server.hostname}:${server.port || (server.protocol === 'smtps:' ? 465 : 587)}`,
-    isTlsRequired: requireTLS,
-    timeoutMs,
-  };
-  const credentials = credentialsOf(server);
+  const { mailServer, credentials, connect } = smtpServer(url, timeoutMs);
   const conversations = smtpConversations();
   let transporter: Promise<Transporter> | undefined;
-
-  async function connect(): Promise<Transporter> {
-    const { createTransport } = await import('nodemailer');
-    for (const name of TLS_PARAMETERS) server.searchParams.delete(name);
-    return createTransport({
-      url: server.href,
-      requireTLS,
-      pool: true,
-      // A connection for each, so that none waits inside the pool for another.
-      maxConnections: CONNECTIONS + SLOW_CONNECTIONS + SENT_NOW_AT_ONCE,
-      // An idle connection may have been closed under the mail; everything else is for the queue to try again.
-      maxRequeues: 1,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      logger: conversations.logger,
-      transactionLog: true,
-      // Nothing of a message may make the server read a file or fetch an address.
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-  }
 
   return {
     places: CONNECTIONS,
@@ -77,7 +48,7 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
     from,
     async send(mail) {
       const { id, recipient, subject, text, html } = mail;
-      transporter ??= connect();
+      transporter ??= connect(conversations.logger);
       let response: unknown;
       try {
         ({ response } = await (
@@ -99,6 +70,51 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
     },
     close() {
       void transporter?.then((open) => open.close());
+    },
+  };
+}
+
+/** A mail server by its address, and how it is reached. */
+export interface SmtpServer {
+  readonly mailServer: MailServer;
+  /** What it could repeat and nobody is to read. */
+  readonly credentials: string[];
+  /** Opens no connection yet. @param logger told of each line of the conversations. */
+  connect(logger: Logger): Promise<Transporter>;
+}
+
+export function smtpServer(url: string, timeoutMs: number): SmtpServer {
+  const server = new URL(url);
+  const requireTLS = server.protocol === 'smtp:' && !isPlainAllowed(server);
+  const mailServer: MailServer = {
+    host: server.hostname,
+    address: `${server.hostname}:${server.port || (server.protocol === 'smtps:' ? 465 : 587)}`,
+    isTlsRequired: requireTLS,
+    timeoutMs,
+  };
+  return {
+    mailServer,
+    credentials: credentialsOf(server),
+    async connect(logger) {
+      const { createTransport } = await import('nodemailer');
+      for (const name of TLS_PARAMETERS) server.searchParams.delete(name);
+      return createTransport({
+        url: server.href,
+        requireTLS,
+        pool: true,
+        // A connection for each, so that none waits inside the pool for another.
+        maxConnections: CONNECTIONS + SLOW_CONNECTIONS + SENT_NOW_AT_ONCE,
+        // An idle connection may have been closed under the mail; everything else is for the queue to try again.
+        maxRequeues: 1,
+        connectionTimeout: timeoutMs,
+        greetingTimeout: timeoutMs,
+        socketTimeout: timeoutMs,
+        logger,
+        transactionLog: true,
+        // Nothing of a message may make the server read a file or fetch an address.
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      });
     },
   };
 }

@@ -108,6 +108,12 @@ export async function findDeviceKeyBehind(reader: Reader, keyId: string): Promis
   return row?.deviceKeyId ?? null;
 }
 
+/** Whatever its state, and whoever's. */
+export async function findKeyByToken(reader: Reader, tokenHash: Buffer): Promise<ApiKey | undefined> {
+  const [row] = await idByToken(reader, { tokenHash });
+  return row && requireKey(reader, row.id);
+}
+
 /** @param key with the hash of its token, never the token. */
 export function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
   return insertOne(unit, apiKeys, key);

@@ -21,6 +21,9 @@ export interface DeliveryAttempted {
 
 export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted');
 
+/** A delivery came to its end. */
+export const DELIVERY_FINISHED = topic<'delivered' | 'failed'>('delivery finished');
+
 const insertRow = rawChange<[string, string, string, string, number]>(
   `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
    VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5, ?5)`,
@@ -246,6 +249,7 @@ const setFinished = rawChange<['delivered' | 'failed', number, string]>(
 /** For good: no further attempt follows. */
 export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
   await setFinished(unit, status, unit.now, id);
+  unit.tell(DELIVERY_FINISHED, status);
 }
 
 const setNextAttempt = rawChange<[number, string]>(
@@ -257,15 +261,43 @@ export async function postponeDelivery(unit: Unit, id: string, until: number): P
   await setNextAttempt(unit, until, id);
 }
 
-const setDue = rawChange<[number, number]>(
-  `UPDATE deliveries SET next_attempt_at = ?1 WHERE id IN (
-     SELECT d.id FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = d.attempts
-     WHERE d.status = 'pending' AND d.next_attempt_at > ?1 AND coalesce(a.started_at, d.created_at) > ?1 LIMIT ?2)`,
+/** A delivery that waits, with its place in the order in which those are read. */
+export interface PlannedDelivery {
+  readonly webhookId: string;
+  readonly nextAttemptAt: number;
+  readonly id: string;
+}
+
+/** So many at the most are read at once. */
+export const PLANNED_READ = 1000;
+
+const plannedAhead = longRead<PlannedDelivery, [number, string, number, string]>(
+  `SELECT d.webhook_id AS webhookId, d.next_attempt_at AS nextAttemptAt, d.id
+   FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = d.attempts
+   WHERE d.status = 'pending' AND d.next_attempt_at > ?1 AND coalesce(a.started_at, d.created_at) > ?1
+     AND (d.webhook_id, d.next_attempt_at, d.id) > (?2, ?3, ?4)
+   ORDER BY d.webhook_id, d.next_attempt_at, d.id LIMIT ${PLANNED_READ}`,
 );
 
-/** Makes due what was planned before the clock went back: its wait began at a time that is still to come. @returns how many. */
-export function bringDeliveriesForward(unit: Unit, limit: number): Promise<number> {
-  return setDue(unit, unit.now, limit);
+/**
+ * Those whose wait began at a time that is still to come, as after the clock went back. It passes those that began before on
+ * its way, however many, and so is made in another thread.
+ */
+export function listDeliveriesPlannedAhead(
+  reader: Reader,
+  now: number,
+  after: PlannedDelivery | undefined,
+): Promise<PlannedDelivery[]> {
+  return plannedAhead(reader, now, after?.webhookId ?? '', after?.nextAttemptAt ?? 0, after?.id ?? '');
+}
+
+const setDue = rawChange<[number, string, number]>(
+  "UPDATE deliveries SET next_attempt_at = ?1 WHERE id = ?2 AND status = 'pending' AND next_attempt_at = ?3",
+);
+
+/** Makes it due, unless it was planned anew meanwhile. */
+export async function bringDeliveryForward(unit: Unit, { id, nextAttemptAt }: PlannedDelivery): Promise<void> {
+  await setDue(unit, unit.now, id, nextAttemptAt);
 }
 
 const insertAttemptRow = rawChange<

@@ -41,3 +41,26 @@ export async function requireEvent(reader: Reader, id: string): Promise<StoredEv
   const [event] = await eventById(reader, id);
   return required(event, `event ${id}`);
 }
+
+const eventsAfter = raw<StoredEvent, [string, string, number]>(
+  `SELECT id, application_id AS applicationId, type, data, created_at AS createdAt FROM events
+   WHERE application_id = ? AND id > ? ORDER BY id LIMIT ?`,
+);
+
+/** What an application emitted behind an event, in order. */
+export function listEventsAfter(
+  reader: Reader,
+  applicationId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredEvent[]> {
+  return eventsAfter(reader, applicationId, after, limit);
+}
+
+const newestEvent = raw<{ id: string }, [string]>(
+  'SELECT id FROM events WHERE application_id = ? ORDER BY id DESC LIMIT 1',
+);
+
+/** The id of what an application emitted last; empty where there is nothing. */
+export async function findNewestEventId(reader: Reader, applicationId: string): Promise<string> {
+  return (await newestEvent(reader, applicationId))[0]?.id ?? '';
+}

@@ -41,6 +41,13 @@ export const fromApplication = ({ id, workspaceId }: { id: string; workspaceId: 
   workspaceId,
 });
 
+/** What an attempt at a mail came to: `postponed` will be tried again. */
+export const MAIL_RESULTS = ['sent', 'captured', 'refused', 'expired', 'postponed'] as const;
+export type MailResult = (typeof MAIL_RESULTS)[number];
+
+/** Mails were sent, kept, given up or put off. */
+export const MAIL_TRIED = topic<MailResult>('mail tried');
+
 /** Mails were queued. */
 export const MAIL_QUEUED = topic<MailLane>('mail queued');
 
@@ -171,12 +178,15 @@ const setCaptured = raw<Mail, [number, string]>(
 /** Keeps this one in the outbox. @returns undefined where it was not queued any more. */
 export async function captureMail(unit: Unit, id: string): Promise<Mail | undefined> {
   const [mail] = await setCaptured(unit, unit.now, id);
+  if (mail) unit.tell(MAIL_TRIED, 'captured');
   return mail;
 }
 
 /** Keeps what is due in the outbox, where there is nobody to send it. @returns what was captured. */
-export function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
-  return setDueCaptured(unit, unit.now, limit);
+export async function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
+  const captured = await setDueCaptured(unit, unit.now, limit);
+  for (const _ of captured) unit.tell(MAIL_TRIED, 'captured');
+  return captured;
 }
 
 const setSent = rawChange<[number, string]>(
@@ -198,16 +208,23 @@ export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOut
   if (outcome.status === 'sent') await setSent(unit, unit.now, id);
   else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
   else await setPostponed(unit, outcome.nextAttemptAt, outcome.error, id);
+  unit.tell(MAIL_TRIED, resultOf(outcome));
 }
 
-const setDue = rawChange<[number, number, number]>(
+function resultOf(outcome: MailOutcome): MailResult {
+  if (outcome.status === 'sent') return 'sent';
+  if (outcome.status === 'queued') return 'postponed';
+  return outcome.isExpired ? 'expired' : 'refused';
+}
+
+const setDue = rawChange<[number, number, number, number]>(
   `UPDATE mails SET next_attempt_at = ?1 WHERE id IN (
-     SELECT id FROM mails WHERE status = 'queued' AND next_attempt_at > ?1 + ?2 LIMIT ?3)`,
+     SELECT id FROM mails WHERE status = 'queued' AND lane = ?2 AND next_attempt_at > ?3 LIMIT ?4)`,
 );
 
-/** Makes due what waits for longer than it ever should, as after the clock went back. @returns how many. */
-export function bringMailsForward(unit: Unit, longestWaitMs: number, limit: number): Promise<number> {
-  return setDue(unit, unit.now, longestWaitMs, limit);
+/** Makes due what waits for longer than it ever should, as after the clock went back. @returns how many of the lane. */
+export function bringMailsForward(unit: Unit, lane: MailLane, longestWaitMs: number, limit: number): Promise<number> {
+  return setDue(unit, unit.now, MAIL_LANES[lane], unit.now + longestWaitMs, limit);
 }
 
 const clearLeases = rawChange<[]>(
@@ -227,6 +244,14 @@ export async function listMails(reader: Reader, recipient: string | undefined, l
     .where(recipient === undefined ? undefined : eq(mails.recipient, recipient))
     .orderBy(desc(mails.id))
     .limit(limit);
+}
+
+const mailById = raw<Mail, [string]>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = ?`);
+
+/** With all that it says. */
+export async function findMail(reader: Reader, id: string): Promise<Mail | undefined> {
+  const [mail] = await mailById(reader, id);
+  return mail;
 }
 
 const deleteAll = rawChange<[]>('DELETE FROM mails');

@@ -43,10 +43,27 @@ export async function countWaitingDeliveries(reader: Reader): Promise<{ queued: 
   return { queued: of(1), held: of(0) };
 }
 
-const unfinishedWorks = longRead<Waiting, []>('SELECT count(*) AS count, min(updated_at) AS dueAt FROM long_works');
+/** Long works of one kind. */
+export interface LongWorkCount {
+  readonly kind: string;
+  readonly count: number;
+  /** When the first of them came on last, and when it was begun. */
+  readonly dueAt: number;
+  readonly begunAt: number;
+  readonly rowsDone: number;
+  /** Of those that were counted. */
+  readonly rowsLeft: number;
+}
+
+const unfinishedWorks = longRead<LongWorkCount, []>(
+  `SELECT kind, count(*) AS count, min(updated_at) AS dueAt, min(created_at) AS begunAt, sum(done) AS rowsDone,
+     sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS rowsLeft
+   FROM long_works GROUP BY kind ORDER BY kind`,
+);
 
 /** Long works, and when the first of them came on last. */
-export async function countLongWorks(reader: Reader): Promise<Waiting> {
-  const [row] = await unfinishedWorks(reader);
-  return row ?? { count: 0, dueAt: null };
+export async function countLongWorks(reader: Reader): Promise<Waiting & { readonly kinds: readonly LongWorkCount[] }> {
+  const kinds = await unfinishedWorks(reader);
+  const count = kinds.reduce((sum, { count }) => sum + count, 0);
+  return { count, dueAt: count === 0 ? null : Math.min(...kinds.map(({ dueAt }) => dueAt)), kinds };
 }

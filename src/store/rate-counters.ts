@@ -14,14 +14,14 @@ export interface RateCounter {
   readonly count: number;
 }
 
-const live = raw<RateCounter, [number]>(
+const live = raw<RateCounter, [number, number]>(
   `SELECT bucket, subject, window_started_at AS windowStartedAt, window_ends_at AS windowEndsAt, count
-   FROM rate_counters WHERE window_ends_at > ?1 AND window_started_at <= ?1`,
+   FROM rate_counters WHERE window_ends_at > ?1 AND window_started_at <= ?1 ORDER BY count DESC LIMIT ?2`,
 );
 
-/** Counters whose window has begun and not ended. */
-export function listRateCounters(reader: Reader, now: number): Promise<RateCounter[]> {
-  return live(reader, now);
+/** Counters whose window has begun and not ended, those that count most first. */
+export function listRateCounters(reader: Reader, now: number, limit: number): Promise<RateCounter[]> {
+  return live(reader, now, limit);
 }
 
 const upsert = raw<never, [string, string, number, number, number]>(

@@ -10,6 +10,7 @@ const STATEMENTS = {
   expiredPasskeyChallenges: some('passkey_challenges', 'expires_at < ?1'),
   expiredProviderStates: some('provider_states', 'expires_at < ?1', 'state_hash'),
   expiredEmailChanges: some('email_changes', 'expires_at < ?1'),
+  expiredSetupLinks: some('setup_links', 'expires_at < ?1', 'token_hash'),
   expiredDeviceGrants: some('device_grants', 'expires_at < ?1'),
   retiredKeyTokens: some('retired_key_tokens', 'retired_at < ?1', 'token_hash'),
   codeFailures: some('code_failures', 'failed_at < ?1'),
@@ -48,12 +49,6 @@ const oldEvents = raw<EventPlace, [number, string, number, number]>(
    ORDER BY created_at, id LIMIT ?4`,
 );
 
-/** What waits for an endpoint in quarantine, or one that is switched off, and for long enough that nobody will come for it. */
-const deleteHeld = rawChange<[string, number, number]>(
-  `DELETE FROM deliveries WHERE event_id = ?1 AND status = 'pending' AND created_at < ?2 AND coalesce(leased_until, 0) < ?3
-   AND EXISTS (SELECT 1 FROM webhooks w WHERE w.id = webhook_id AND w.status <> 'active')`,
-);
-
 const deleteDelivered = rawChange<[string]>(
   'DELETE FROM events WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = ?1)',
 );
@@ -62,10 +57,6 @@ const deleteDelivered = rawChange<[string]>(
 export interface OldEvents {
   /** Those that were made earlier, in epoch milliseconds. */
   readonly before: number;
-  /** Their deliveries that were made earlier and are held are given up. */
-  readonly heldBefore: number;
-  /** What is leased beyond it is under way. */
-  readonly realNow: number;
   /** Null begins with the oldest. */
   readonly after: EventPlace | null;
   readonly limit: number;
@@ -76,14 +67,8 @@ export interface OldEvents {
  *
  * @returns where to go on; null where there are no more.
  */
-export async function forgetEvents(
-  unit: Unit,
-  { before, heldBefore, realNow, after, limit }: OldEvents,
-): Promise<EventPlace | null> {
+export async function forgetEvents(unit: Unit, { before, after, limit }: OldEvents): Promise<EventPlace | null> {
   const old = await oldEvents(unit, after?.createdAt ?? 0, after?.id ?? '', before, limit);
-  for (const { id } of old) {
-    await deleteHeld(unit, id, heldBefore, realNow);
-    await deleteDelivered(unit, id);
-  }
+  for (const { id } of old) await deleteDelivered(unit, id);
   return old.length < limit ? null : (old.at(-1) ?? null);
 }

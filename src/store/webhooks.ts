@@ -135,7 +135,8 @@ export async function findActiveEndpoint(reader: Reader, id: string): Promise<En
 }
 
 const setQuarantined = raw<{ applicationId: string; url: string }, [number, string, string]>(
-  `UPDATE webhooks SET status = 'quarantined', quarantined_at = ?1, quarantine_reason = ?2, updated_at = ?1
+  `UPDATE webhooks SET status = 'quarantined', quarantined_at = ?1, quarantine_reason = ?2, updated_at = ?1,
+     drop_notice_at = NULL
    WHERE id = ?3 AND status = 'active' AND removed_at IS NULL RETURNING application_id AS applicationId, url`,
 );
 

@@ -39,7 +39,7 @@ describe('the catalogue', () => {
     const byAdmin = ['userId', 'reason?'];
     const image = ['userId', 'url', 'sizes', 'updatedAt'];
     expect(Object.fromEntries(EVENT_TYPES.map((type) => [type, fields(type)]))).toEqual({
-      'user.signed_in': ['userId', 'sessionId', 'method'],
+      'user.signed_in': ['userId', 'sessionId', 'method', 'email', 'isNewUser'],
       'user.signed_out': ['userId', 'sessionId'],
       'user.session_revoked': ['userId', 'sessionId', 'reason'],
       'user.session_expired': ['userId', 'sessionId'],

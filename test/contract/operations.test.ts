@@ -194,7 +194,7 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
   if (DEAD_KEYS.includes(caller)) return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
-  if (access === 'key' || access === 'client') return isKey ? null : unauthenticated;
+  if (access === 'key' || access === 'client' || access === 'agent') return isKey ? null : unauthenticated;
   if (access === 'client_full')
     return !isKey ? unauthenticated : caller.startsWith('a read key') ? 'admin_scope_required' : null;
   if ((access === 'session' || access === 'person') && isKey) return 'forbidden';
@@ -421,6 +421,9 @@ describe('/openapi.roles.json', async () => {
         'path',
         'access',
         'limit',
+        'readOnly',
+        'destructive',
+        'idempotent',
       ]);
       expect(['none', 'session', 'read', 'full']).toContain(entry.access);
     }

@@ -1,10 +1,12 @@
-/** What the README says of events, errors and calls, held against the code. */
+/** What the README says of events and calls, and the guide to errors of their shapes, held against the code. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { EVENT_TYPES } from '@/core/event.ts';
+import { GUIDES } from '@/modules/docs/guides.ts';
 import { createInstance } from '../support/instance.ts';
 
 const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
+const guide = GUIDES.find(({ slug }) => slug === 'errors-and-limits')?.text ?? '';
 const instance = await createInstance();
 
 /** The words in backquotes of a text, its blocks left out. */
@@ -22,8 +24,8 @@ test('the README names every event there is, and how many', () => {
   ).toEqual([...EVENT_TYPES].sort());
 });
 
-describe('the README’s shape of an error', () => {
-  const [, table = ''] = /Errors have one shape a family:\n\n(.*?)\n\n/s.exec(readme) ?? [];
+describe('the guide’s shape of an error', () => {
+  const [, table = ''] = /## The shape of an error\n\n(.*?)\n\n/s.exec(guide) ?? [];
   const rows = Object.fromEntries(
     table
       .split('\n')

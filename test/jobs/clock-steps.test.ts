@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, isoTime, MINUTE } from '@/core/clock.ts';
 import { MailError } from '@/mail/transport.ts';
+import { PLANNED_READ } from '@/store/deliveries.ts';
 import { insertCodeFailure } from '@/store/code-failures.ts';
 import { createInstance, type Instance, type InstanceOptions, START } from '../support/instance.ts';
 import { emit, setUp, subscribe } from '../modules/webhooks/scene.ts';
@@ -110,6 +111,75 @@ describe('after the clock went back a day', () => {
     expect([again.status, again.json.error]).toEqual([409, 'invalid_state']);
     await manage('PATCH', `/${expired.id}`, { expiresAt: isoTime(START + 2 * HOUR) });
     expect(await use(expired)).toEqual([200, undefined]);
+  });
+
+  test('a code that had expired stays expired, and one that was sent by the later time is good for its ten minutes', async () => {
+    const { instance, setBack } = await open();
+    const { clientId } = await instance.createApplication();
+    const give = (sent: { json: { data: { challengeId: string } } }, code: string) =>
+      instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId: sent.json.data.challengeId, code } });
+    const early = await sendCode(instance, clientId);
+    const earlyCode = instance.codeFor('ada@example.com');
+    const seen = await sendCode(instance, clientId, 'seen@example.com');
+    const seenCode = instance.codeFor('seen@example.com');
+    instance.clock.advance(DAY);
+    await instance.services.scheduler.runAll();
+    expect((await give(seen, seenCode)).json.error).toBe('code_expired');
+    const late = await sendCode(instance, clientId, 'grace@example.com');
+    const lateCode = instance.codeFor('grace@example.com');
+    const restarted = await sendCode(instance, clientId, 'hopper@example.com');
+    const restartedCode = instance.codeFor('hopper@example.com');
+    setBack(DAY);
+    await instance.services.scheduler.runAll();
+    expect((await give(early, earlyCode)).json.error).toBe('code_expired');
+    expect((await give(seen, seenCode)).json.error).toBe('code_expired');
+    expect((await give(late, lateCode)).status).toBe(200);
+    instance.clock.advance(11 * MINUTE);
+    expect((await give(restarted, restartedCode)).json.error).toBe('code_expired');
+  });
+
+  test('a code outlives no restart with a clock that went back meanwhile by more than its ten minutes', async () => {
+    const { instance, setBack } = await open();
+    const { clientId } = await instance.createApplication();
+    const sent = await sendCode(instance, clientId);
+    const code = instance.codeFor('ada@example.com');
+    setBack(DAY);
+    const restarted = await instance.restart();
+    instance.clock.advance(11 * MINUTE);
+    const body = { challengeId: sent.json.data.challengeId, code };
+    expect((await restarted.call('POST', '/api/v1/auth/otp/verify', { body })).json.error).toBe('code_expired');
+  });
+
+  test('deliveries that began to wait before go on waiting, and each of more than are read at once is found', async () => {
+    let now = START;
+    const scene = await setUp({ time: { now: () => now } });
+    const { instance } = scene;
+    const { id: webhookId } = await subscribe(scene);
+    await emit(scene);
+    const [{ eventId, createdAt }] = instance.sqlite
+      .query('SELECT event_id AS eventId, created_at AS createdAt FROM deliveries')
+      .all() as [{ eventId: string; createdAt: number }];
+    const insert = instance.sqlite.prepare(
+      `INSERT INTO deliveries (id, webhook_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
+       VALUES (?1, ?2, ?3, 'user.banned', 'pending', 0, ?4, ?5)`,
+    );
+    const count = 2 * PLANNED_READ;
+    instance.sqlite.transaction(() => {
+      for (let n = 0; n < count; n += 1) {
+        const madeAt = createdAt - (n % 2) * 2 * DAY;
+        insert.run(`dlv_${n}`, webhookId, eventId, createdAt + HOUR + n, madeAt);
+      }
+    })();
+    await instance.services.scheduler.runAll();
+    now -= DAY;
+    await instance.services.scheduler.runAll();
+    const waiting = instance.sqlite
+      .query(
+        "SELECT count(*) AS n, max(created_at) AS newest FROM deliveries WHERE id LIKE 'dlv_%' AND next_attempt_at > ?",
+      )
+      .get(now) as { n: number; newest: number };
+    expect(waiting).toEqual({ n: count / 2, newest: createdAt - 2 * DAY });
+    await instance.services.deliveries.stop();
   });
 
   test('a delivery that waits to be tried again is due at once, and also where the clock went back during a stop', async () => {

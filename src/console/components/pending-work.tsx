@@ -42,5 +42,6 @@ const LABELS: Readonly<Record<string, string>> = {
   withdraw_grant: 'Taking it from everybody who had it',
   announce_rename: 'Telling backends of the new name',
   delete_webhook: 'Removing a webhook and its deliveries',
+  drop_held: 'Dropping held events',
   forget_sessions: 'Forgetting sessions that are over',
 };

@@ -2,6 +2,7 @@
 import {
   Activity,
   AppWindow,
+  DatabaseBackup,
   Boxes,
   ChartNoAxesColumn,
   HeartPulse,
@@ -67,5 +68,6 @@ export const WORKSPACE_SECTIONS: readonly Section<WorkspaceSection>[] = [
   { name: 'keys', title: 'Workspace keys', icon: KeyRound, also: 'tokens' },
   { name: 'activity', title: 'Workspace activity', icon: Activity, also: 'audit log' },
   { name: 'outbox', title: 'Outbox', icon: Mail, also: 'mail codes smtp' },
+  { name: 'backups', title: 'Backups', icon: DatabaseBackup, also: 'restore schedule s3' },
   { name: 'health', title: 'Instance health', icon: HeartPulse, also: 'version database settings smtp test mail' },
 ];

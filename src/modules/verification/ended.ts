@@ -9,8 +9,9 @@ interface Ends {
   readonly gracePeriodEndsAt?: number | null;
 }
 
-/** The oldest are forgotten first; the clock was further back then. */
+/** The oldest are forgotten first; the clock was further back then. Many at a time: each look for the first takes longer than going on. */
 const MOST_REMEMBERED = 50_000;
+const FORGOTTEN = 500;
 
 export function endedCredentials() {
   /** By id, the end that was passed: another one, as a key may be given, is judged anew. */
@@ -18,7 +19,7 @@ export function endedCredentials() {
 
   return {
     note(id: string, ends: Ends): void {
-      if (ended.size >= MOST_REMEMBERED) for (const oldest of ended.keys()) if (ended.delete(oldest)) break;
+      if (ended.size >= MOST_REMEMBERED) for (const oldest of ended.keys().take(FORGOTTEN)) ended.delete(oldest);
       ended.set(id, endOf(ends));
     },
     includes: (id: string, ends: Ends): boolean => ended.size > 0 && ended.get(id) === endOf(ends),

@@ -8,6 +8,11 @@ import { noteMemberSeen } from '../../store/members.ts';
 import { noteSessionSeen } from '../../store/sessions.ts';
 
 const RESOLUTION_MS = MINUTE;
+/**
+ * Noted of each kind, some 150 bytes each: far more than are written a minute. Where the disk takes no writes, those beyond it
+ * are noted when they come again.
+ */
+const MOST_NOTED = 500_000;
 /** Rows in one change: two milliseconds for neighbours, five for rows that are far apart. */
 const SLICE_ROWS = 250;
 /** Rows that are put in order together: a millisecond's work. */
@@ -41,8 +46,8 @@ interface Notes {
   next: string[];
 }
 
-/** @param db written to by `flush` alone. */
-export function lastSeen(db: Database): LastSeen {
+/** @param db written to by `flush` alone. @param most noted of each kind; given by tests only. */
+export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const sessions: Notes = { seen: new Map(), write: noteSessionSeen, next: [] };
   const members: Notes = { seen: new Map(), write: noteMember, next: [] };
   const keys: Notes = { seen: new Map(), write: noteKeyUse, next: [] };
@@ -51,6 +56,11 @@ export function lastSeen(db: Database): LastSeen {
   let running: Promise<void> | undefined;
   /** From the stop on. */
   let isHasty = false;
+
+  /** Those that are noted already are brought up to date, however many there are. */
+  function note({ seen }: Notes, id: string, at: number): void {
+    if (seen.size < most || seen.has(id)) seen.set(id, at);
+  }
 
   async function noteMember(unit: Unit, id: string, at: number): Promise<void> {
     const eve = eves.get(id);
@@ -94,11 +104,11 @@ export function lastSeen(db: Database): LastSeen {
       if (now - known < RESOLUTION_MS && known >= today) return;
       const noted = members.seen.get(applicationUserId);
       if (noted !== undefined && noted < today) eves.set(applicationUserId, noted);
-      sessions.seen.set(sessionId, now);
-      members.seen.set(applicationUserId, now);
+      note(sessions, sessionId, now);
+      note(members, applicationUserId, now);
     },
     keyUsed(keyId, known, now) {
-      if (known === null || now - known >= RESOLUTION_MS) keys.seen.set(keyId, now);
+      if (known === null || now - known >= RESOLUTION_MS) note(keys, keyId, now);
     },
     async flush(isWhole = false) {
       if (isWhole) {

@@ -46,7 +46,7 @@ const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 export const SessionVerification = Type.Intersect([Type.Object({ ok: Type.Literal(true) }), EnvelopeData]);
 
 /** Why a token is refused by `/api/v1/verify`, as its stable `errorMessage`. */
-const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
+export const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
 export const VerifyInput = Input({

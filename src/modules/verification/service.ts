@@ -7,6 +7,7 @@ import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
+import type { Cell, Metrics } from '../../core/metrics.ts';
 import { asksAbout, type KeyPrincipal, type OAuthClient, type PersonPrincipal } from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
@@ -26,7 +27,7 @@ import {
 import { listSeatsOf } from '../../store/workspace-members.ts';
 import { endedCredentials } from './ended.ts';
 import { lastSeen } from './last-seen.ts';
-import type { TokenRefusal } from './model.ts';
+import { TOKEN_REFUSALS, type TokenRefusal } from './model.ts';
 import { envelope, liveSlugs } from './subject.ts';
 import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
 
@@ -34,7 +35,12 @@ export interface VerificationDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly cdnUrl: () => string;
+  readonly metrics: Metrics;
 }
+
+/** How a token can be judged. */
+const OUTCOMES = ['ok', ...TOKEN_REFUSALS] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
 
@@ -50,10 +56,17 @@ export interface Looked {
 export type Verification = ReturnType<typeof verificationService>;
 
 /** A ban, a sign-out or a lost role counts from its commit on. */
-export function verificationService({ db, clock, cdnUrl }: VerificationDependencies) {
+export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
   const ended = endedCredentials();
+  const verdicts = metrics.counter('gatehouse_verdicts_total', 'Tokens that were judged for whoever asked.', {
+    endpoint: ['verify', 'session', 'introspect'],
+    outcome: OUTCOMES,
+  });
+  const cellsOf = (endpoint: string) =>
+    Object.fromEntries(OUTCOMES.map((outcome) => [outcome, verdicts.cell(endpoint, outcome)])) as Record<Outcome, Cell>;
+  const [verified, sessionsJudged, introspected] = [cellsOf('verify'), cellsOf('session'), cellsOf('introspect')];
 
   /** Null when the session or key is good for use now, which is then noted. */
   function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
@@ -153,8 +166,10 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
     /** What a client may learn of a token that is good now, which counts as its use; null for any other. */
     async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
       const row = await find(token);
-      if (!row || !asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId })) return null;
-      return refusalOf(row) === null ? row : null;
+      const isAsked = row && asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId });
+      const refusal = isAsked ? refusalOf(row) : 'invalid_token';
+      introspected[refusal ?? 'ok'].count += 1;
+      return isAsked && refusal === null ? row : null;
     },
 
     /**
@@ -163,8 +178,12 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
      */
     async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
       const row = await find(token);
-      if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) return UNKNOWN;
+      if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
+        verified.invalid_token.count += 1;
+        return UNKNOWN;
+      }
       const refusal = refusalOf(row);
+      verified[refusal ?? 'ok'].count += 1;
       return refusal === null ? { ok: true, data: envelope(row, cdnUrl()) } : { ok: false, error: refusal };
     },
 
@@ -184,6 +203,9 @@ export function verificationService({ db, clock, cdnUrl }: VerificationDependenc
       if (!held) throw new AppError('not_found');
       return liveSlugs(held);
     },
+
+    /** Counts how a session's own token was judged, where its holder asked for that. */
+    noteSessionVerdict: (outcome: Outcome) => void (sessionsJudged[outcome].count += 1),
 
     flushLastSeen: seen.flush,
   };

@@ -23,6 +23,8 @@ import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
 
 /** Reads of waiting endpoints in one search that is not to be a whole one: a few milliseconds. */
 const READS_OF_SEARCH = 10;
+/** Endpoints kept in mind, some 200 bytes each; a search finds the others when there is room again. */
+const MOST_KNOWN = 50_000;
 /** In real time, longer than an attempt can take, so that a lease never runs out under a live one. */
 export const LEASE_MS = MINUTE;
 
@@ -52,8 +54,11 @@ export interface Claims {
   forget(claimed: Claimed): void;
 }
 
-/** Two claims never give the same delivery until the first is forgotten. */
-export function deliveryClaims({ db, clock }: { readonly db: Database; readonly clock: WorldClock }): Claims {
+/** Two claims never give the same delivery until the first is forgotten. @param mostKnown given by tests only. */
+export function deliveryClaims(
+  { db, clock }: { readonly db: Database; readonly clock: WorldClock },
+  mostKnown = MOST_KNOWN,
+): Claims {
   /** How many are under way, by endpoint. */
   const inFlight = new Map<string, [place: Place, count: number]>();
   /** Endpoints with one under way that is sent in order. */
@@ -74,7 +79,7 @@ export function deliveryClaims({ db, clock }: { readonly db: Database; readonly 
   }
 
   function noteOne(webhookId: string): void {
-    if (!known.has(webhookId)) known.set(webhookId, undefined);
+    if (!known.has(webhookId) && known.size < mostKnown) known.set(webhookId, undefined);
   }
 
   async function search(isWhole: boolean): Promise<void> {

@@ -2,23 +2,38 @@
 import { SECOND } from '../../core/clock.ts';
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
+import { EVENT_EMITTED } from '../../store/events.ts';
 import { type Module, onCommit, type World } from '../module.ts';
 import { type Dispatcher, dispatcher } from './dispatcher.ts';
+import { type EventFollowers, eventFollowers } from './followers.ts';
+import { DROP_HELD, heldEventsJob } from './held.ts';
 import { DELETE_WEBHOOK } from './removal.ts';
 import { webhookRoutes } from './routes.ts';
-import { webhookService } from './service.ts';
+import { type Webhooks, webhookService } from './service.ts';
 
-export function webhooksModule(world: World): Module & { readonly deliveries: Dispatcher } {
+export function webhooksModule(
+  world: World,
+): Module & { readonly service: Webhooks; readonly deliveries: Dispatcher; readonly followers: EventFollowers } {
   const mails = workspaceMail(world.limits.mailsPerWorkspace);
   const deliveries = dispatcher({ ...world, mails });
+  const followers = eventFollowers(world.db.reader);
   const service = webhookService({ ...world, wake: deliveries.wake });
   return {
+    service,
     deliveries,
-    operations: webhookRoutes(service),
+    followers,
+    operations: webhookRoutes(service, { followers, keepOpen: world.keepOpen }),
     // Commits wake the dispatcher; the job finds what has become due by time.
-    jobs: [{ name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() }],
-    listeners: [onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds))],
-    kinds: [DELETE_WEBHOOK],
+    jobs: [
+      { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },
+      heldEventsJob({ ...world, mails }),
+      { name: 'streams of events', everyMs: 15 * SECOND, runOnce: async () => followers.heartbeat() },
+    ],
+    listeners: [
+      onCommit(DELIVERY_QUEUED, (webhookIds) => deliveries.wake(webhookIds)),
+      onCommit(EVENT_EMITTED, (events) => followers.note(new Set(events.map(({ applicationId }) => applicationId)))),
+    ],
+    kinds: [DELETE_WEBHOOK, DROP_HELD],
     start: () => deliveries.start(),
     stop: () => deliveries.stop(),
   };

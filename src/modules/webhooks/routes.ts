@@ -1,6 +1,9 @@
 /** Webhooks of an application, and their deliveries. */
+import { required } from '../../core/required.ts';
+import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input, PageQuery } from '../../http/schemas.ts';
+import type { EventFollowers } from './followers.ts';
 import {
   DeliveriesQuery,
   DeliveryDetail,
@@ -16,7 +19,20 @@ import {
 } from './model.ts';
 import type { Webhooks } from './service.ts';
 
-export function webhookRoutes(webhooks: Webhooks): Operation[] {
+/** What the stream of events takes. */
+export interface EventStreams {
+  readonly followers: EventFollowers;
+  /** Lets a connection stay open without traffic from the client. */
+  readonly keepOpen: (request: Request) => void;
+}
+
+const STREAM =
+  'First `ready`, then an `event` for each, in order, whose data is the body of a delivery to the byte and whose id is that of ' +
+  'the event; with `Last-Event-ID` what came after that one first. A comment line every 15 seconds keeps the connection alive; ' +
+  '`ended` with an error code is the last, when the caller may not read on. For the development of a receiver: ' +
+  '`gatehouse webhooks listen` signs and forwards what comes, and registers nothing.';
+
+export function webhookRoutes(webhooks: Webhooks, { followers, keepOpen }: EventStreams): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
   const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
   const all = '/api/applications/:id/webhooks';
@@ -47,6 +63,24 @@ export function webhookRoutes(webhooks: Webhooks): Operation[] {
       data: NewWebhook,
       errors: ['conflict'],
       handle: ({ actor, application, body }) => webhooks.create(actor, application, body),
+    }),
+    operation({
+      ...common,
+      id: 'streamEvents',
+      method: 'GET',
+      path: `${all}/events`,
+      summary: 'Follow the events of an application as server-sent events',
+      description: STREAM,
+      access: 'read',
+      mediaType: 'text/event-stream',
+      errors: ['unavailable'],
+      handle({ application: { id: applicationId, workspaceId }, principal: { userId }, actor, context }) {
+        const confirm = required(actor.confirm, 'second look at a caller');
+        const after = context.request.headers.get('last-event-id');
+        const stream = followers.open({ applicationId, workspaceId, userId, after, confirm });
+        keepOpen(context.request);
+        return eventStreamResponse(context, stream);
+      },
     }),
     operation({
       ...common,

@@ -97,11 +97,18 @@ export function webhookService(dependencies: WebhookDependencies) {
       return presentWebhook(await find(db.reader, application, id), clock.now());
     },
 
-    /** @throws {AppError} invalid_request; conflict where the application has as many as it may. */
-    async create(actor: Actor, application: Application, input: WebhookInput): Promise<NewWebhook> {
+    /**
+     * @param signingSecret one of its own where none is given.
+     * @throws {AppError} invalid_request; conflict where the application has as many as it may.
+     */
+    async create(
+      actor: Actor,
+      application: Application,
+      input: WebhookInput,
+      signingSecret = mintSecret('webhook', random),
+    ): Promise<NewWebhook> {
       checkUrl(input.url);
       checkEvents(input.events);
-      const signingSecret = mintSecret('webhook', random);
       const sealedSecret = await instanceKey.seal('webhook', signingSecret);
       return db.write(actor, async (unit) => {
         if ((await countWebhooks(unit, application.id)) >= MAX_WEBHOOKS)
@@ -127,7 +134,8 @@ export function webhookService(dependencies: WebhookDependencies) {
         if (patch.status !== undefined && webhook.status === 'quarantined')
           throw new AppError('invalid_state', { hint: 'webhook_in_quarantine' });
         const events = patch.events && { events: [...new Set(patch.events)] };
-        const row = await updateWebhook(unit, id, { ...patch, ...events });
+        const isSwitched = patch.status !== undefined && patch.status !== webhook.status;
+        const row = await updateWebhook(unit, id, { ...patch, ...events, ...(isSwitched && { dropNoticeAt: null }) });
         await record(unit, 'webhook.updated', application, id);
         return presentWebhook(row, unit.now);
       });
@@ -147,8 +155,12 @@ export function webhookService(dependencies: WebhookDependencies) {
     },
 
     /** A new secret; for 24 hours the one before signs beside it, so that a receiver can change over without a gap. */
-    async rotateSecret(actor: Actor, application: Application, id: string): Promise<NewWebhook> {
-      const signingSecret = mintSecret('webhook', random);
+    async rotateSecret(
+      actor: Actor,
+      application: Application,
+      id: string,
+      signingSecret = mintSecret('webhook', random),
+    ): Promise<NewWebhook> {
       const sealedSecret = await instanceKey.seal('webhook', signingSecret);
       return db.write(actor, async (unit) => {
         const webhook = await find(unit, application, id);
@@ -188,7 +200,7 @@ export function webhookService(dependencies: WebhookDependencies) {
         refuseUnlessQuarantined(await find(unit, application, id));
         const inOrderUntil = await findNewestPending(unit, id);
         const inOrderAfter = inOrderUntil === null ? null : '';
-        const ended = { status: 'active', quarantinedAt: null, quarantineReason: null } as const;
+        const ended = { status: 'active', quarantinedAt: null, quarantineReason: null, dropNoticeAt: null } as const;
         const row = await updateWebhook(unit, id, { ...ended, inOrderUntil, inOrderAfter });
         await record(unit, 'webhook.released', application, id);
         return presentWebhook(row, unit.now);
@@ -260,13 +272,18 @@ async function findDeliveryOf(reader: Reader, webhook: Webhook, deliveryId: stri
 
 /** @throws {AppError} invalid_request naming each type that does not exist. */
 function checkEvents(types: readonly string[]): void {
-  if (types.length === 1 && types[0] === '*') return;
-  const fields: FieldProblem[] = types.flatMap((type, index) =>
+  const fields = eventProblems(types);
+  if (fields.length > 0) throw new AppError('invalid_request', { fields });
+}
+
+/** Each type that does not exist, by its place. */
+export function eventProblems(types: readonly string[]): FieldProblem[] {
+  if (types.length === 1 && types[0] === '*') return [];
+  return types.flatMap((type, index) =>
     (EVENT_TYPES as readonly string[]).includes(type)
       ? []
       : [{ path: `events.${index}`, message: 'There is no such event type; see the description of events.' }],
   );
-  if (fields.length > 0) throw new AppError('invalid_request', { fields });
 }
 
 function refuseDisabled(webhook: Webhook): void {

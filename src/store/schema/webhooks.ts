@@ -30,6 +30,8 @@ export const webhooks = sqliteTable('webhooks', {
   inOrderUntil: text('in_order_until'),
   /** The one that was tried last on that way; empty at its beginning. */
   inOrderAfter: text('in_order_after'),
+  /** When the owners were told that what waits for it will be dropped; null again from each end and beginning of a rest. */
+  dropNoticeAt: integer('drop_notice_at'),
   /** There for nobody from then on; the row goes with its last delivery. */
   removedAt: integer('removed_at'),
   createdAt: integer('created_at').notNull(),

@@ -88,17 +88,20 @@ const KINDS: Record<AuditKind, string> = {
   'webhook.released': 'Webhook released',
   'webhook.redelivered': 'Delivery sent again',
   'webhook.quarantined': 'Webhook quarantined',
+  'webhook.held_dropped': 'Held events dropped',
   'workspace.created': 'Workspace created',
   'workspace.updated': 'Workspace changed',
   'workspace.owner_added': 'Owner added',
   'workspace.member_invited': 'Member invited',
   'workspace.member_changed': 'Member changed',
   'workspace.member_removed': 'Member removed',
+  'workspace.backup_started': 'Backup started',
   'setup.link_created': 'Setup link created',
   'setup.completed': 'Setup completed',
   'mail.refused': 'Mail not accepted',
   'mail.expired': 'Mail not sent in time',
   'mail.tested': 'Test mail sent',
+  'mail.read': 'Mail read in the outbox',
 };
 
 /** What a kind that is not known yet says of itself stands for it. */

@@ -41,6 +41,7 @@ export function DatabasePanel({ database, engine }: DatabasePanelProps) {
         of={[
           ['Engine', engine === 'sqlite' ? 'SQLite' : engine],
           ['Size', bytes(database.bytes)],
+          ['Of these reusable', bytes(database.reusableBytes)],
           ['Log (WAL)', bytes(database.walBytes)],
           database.freeBytes !== null && ['Free on its disk', bytes(database.freeBytes)],
           ['Schema version', count(database.schemaVersion)],

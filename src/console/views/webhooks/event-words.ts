@@ -7,7 +7,7 @@ export const TEST_EVENT = 'webhook.test';
 export type EventType = Exclude<keyof webhooks, typeof TEST_EVENT>;
 
 const MEANINGS: Readonly<Record<EventType, string>> = {
-  'user.signed_in': 'Somebody has signed in; says by which method.',
+  'user.signed_in': 'Somebody has signed in; says by which method, and whether for the first time.',
   'user.signed_out': 'Somebody has ended their session.',
   'user.session_revoked': 'A session was ended by somebody else, or with what it was made by.',
   'user.session_expired': 'A session has come to the end of its time.',

@@ -36,7 +36,7 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
         </p>
         <p>
           {heldWords ? `${heldWords} held so far.` : 'What happens is held.'} Mend the endpoint, then release it; held
-          events are kept for 90 days.
+          events are kept for 30 days.
         </p>
       </div>
       <Action id="release-webhook" onClick={() => held.reload().then(() => setIsAsked(true))}>

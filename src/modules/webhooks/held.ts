@@ -1,0 +1,142 @@
+/**
+ * What is held for an endpoint is kept for thirty days: a week before the first of it goes, the owners are told by one mail;
+ * from then on it is dropped by whole UTC days, the oldest first, with a record of how many.
+ */
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import { startOfDay } from '../../core/calendar.ts';
+import { type Clock, DAY, HOUR } from '../../core/clock.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
+import type { Database, Unit } from '../../db/database.ts';
+import { beginLongWork, type LongWorkKind } from '../../jobs/long-work.ts';
+import type { Job } from '../../jobs/scheduler.ts';
+import { heldEventsMail } from '../../mail/messages/held-events.ts';
+import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
+import { requireApplication } from '../../store/applications.ts';
+import { amendAudit, recordAudit } from '../../store/audit.ts';
+import { countPendingDeliveries } from '../../store/deliveries.ts';
+import {
+  dropHeldDeliveries,
+  findRestingEndpoint,
+  listRestingEndpoints,
+  noteDropNotice,
+  type RestingEndpoint,
+} from '../../store/held-deliveries.ts';
+import { listOwners } from '../../store/workspace-members.ts';
+import { requireWorkspace } from '../../store/workspaces.ts';
+
+/** At least so long, and to the end of that UTC day. */
+export const HELD_KEPT_MS = 30 * DAY;
+/** The mail is sent so long before; nothing is dropped sooner after it, however old it was by then. */
+const NOTICE_MS = 7 * DAY;
+/** So old may it become where no mail can be sent, lest a workspace that spends all its mails keeps it for ever. */
+const WAITED_MS = 60 * DAY;
+/** Endpoints looked at in one read. */
+const LOOKED = 100;
+
+/** What was made before is old enough to be dropped; the same for a whole day. */
+const dropsBefore = (now: number) => startOfDay(now) - HELD_KEPT_MS;
+
+interface Drop {
+  readonly webhookId: string;
+  readonly before: number;
+  /** Of the audit record that says how many. */
+  readonly recordId: string;
+}
+
+/** Ends where the endpoint is sent to again: what is left is sent. The cursor is how many are dropped so far. */
+export const DROP_HELD: LongWorkKind<Drop> = {
+  name: 'drop_held',
+  async step(unit, { data: { webhookId, before, recordId }, cursor }, limit) {
+    const isResting = (await findRestingEndpoint(unit, webhookId)) !== undefined;
+    const done = isResting ? await dropHeldDeliveries(unit, webhookId, before, limit) : 0;
+    const dropped = Number(cursor ?? 0) + done;
+    if (done > 0) await amendAudit(unit, recordId, { dropped });
+    return { done, cursor: String(dropped), isFinished: done < limit };
+  },
+};
+
+export interface HeldEventsDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly mails: WorkspaceMail;
+  readonly baseUrl: () => string;
+}
+
+/** Two runs tell nobody twice: that the owners were told stands with the endpoint, in the change that queues the mail. */
+export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependencies): Job {
+  const isNoticeDue = ({ dropNoticeAt, oldestAt }: RestingEndpoint, now: number) =>
+    dropNoticeAt === null && oldestAt < dropsBefore(now + NOTICE_MS);
+
+  const isDropDue = ({ dropNoticeAt, oldestAt }: RestingEndpoint, now: number) =>
+    dropNoticeAt !== null && dropNoticeAt + NOTICE_MS <= now && oldestAt < dropsBefore(now);
+
+  /** Where the workspace has no mails left in this hour it is told in a later one; who never has any is not waited for. */
+  async function tell(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
+    const { id, applicationId, url, status, oldestAt } = endpoint;
+    const { name: applicationName, workspaceId, deletedAt } = await requireApplication(unit, applicationId);
+    // The console has no owners of its own, and a deleted application nothing that could be released.
+    const isTold = workspaceId !== null && deletedAt === null;
+    const owners = isTold ? await listOwners(unit, workspaceId) : [];
+    const isSpent = isTold && owners.length > (await mails.left(unit, workspaceId));
+    if (isSpent && oldestAt > unit.now - WAITED_MS) return;
+    await noteDropNotice(unit, id);
+    if (!isTold || isSpent) return;
+    const { name: workspaceName } = await requireWorkspace(unit, workspaceId);
+    const dropsAt = unit.now + NOTICE_MS;
+    const content = {
+      workspaceName,
+      applicationName,
+      url,
+      isSwitchedOff: status === 'disabled',
+      count,
+      dropsAt,
+      consoleUrl: `${baseUrl()}/console/applications/${applicationId}/webhooks/${id}`,
+    };
+    await mails.queue(
+      unit,
+      workspaceId,
+      owners.map(({ email: to, locale }) => {
+        const mail = heldEventsMail({ locale: localeToWriteIn(locale), ...content });
+        return { to, ...mail, code: null, expiresAt: dropsAt, origin: { applicationId, workspaceId } };
+      }),
+    );
+  }
+
+  async function tellOwners({ id }: RestingEndpoint): Promise<void> {
+    const count = await countPendingDeliveries(db.reader, id);
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      const endpoint = await findRestingEndpoint(unit, id);
+      if (endpoint && isNoticeDue(endpoint, unit.now)) await tell(unit, endpoint, count);
+    });
+  }
+
+  async function drop({ id: webhookId }: RestingEndpoint): Promise<void> {
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      const endpoint = await findRestingEndpoint(unit, webhookId);
+      if (!endpoint || !isDropDue(endpoint, unit.now)) return;
+      const { applicationId } = endpoint;
+      const entry = { kind: 'webhook.held_dropped', applicationId, targetId: webhookId } as const;
+      const recordId = await recordAudit(unit, { ...entry, ok: false, detail: { dropped: 0 } });
+      const data = { webhookId, before: dropsBefore(unit.now), recordId };
+      await beginLongWork(unit, DROP_HELD, { applicationId, data });
+    });
+  }
+
+  return {
+    name: 'held events',
+    everyMs: HOUR,
+    async runOnce() {
+      let after: string | null = '';
+      while (after !== null) {
+        const { endpoints, next } = await listRestingEndpoints(db.reader, { after, limit: LOOKED });
+        const now = clock.now();
+        for (const endpoint of endpoints) {
+          if (isNoticeDue(endpoint, now)) await tellOwners(endpoint);
+          else if (isDropDue(endpoint, now)) await drop(endpoint);
+        }
+        after = next;
+        await Bun.sleep(0);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** The runs of the server's own backups: how each ended, for those who run the instance. */
+import { desc, eq, inArray } from 'drizzle-orm';
+import { newId } from '../core/id.ts';
+import type { Reader, Unit } from '../db/database.ts';
+import { orm, prepared, rawChange } from '../db/statements.ts';
+import { insertOne, updateOne } from './one-row.ts';
+import { backupRuns } from './schema/backups.ts';
+
+export type StoredBackupRun = typeof backupRuns.$inferSelect;
+export type BackupStatus = StoredBackupRun['status'];
+export type BackupCause = StoredBackupRun['cause'];
+
+/** How a run ended. */
+export type BackupEnd = Partial<Pick<StoredBackupRun, 'bytes' | 'rowCount' | 'sha256' | 'error'>> & {
+  readonly status: Exclude<BackupStatus, 'running'>;
+};
+
+/** Under way. */
+export function insertBackupRun(
+  unit: Unit,
+  run: Pick<StoredBackupRun, 'cause' | 'place' | 'isEncrypted' | 'startedAt'>,
+): Promise<StoredBackupRun> {
+  return insertOne(unit, backupRuns, { id: newId('backup', unit.now), status: 'running', ...run });
+}
+
+export function endBackupRun(unit: Unit, id: string, end: BackupEnd): Promise<StoredBackupRun> {
+  return updateOne(unit, backupRuns, id, { ...end, endedAt: unit.now });
+}
+
+/** Ends those that a stop or a crash has left under way. */
+export async function interruptBackupRuns(unit: Unit, error: string): Promise<void> {
+  await orm(unit)
+    .update(backupRuns)
+    .set({ status: 'interrupted', endedAt: unit.now, error })
+    .where(eq(backupRuns.status, 'running'));
+}
+
+/** Newest first. */
+export function listBackupRuns(reader: Reader, limit: number): Promise<StoredBackupRun[]> {
+  return orm(reader).select().from(backupRuns).orderBy(desc(backupRuns.startedAt), desc(backupRuns.id)).limit(limit);
+}
+
+const lastSuccess = prepared((db) =>
+  db
+    .select()
+    .from(backupRuns)
+    .where(eq(backupRuns.status, 'succeeded'))
+    .orderBy(desc(backupRuns.startedAt), desc(backupRuns.id))
+    .limit(1)
+    .prepare(),
+);
+
+export async function findLastGoodBackup(reader: Reader): Promise<StoredBackupRun | undefined> {
+  const [run] = await lastSuccess(reader);
+  return run;
+}
+
+/** The newest ones that came to an end by themselves, newest first. */
+export function listJudgedBackupRuns(reader: Reader, limit: number): Promise<StoredBackupRun[]> {
+  return orm(reader)
+    .select()
+    .from(backupRuns)
+    .where(inArray(backupRuns.status, ['succeeded', 'failed']))
+    .orderBy(desc(backupRuns.startedAt), desc(backupRuns.id))
+    .limit(limit);
+}
+
+const deleteOld = rawChange<[number]>(
+  `DELETE FROM backup_runs WHERE started_at < ? AND id <> coalesce(
+     (SELECT id FROM backup_runs WHERE status = 'succeeded' ORDER BY started_at DESC, id DESC LIMIT 1), '')`,
+);
+
+/** Of the last good one it stays known when it was. @param before in epoch milliseconds. */
+export async function forgetBackupRuns(unit: Unit, before: number): Promise<void> {
+  await deleteOld(unit, before);
+}

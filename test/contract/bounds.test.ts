@@ -1,0 +1,177 @@
+/**
+ * What is kept in memory for as long as the process lives has a bound that no caller can talk it out of. The rate limiter's, and
+ * whom it keeps, stand with its own tests.
+ */
+import { heapStats } from 'bun:jsc';
+import { describe, expect, test } from 'bun:test';
+import { BlockList } from 'node:net';
+import pino from 'pino';
+import { adjustableClock } from '@/core/clock.ts';
+import { instanceKey } from '@/core/instance-key.ts';
+import { systemRandom } from '@/core/random.ts';
+import { raw, rawByHash } from '@/db/statements.ts';
+import { compressor } from '@/http/compression.ts';
+import { lookOf } from '@/mail/letter-style.ts';
+import { signInCodeMail } from '@/mail/messages/sign-in-code.ts';
+import { smtpConversations } from '@/mail/smtp-conversation.ts';
+import { providerDirectory } from '@/modules/provider/directory.ts';
+import { dailyCounter } from '@/modules/stats/counts.ts';
+import { endedCredentials } from '@/modules/verification/ended.ts';
+import { lastSeen } from '@/modules/verification/last-seen.ts';
+import { deliveryAttempter } from '@/modules/webhooks/attempt.ts';
+import { deliveryClaims } from '@/modules/webhooks/claims.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+const NOW = Date.parse('2026-03-02T12:00:00.000Z');
+
+/** How many things are in memory that something still holds. */
+async function held(): Promise<number> {
+  // Promises that have ended let go of what they held in a turn of their own.
+  await Bun.sleep(0);
+  Bun.gc(true);
+  return heapStats().objectCount;
+}
+
+interface Flood {
+  /** About how many it keeps. */
+  readonly bound: number;
+  /** Puts in the next one. */
+  readonly put: (index: number) => unknown;
+}
+
+const clock = adjustableClock({ now: () => NOW });
+const colour = (index: number) => `#${(index % 0x1000000).toString(16).padStart(6, '0')}`;
+
+/** Each makes what it floods. */
+const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
+  async 'sessions, members and keys that were seen'() {
+    const seen = lastSeen((await openTestDatabase(clock)).db, 5000);
+    const put = (index: number) => {
+      seen.sessionSeen(`ses_${index}`, `apu_${index}`, 0, NOW);
+      seen.keyUsed(`key_${index}`, null, NOW);
+    };
+    return { bound: 15_000, put };
+  },
+  'credentials that were found expired'() {
+    const ended = endedCredentials();
+    return { bound: 50_000, put: (index) => ended.note(`ses_${index}`, { expiresAt: index }) };
+  },
+  async 'counts of the day'() {
+    const counts = dailyCounter({ ...(await openTestDatabase(clock)), clock });
+    const attempt = { applicationId: 'app', isDelivered: true };
+    return { bound: 50_000, put: (index) => counts.attempted({ ...attempt, webhookId: `whk_${index}` }) };
+  },
+  async 'endpoints that something may be due for'() {
+    const claims = deliveryClaims({ db: (await openTestDatabase(clock)).db, clock }, 5000);
+    return { bound: 5000, put: (index) => claims.note([`whk_${index}`]) };
+  },
+  'signing secrets of endpoints'() {
+    const key = instanceKey(systemRandom.bytes(32));
+    const attempt = deliveryAttempter({
+      clock,
+      random: systemRandom,
+      instanceKey: { ...key, unseal: async (_, sealed) => sealed },
+      outbound: async () => ({ status: 204, headers: new Headers(), body: new Uint8Array() }),
+      log: pino({ level: 'silent' }),
+    });
+    const put = (index: number) =>
+      attempt({
+        deliveryId: 'dlv',
+        attempts: 1,
+        id: 'evt',
+        applicationId: 'app',
+        type: 'user.left',
+        data: '{}',
+        createdAt: 1,
+        workspaceId: null,
+        isInOrder: false,
+        endpoint: {
+          id: 'whk',
+          url: 'https://example.com',
+          sealedSecret: `secret ${index}`,
+          previousSealedSecret: null,
+          previousSecretEndsAt: null,
+          inOrderUntil: null,
+          inOrderAfter: null,
+        },
+      });
+    return { bound: 10_000, put };
+  },
+  'letters with a code'() {
+    const put = (index: number) =>
+      signInCodeMail({
+        locale: 'en',
+        application: { name: `Shop ${index}`, logoUrl: null, accentColor: null },
+        code: '123456',
+        lifetimeMinutes: 10,
+        host: 'shop.example.com',
+      });
+    return { bound: 500, put };
+  },
+  'colours of letters': () => ({ bound: 300, put: (index) => lookOf(colour(index * 977)) }),
+  'conversations with mail servers'() {
+    const { logger } = smtpConversations();
+    return { bound: 200, put: (index) => logger.debug({ tnx: 'client', sid: `c${index}` }, 'EHLO here') };
+  },
+  'compressed answers'() {
+    const compress = compressor();
+    const request = new Request('http://localhost/', { headers: { 'accept-encoding': 'gzip' } });
+    const put = async (index: number) => {
+      const headers = { 'content-type': 'text/css', etag: `"${index}"` };
+      await (await compress(request, new Response('a'.repeat(2000), { headers }))).bytes();
+    };
+    return { bound: 500, put };
+  },
+  'what identity providers publish'() {
+    const directory = providerDirectory({
+      clock,
+      outbound: async ({ url }) => ({
+        status: 200,
+        headers: new Headers({ 'content-type': 'application/json' }),
+        body: new TextEncoder().encode(
+          JSON.stringify({
+            issuer: new URL(url).origin,
+            authorization_endpoint: `${new URL(url).origin}/a`,
+            token_endpoint: `${new URL(url).origin}/t`,
+            jwks_uri: `${new URL(url).origin}/k`,
+          }),
+        ),
+      }),
+      isLoopbackAllowed: false,
+      allowedCidrs: new BlockList(),
+    });
+    return { bound: 1000, put: (index) => directory(`https://id${index}.example.com`) };
+  },
+  async 'statements of a connection'() {
+    const { db } = await openTestDatabase(clock);
+    return { bound: 2000, put: (index) => raw(`SELECT ${index}`)(db.reader) };
+  },
+  async 'rows that are remembered by their hash'() {
+    const { db } = await openTestDatabase(clock);
+    const find = rawByHash('SELECT ?1 AS hash, 1 AS one');
+    return { bound: 32_768, put: (index) => find(db.reader, new TextEncoder().encode(String(index))) };
+  },
+};
+
+async function pour({ put }: Flood, from: number, count: number): Promise<void> {
+  for (let index = from; index < from + count; index += 1) {
+    const done = put(index);
+    if (done instanceof Promise) await done;
+  }
+}
+
+describe('a flood of made-up names fills no memory:', () => {
+  test.each(Object.entries(FLOODS))(
+    'the %s stay as many as they may be',
+    async (_, make) => {
+      const flood = await make();
+      const { bound } = flood;
+      await pour(flood, 0, bound + Math.ceil(bound / 10));
+      const full = await held();
+      await pour(flood, 2 * bound, 2 * bound);
+      // One that is not bounded keeps a name each, and more.
+      expect((await held()) - full).toBeLessThan(bound);
+    },
+    20_000,
+  );
+});

@@ -1,0 +1,101 @@
+/** Every table's rows stay for a reason that is written down, or something takes them after a time that is. */
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { CONNECTION, type Database, type Unit } from '@/db/database.ts';
+import { KEPT } from '@/jobs/kept.ts';
+import { retentionJob } from '@/jobs/retention.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const SRC = join(import.meta.dir, '../../src');
+
+interface Table {
+  readonly name: string;
+  /** Tables whose rows take its own with them. */
+  readonly owners: string | null;
+}
+
+const tablesOf = ({ sqlite }: Pick<Instance, 'sqlite'>) =>
+  sqlite
+    .query(
+      `SELECT t.name AS name, (SELECT group_concat(f."table") FROM pragma_foreign_key_list(t.name) f
+         WHERE f.on_delete = 'CASCADE') AS owners
+       FROM pragma_table_list t WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+    )
+    .all() as Table[];
+
+/** The tables whose rows a run of the job deletes. */
+async function tablesSwept({ db, clock }: Instance): Promise<Set<string>> {
+  const swept = new Set<string>();
+  const note = (sql: string) => {
+    const [, table] = /^\s*DELETE FROM (\w+)/.exec(sql) ?? [];
+    if (table !== undefined) swept.add(table);
+  };
+  const watching = ({ now, actor, tell, [CONNECTION]: connection }: Unit): Unit => ({
+    now,
+    actor,
+    tell,
+    [CONNECTION]: { ...connection, statement: (sql) => (note(sql), connection.statement(sql)) },
+  });
+  const watched: Database = { ...db, write: (actor, work) => db.write(actor, (unit) => work(watching(unit))) };
+  await retentionJob({ db: watched, clock, auditDays: 365 }).runOnce();
+  return swept;
+}
+
+/** What is said of tables that nobody has decided about. */
+const undecided = (tables: readonly Table[], decided: object) =>
+  tables
+    .filter(({ name }) => !Object.hasOwn(decided, name))
+    .map(
+      ({ name }) => `${name}: say in src/jobs/kept.ts why its rows stay, or which sweep takes them and after how long`,
+    );
+
+describe('how long each table is kept', () => {
+  test('is decided, for every table of the schema and for no other', async () => {
+    const tables = tablesOf(await createInstance());
+    expect(undecided(tables, KEPT)).toEqual([]);
+    const names = tables.map(({ name }) => name);
+    expect(Object.keys(KEPT).filter((name) => !names.includes(name))).toEqual([]);
+    expect(Object.keys(KEPT)).toEqual(Object.keys(KEPT).sort());
+  });
+
+  test('would be asked for a table that is new', async () => {
+    const instance = await createInstance();
+    instance.sqlite.run('CREATE TABLE novelties (id TEXT PRIMARY KEY) STRICT');
+    expect(undecided(tablesOf(instance), KEPT)).toEqual([
+      'novelties: say in src/jobs/kept.ts why its rows stay, or which sweep takes them and after how long',
+    ]);
+  });
+
+  test('is what the job does: it sweeps the tables that say so', async () => {
+    const instance = await createInstance();
+    const { applicationId } = await instance.signIn((await instance.createApplication()).clientId, 'ada@example.com');
+    // An event that is old enough, so that the job comes to its statement.
+    instance.sqlite.run(
+      `INSERT INTO events (id, application_id, type, data, created_at) VALUES ('e', ?, 'x', '{}', 1)`,
+      [applicationId],
+    );
+    const swept = [...(await tablesSwept(instance))].sort();
+    const declared = Object.entries(KEPT).flatMap(([table, rule]) =>
+      'sweeps' in rule || ('by' in rule && rule.by === 'forgetEvents') ? [table] : [],
+    );
+    expect(swept).toEqual(declared.sort());
+  });
+
+  test('is as the row that it belongs to, where a foreign key sees to it', async () => {
+    const tables = tablesOf(await createInstance());
+    for (const [table, rule] of Object.entries(KEPT))
+      if ('with' in rule) expect(tables.find(({ name }) => name === table)?.owners?.split(',')).toContain(rule.with);
+  });
+
+  test('is seen to by functions that are there, and are called', async () => {
+    const sources = await Promise.all(
+      [...new Bun.Glob('**/*.ts').scanSync(SRC)].map((path) => Bun.file(join(SRC, path)).text()),
+    );
+    for (const rule of Object.values(KEPT)) {
+      if (!('by' in rule)) continue;
+      const named = sources.filter((text) => new RegExp(`\\b${rule.by}\\b`).test(text));
+      expect(named.filter((text) => new RegExp(`export (?:async )?function ${rule.by}\\b`).test(text))).toHaveLength(1);
+      expect(named.length, `${rule.by} is called`).toBeGreaterThan(2);
+    }
+  });
+});

@@ -1,0 +1,139 @@
+/** The stream of an application's events: what a delivery would carry, live, to whoever may read it. */
+import { describe, expect, test } from 'bun:test';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
+import { emit } from '@/events/emit.ts';
+import { AppError } from '@/core/error.ts';
+import { newId } from '@/core/id.ts';
+import { eventFollowers } from '@/modules/webhooks/followers.ts';
+import * as given from '../../support/given.ts';
+import { createInstance, type Instance } from '../../support/instance.ts';
+import { follow, type Listening } from '../live/listen.ts';
+
+async function setUp() {
+  const instance = await createInstance();
+  const shop = await instance.createApplication();
+  return { instance, shop, path: `/api/applications/${shop.id}/webhooks/events` };
+}
+
+function streamOf({ app }: Instance, path: string, token: string | null, last?: string): Promise<Response> {
+  const headers = {
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(last !== undefined && { 'last-event-id': last }),
+  };
+  return app.fetch(new Request(`http://localhost${path}`, { headers }));
+}
+
+async function listening(instance: Instance, path: string, last?: string): Promise<Listening> {
+  return follow(await streamOf(instance, path, instance.workspaceKey, last));
+}
+
+const happen = ({ db }: Instance, applicationId: string, userId = newId('user', 0)) =>
+  db.write(SYSTEM_ACTOR, (unit) =>
+    emit(unit, { type: 'user.banned', applicationId, data: { userId, reason: 'spam' } }),
+  );
+const ids = (text: string) => [...text.matchAll(/^id: (evt_\w+)$/gm)].map(([, id]) => id!);
+
+describe('a stream of events', () => {
+  test('tells each with the bytes of a delivery, in order, to its application alone', async () => {
+    const { instance, shop, path } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
+    await happen(instance, shop.id);
+    const stream = await listening(instance, path);
+    expect(await stream.told()).toEqual([{ event: 'ready', data: {} }]);
+    await happen(instance, shop.id);
+    await happen(instance, other.id);
+    await happen(instance, shop.id);
+    const told = await stream.told();
+    expect(told.map(({ event, data }) => [event, data.type, data.applicationId])).toEqual([
+      ['event', 'user.banned', shop.id],
+      ['event', 'user.banned', shop.id],
+    ]);
+    expect(ids(stream.text())).toEqual(told.map(({ data }) => data.id));
+    const webhook = await instance.call('POST', `/api/applications/${shop.id}/webhooks`, {
+      token: instance.workspaceKey,
+      body: { url: 'https://shop.example.com/hook', events: ['*'] },
+    });
+    await happen(instance, shop.id);
+    await stream.told();
+    const deliveries = `/api/applications/${shop.id}/webhooks/${webhook.json.data.id}/deliveries`;
+    const [delivery] = (await instance.call('GET', deliveries, { token: instance.workspaceKey })).json.data.items;
+    const { requestBody } = (
+      await instance.call('GET', `${deliveries}/${delivery.id}`, { token: instance.workspaceKey })
+    ).json.data;
+    expect(stream.text()).toContain(`id: ${delivery.eventId}\nevent: event\ndata: ${requestBody}\n\n`);
+  });
+
+  test('goes on behind the last event that its reader has, however many came since', async () => {
+    const { instance, shop, path } = await setUp();
+    const first = await listening(instance, path);
+    await first.told();
+    for (let count = 0; count < 3; count += 1) await happen(instance, shop.id);
+    await first.told();
+    const seen = ids(first.text());
+    await first.leave();
+    for (let count = 0; count < 205; count += 1) await happen(instance, shop.id);
+    const again = await listening(instance, path, seen[0]);
+    for (let look = 0; look < 20 && ids(again.text()).length < 207; look += 1) await again.told();
+    expect(ids(again.text())).toHaveLength(207);
+    expect(ids(again.text()).slice(0, 2)).toEqual(seen.slice(1));
+    const odd = await listening(instance, path, "' OR 1=1");
+    expect(await odd.told()).toEqual([{ event: 'ready', data: {} }]);
+  });
+
+  test('leaves out what a test-send means for one endpoint', async () => {
+    const { instance, shop, path } = await setUp();
+    const { json } = await instance.call('POST', `/api/applications/${shop.id}/webhooks`, {
+      token: instance.workspaceKey,
+      body: { url: 'https://shop.example.com/hook', events: ['*'] },
+    });
+    const stream = await listening(instance, path);
+    await stream.told();
+    const test = `/api/applications/${shop.id}/webhooks/${json.data.id}/test`;
+    await instance.call('POST', test, { token: instance.workspaceKey });
+    await happen(instance, shop.id);
+    expect((await stream.told()).map(({ data }) => data.type)).toEqual(['user.banned']);
+  });
+
+  test('ends before anything more is told to a key that was revoked', async () => {
+    const { instance, shop, path } = await setUp();
+    const key = await instance.createKey(shop.id, { access: 'read' });
+    const stream = follow(await streamOf(instance, path, key.token));
+    await stream.told();
+    await instance.call('DELETE', `/api/applications/${shop.id}/api-keys/${key.id}`, { token: instance.workspaceKey });
+    await happen(instance, shop.id);
+    expect(await stream.told()).toEqual([{ event: 'ended', data: { error: 'unauthenticated' } }]);
+    expect(stream.isClosed()).toBe(true);
+    expect(instance.services.eventStreams.count()).toBe(0);
+  });
+
+  test('says that it lives, and is given up when its reader leaves or the server stops', async () => {
+    const { instance, path } = await setUp();
+    const [one, other] = [await listening(instance, path), await listening(instance, path)];
+    await Promise.all([one.told(), other.told()]);
+    instance.services.eventStreams.heartbeat();
+    await one.told();
+    expect(one.text()).toEndWith(': heartbeat\n\n');
+    await one.leave();
+    expect(instance.services.eventStreams.count()).toBe(1);
+    instance.services.eventStreams.closeAll();
+    await other.told();
+    expect([other.isClosed(), instance.services.eventStreams.count()]).toEqual([true, 0]);
+  });
+
+  test('is not for strangers, and as if it were not there for other workspaces', async () => {
+    const { instance, path } = await setUp();
+    const tenant = await given.tenant(instance);
+    expect((await streamOf(instance, path, null)).status).toBe(401);
+    expect((await streamOf(instance, path, tenant.workspaceKey)).status).toBe(404);
+  });
+
+  test('is one of at most twenty of its caller', async () => {
+    const { instance } = await setUp();
+    const streams = eventFollowers(instance.db.reader);
+    const following = { applicationId: 'app_1', workspaceId: 'wsp_1', after: null, confirm: async () => {} };
+    for (let count = 0; count < 20; count += 1) streams.open({ ...following, userId: 'usr_1' });
+    expect(() => streams.open({ ...following, userId: 'usr_1' })).toThrow(AppError);
+    streams.open({ ...following, userId: 'usr_2' });
+    streams.closeAll();
+  });
+});
