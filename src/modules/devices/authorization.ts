@@ -29,7 +29,7 @@ import type { PersonalKeys } from './personal-keys.ts';
 import { asItStands, refusalToMember } from './grants.ts';
 import { DEVICE_GRANT_TYPE, type DeviceCode, type DeviceCodeInput, type DeviceTokenInput } from './model.ts';
 
-const LIFETIME_MS = 15 * MINUTE;
+export const GRANT_LIFETIME_MS = 15 * MINUTE;
 const SLOW_DOWN_SECONDS = 5;
 const MAX_USER_AGENT = 300;
 const UNNAMED = 'Connected device';
@@ -92,7 +92,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
   async function poll(unit: Unit, { id, lastPolledAt, intervalSeconds }: DeviceGrant): Promise<Outcome> {
     const isEarly = lastPolledAt !== null && unit.now < lastPolledAt + intervalSeconds * SECOND;
     // By now every poll is too early until the end; whoever goes on asking does not make us write.
-    if (isEarly && intervalSeconds * SECOND >= LIFETIME_MS) return refused('slow_down');
+    if (isEarly && intervalSeconds * SECOND >= GRANT_LIFETIME_MS) return refused('slow_down');
     await noteDevicePoll(unit, id, intervalSeconds + (isEarly ? SLOW_DOWN_SECONDS : 0));
     return refused(isEarly ? 'slow_down' : 'authorization_pending');
   }
@@ -119,7 +119,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
           applicationUserId: null,
           apiKeyId: null,
           createdAt: unit.now,
-          expiresAt: unit.now + LIFETIME_MS,
+          expiresAt: unit.now + GRANT_LIFETIME_MS,
           decidedAt: null,
           applicationEpoch: application.sessionEpoch,
         }),
@@ -130,7 +130,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
         user_code: formatUserCode(userCode),
         verification_uri: verificationUri,
         verification_uri_complete: `${verificationUri}?code=${formatUserCode(userCode)}`,
-        expires_in: LIFETIME_MS / SECOND,
+        expires_in: GRANT_LIFETIME_MS / SECOND,
         interval: intervalSeconds,
       };
     },

@@ -4,6 +4,7 @@ import { deviceAccountRoutes } from './account-routes.ts';
 import { type DeviceApproval, deviceApprovalService } from './approval.ts';
 import { deviceAuthorizationService } from './authorization.ts';
 import { guessLimit } from './guesses.ts';
+import { ownKeyRoutes } from './own-key.ts';
 import { type PersonalKeys, personalKeyService } from './personal-keys.ts';
 import { deviceRoutes } from './routes.ts';
 
@@ -24,6 +25,7 @@ export function devicesModule(world: World): DevicesModule {
     operations: [
       ...deviceRoutes({ deviceAuthorization: authorization }),
       ...deviceAccountRoutes({ deviceApproval: approval, personalKeys, countGuess }),
+      ...ownKeyRoutes({ ...world, personalKeys }),
     ],
   };
 }

@@ -2,6 +2,7 @@
  * What the WebAuthn library does for us: makes options and verifies answers. It keeps nothing; challenges, ownership,
  * uniqueness and counters are judged by those who call.
  */
+import './reflection.ts';
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,

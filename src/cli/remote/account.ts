@@ -1,0 +1,136 @@
+/** `gatehouse login`, `logout`, `whoami`: this user's keys at servers, got by the device grant (RFC 8628). */
+import { createClient } from '../../client/client.ts';
+import { deviceLogin, type PendingLogin } from '../../client/device-login.ts';
+import { ApiError, Unreachable } from '../../client/errors.ts';
+import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import { CLIENT_VARIABLES } from '../../settings.ts';
+import { UsageError } from '../arguments.ts';
+import { findLogin, type Login, profilePath, readProfile, removeLogin, storeLogin } from './profile.ts';
+import { remoteCommand, type RemoteCall } from './remote-command.ts';
+import { namedUrl } from './target.ts';
+import type { Terminal } from './terminal.ts';
+
+const URL_OPTION = { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` };
+
+export const login = remoteCommand({
+  name: 'login',
+  summary: 'Log in to a server: a browser, on any device, confirms it',
+  options: { url: URL_OPTION },
+  next: [
+    'The key is kept in your configuration folder, in a file that only you can read.',
+    'Each server has one; the last login is used where no --url is given.',
+    '',
+    'Next: gatehouse whoami, then gatehouse apps list',
+  ],
+  async carryOut({ terminal, text, show }) {
+    const url = namedUrl(terminal, text('url')) ?? findLogin(readProfile(terminal), undefined)?.url;
+    if (url === undefined) throw new UsageError('Say which server: gatehouse login --url https://auth.example.com');
+    const key = await askForKey(terminal, url, show.isJson);
+    if (key === null) return 1;
+    const { fetch, wait } = terminal;
+    const me = await createClient({ url, apiKey: key, fetch, wait }).get('/api/me');
+    const who = me.email ?? me.userId;
+    const before = findLogin(readProfile(terminal), url);
+    storeLogin(terminal, { url, key, who });
+    if (before) await endKey(terminal, before).catch(() => {});
+    await show.done({ url, who, workspaces: me.workspaces }, `Logged in to ${url} as ${who}.`);
+    if (me.workspaces.length === 0)
+      terminal.err('You are a member of no workspace there: there is nothing to manage.\n');
+    return 0;
+  },
+});
+
+/** Shows the code and waits for the decision. @returns null where it was not to be, which has been said. */
+async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Promise<string | null> {
+  const { fetch, wait, interruption: signal, host } = terminal;
+  // What a program reads stays clear of what people do meanwhile.
+  const say = (line: string) => (isQuiet ? terminal.err(line) : terminal.out(line));
+  try {
+    const options = { url, clientId: CONSOLE_CLIENT_ID, deviceName: deviceName(host), fetch, wait, signal };
+    const onCode = async (pending: PendingLogin) => say(await invitation(terminal, pending));
+    return (await deviceLogin({ ...options, onCode })).token;
+  } catch (error) {
+    if (signal.aborted) terminal.err('\nGiven up; nothing was stored.\n');
+    else if (error instanceof ApiError && error.code === 'access_denied')
+      terminal.err('gatehouse: It was declined in the browser; nothing was stored.\n');
+    else if (error instanceof ApiError && error.code === 'expired_token')
+      terminal.err('gatehouse: Nobody confirmed in time, and the code has expired. Run gatehouse login again.\n');
+    else if (error instanceof ApiError && error.code === 'unexpected')
+      terminal.err(`gatehouse: ${url} answers, but not as a Gatehouse server. Is this its address?\n`);
+    else throw error;
+    return null;
+  }
+}
+
+async function invitation(terminal: Terminal, pending: PendingLogin): Promise<string> {
+  const { userCode, verificationUri, verificationUriComplete, expiresInSeconds } = pending;
+  const lines = [`Open ${verificationUri}`, `and give the code  ${userCode}`, ''];
+  if (terminal.isTty) {
+    const { renderUnicodeCompact } = await import('uqr');
+    lines.push(renderUnicodeCompact(verificationUriComplete, { border: 2 }), '');
+  }
+  lines.push(`Waiting for you to confirm, for up to ${Math.round(expiresInSeconds / 60)} minutes. Ctrl-C gives up.`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** What the person who approves sees; a line of at most 100 characters. */
+function deviceName(host: string): string {
+  return `Command line on ${host.replace(/[^\p{L}\p{N}._ -]/gu, '').slice(0, 60) || 'this machine'}`;
+}
+
+/** @throws {ApiError} @throws {Unreachable} */
+async function endKey({ fetch, wait }: Terminal, { url, key }: Login): Promise<void> {
+  await createClient({ url, apiKey: key, timeoutMs: 10_000, maxWaitMs: 0, fetch, wait }).delete('/api/me/key');
+}
+
+export const logout = remoteCommand({
+  name: 'logout',
+  summary: 'End the key at the server and forget it',
+  options: { url: URL_OPTION },
+  async carryOut({ terminal, text, show }) {
+    const url = namedUrl(terminal, text('url'));
+    const profile = readProfile(terminal);
+    const found = findLogin(profile, url);
+    if (!found)
+      throw new StartupError(
+        url === undefined
+          ? 'There is no login to end.'
+          : `There is no login at ${url}. There are: ${profile.logins.map((login) => login.url).join(', ') || 'none'}.`,
+      );
+    const problem = await endKey(terminal, found).then(() => null, problemOf);
+    removeLogin(terminal, found);
+    await show.done({ url: found.url, who: found.who, isRevoked: problem === null }, `Logged out of ${found.url}.`);
+    if (problem !== null)
+      terminal.err(
+        `${problem} The key is forgotten here, but works until it is ended at the server: see the devices under ${found.url}/account.\n`,
+      );
+    return 0;
+  },
+});
+
+/** Null where the key is over anyhow. */
+function problemOf(error: unknown): string | null {
+  if (error instanceof Unreachable) return 'The server could not be reached.';
+  if (!(error instanceof ApiError)) throw error;
+  return error.status === 401 ? null : `The server refused: ${error.message}`;
+}
+
+export const whoami = remoteCommand({
+  name: 'whoami',
+  summary: 'Say who you are, at which server, and what you may do',
+  async carryOut({ client, target, show, terminal }: RemoteCall) {
+    const me = await client.get('/api/me');
+    const { email, userId, key, workspaces } = me;
+    const role = (name: string | null) => name ?? (key?.access === 'full' ? 'full access' : 'read access');
+    await show.record({ url: target.url, ...me }, [
+      ['Server', target.url],
+      ['Who', email === null ? `an API key, ${userId}` : `${email}, ${userId}`],
+      ['Key', key && `${key.name}, ${key.prefix}…, from ${target.origin}`],
+      ['Expires', key?.expiresAt ? show.time(key.expiresAt) : 'never'],
+      ...workspaces.map(({ name, role: own }) => ['Workspace', `${name}, ${role(own)}`] as const),
+    ]);
+    const path = profilePath(terminal);
+    if (target.origin.startsWith('the login')) await show.say(`\nThe login is kept in ${path}.`);
+  },
+});

@@ -1,0 +1,191 @@
+/** `gatehouse apply`: brings a server to what a file says; all of it is planned before anything is changed. */
+import { ApiError } from '../../client/errors.ts';
+import type { DataAt, GivenAt } from '../../client/paths.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import type { SeedFile } from '../seed-file.ts';
+import type { Part } from './apply-parts.ts';
+import { type RemoteCall, remoteCommand } from './remote-command.ts';
+
+type Body = GivenAt<'/api/workspace/apply', 'post'>[0]['body'];
+type Result = DataAt<'/api/workspace/apply', 'post'>;
+type Change = Result['changes'][number];
+
+/** More of one kind are only counted. */
+const MOST_SHOWN = 20;
+
+export const apply = remoteCommand({
+  name: 'apply',
+  summary: 'Bring the server to what a file says: applications, roles, users and more',
+  operands: [{ name: 'FILE', meaning: 'JSON; its form: gatehouse print schema.' }],
+  options: { workspace: { value: 'ID', meaning: 'Of which workspace, for members of several.' } },
+  switches: { 'dry-run': 'Only say what would change.' },
+  next: [
+    'Nothing is ever removed, and what the file leaves out stays as it is; again',
+    'changes nothing. Secrets stand in the environment: {"env": "SHOP_KEY"}.',
+    '',
+    'Example, shop.json:',
+    '  { "applications": [{ "slug": "shop", "name": "Shop", "stage": "live",',
+    '      "roles": [{ "slug": "buyer", "isDefault": true }, { "slug": "editor" }],',
+    '      "apiKeys": [{ "name": "backend", "access": "read",',
+    '                    "token": { "env": "SHOP_KEY" } }],',
+    '      "users": [{ "email": "ada@example.com", "roles": ["editor"] }] }] }',
+    '',
+    '  export SHOP_KEY=$(gatehouse key)',
+    '  gatehouse apply shop.json --dry-run',
+    '',
+    'Next: gatehouse export',
+  ],
+  async carryOut(call) {
+    const { operands, terminal, isOn, show } = call;
+    const [file = ''] = operands;
+    // Only here are the schemas loaded: other commands start without them.
+    const [{ readSeedFile, problemLines }, { applyPartsOf }] = await Promise.all([
+      import('../seed-file.ts'),
+      import('./apply-parts.ts'),
+    ]);
+    const seed = await readSeedFile(file, terminal.env);
+    const way = await wayTo(call, seed);
+    const parts = applyPartsOf(seed.document, way.isSplit);
+    const ask = async (part: Part, dryRun: boolean) => {
+      try {
+        return ownOf(part, await way.send(part, dryRun));
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.fields.length === 0) throw error;
+        const fields = error.fields.map(({ path, message }) => ({ path: inFile(part, path), message }));
+        throw new StartupError(problemLines(file, fields));
+      }
+    };
+    const progress = progressOf(call, parts);
+    const planned: Result[] = [];
+    for (const part of parts) planned.push(await progress('looked at', part, ask(part, true)));
+    const isDryRun = isOn('dry-run');
+    const done: Result[] = [];
+    for (const [index, part] of parts.entries()) {
+      const plan = planned[index];
+      const hasChanges = plan !== undefined && plan.changes.length > 0;
+      if (plan && (isDryRun || !hasChanges)) done.push(plan);
+      else done.push(await progress('done', part, ask(part, false)));
+    }
+    const result = together(done);
+    if (show.isJson) await show.json({ dryRun: isDryRun, ...result });
+    else await tell(call, result, isDryRun);
+    return result.skipped.length > 0 ? 1 : 0;
+  },
+});
+
+interface Way {
+  /** One application at a time. */
+  readonly isSplit: boolean;
+  send(part: Part, dryRun: boolean): Promise<Result>;
+}
+
+/** By the workspace for who has a say in it; else application by application. @throws {StartupError} */
+async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFile): Promise<Way> {
+  const { namesOfSecrets } = await import('../../modules/seed/check.ts');
+  const secretsOf = (part: Part) =>
+    Object.fromEntries(namesOfSecrets(part.document).map((name) => [name, secrets(name) ?? '']));
+  const workspaces = await client.get('/api/workspaces');
+  const workspaceId = text('workspace');
+  if (workspaces.items.length > 0 || workspaceId !== undefined)
+    return {
+      isSplit: false,
+      send: (part, dryRun) =>
+        client.post('/api/workspace/apply', {
+          query: { ...(workspaceId !== undefined && { workspaceId }) },
+          body: { document: part.document as Body['document'], secrets: secretsOf(part), dryRun },
+        }),
+    };
+  if (document.apiKeys?.length)
+    throw new StartupError(
+      'Keys of the workspace ("apiKeys") need a key of the whole workspace; this one reaches less.',
+    );
+  const ids = new Map<string, string>();
+  for await (const { slug, id } of client.all('/api/applications')) ids.set(slug, id);
+  for (const [at, { slug }] of (document.applications ?? []).entries())
+    if (!ids.has(slug))
+      throw new StartupError(
+        `applications.${at}: there is no application "${slug}" within reach, and this key can make none: ` +
+          'use a key of the workspace.',
+      );
+  return {
+    isSplit: true,
+    send(part, dryRun) {
+      const [application] = part.document.applications ?? [];
+      const path = { id: ids.get(application?.slug ?? '') ?? '' };
+      const body = { application, secrets: secretsOf(part), dryRun };
+      type Given = GivenAt<'/api/applications/{id}/apply', 'post'>[0];
+      return client.post('/api/applications/{id}/apply', { path, body: body as Given['body'] });
+    },
+  };
+}
+
+/** What is told by the part alone. */
+function ownOf(part: Part, result: Result): Result {
+  const changes = result.changes.filter((change) => part.isOf(change));
+  const { things } = part;
+  const unchanged = things === null ? result.unchanged : things - changes.length - result.skipped.length;
+  const notes = result.notes.map(({ path, message }) => ({ path: inFile(part, path), message }));
+  return { ...result, changes, unchanged, notes };
+}
+
+function inFile(part: Part, path: string): string {
+  return part.inFile(path.replace(/^document\./, '').replace(/^application(?=\.|$)/, 'applications.0'));
+}
+
+function together(results: readonly Result[]): Result {
+  return {
+    changes: results.flatMap(({ changes }) => changes),
+    unchanged: results.reduce((sum, { unchanged }) => sum + unchanged, 0),
+    notes: results.flatMap(({ notes }) => notes),
+    skipped: results.flatMap(({ skipped }) => skipped),
+    signingSecrets: results.flatMap(({ signingSecrets }) => signingSecrets),
+  };
+}
+
+/** A line for who waits, where it takes several calls. */
+function progressOf({ terminal }: RemoteCall, parts: readonly Part[]) {
+  const whole = parts.reduce((sum, { people }) => sum + people, 0);
+  const counts = new Map<string, number>();
+  return async (word: string, { people }: Part, work: Promise<Result>): Promise<Result> => {
+    const result = await work;
+    const count = (counts.get(word) ?? 0) + people;
+    counts.set(word, count);
+    if (terminal.canAsk && parts.length > 1) terminal.err(`\r\u001b[2K${word}: ${count} of ${whole} people`);
+    if (terminal.canAsk && parts.length > 1 && count === whole) terminal.err('\r\u001b[2K');
+    return result;
+  };
+}
+
+async function tell({ show, terminal }: RemoteCall, result: Result, isDryRun: boolean): Promise<void> {
+  const { changes, unchanged, notes, skipped, signingSecrets } = result;
+  const isOne =
+    new Set(changes.flatMap(({ kind, application, name }) => (kind === 'application' ? name : (application ?? []))))
+      .size <= 1;
+  for (const [, group] of Map.groupBy(changes, ({ action, kind, application }) => `${action} ${kind} ${application}`)) {
+    const [first] = group;
+    if (first && isCounted(first) && group.length > MOST_SHOWN)
+      await show.say(`${signOf(first)} ${group.length} ${PLURALS[first.kind]}${within(first, isOne)}`);
+    else for (const change of group) await show.say(line(change, isOne));
+  }
+  if (unchanged > 0) await show.say(`= ${unchanged} unchanged`);
+  for (const { path, message } of notes) terminal.err(`! ${path}: ${message}\n`);
+  for (const { email, error } of skipped.slice(0, MOST_SHOWN)) terminal.err(`! user ${email}: not added, ${error}\n`);
+  if (skipped.length > MOST_SHOWN) terminal.err(`! …and ${skipped.length - MOST_SHOWN} more; --json has all.\n`);
+  for (const { url, signingSecret } of signingSecrets)
+    await show.say(`Signing secret of ${url}, shown this once: ${signingSecret}`);
+  if (changes.length === 0) await show.say('Everything is as the file says.');
+  else if (isDryRun) await show.say(`Nothing was changed: ${changes.length} would be.`);
+}
+
+const PLURALS: Partial<Record<string, string>> = { user: 'users', allowlist: 'on the allowlist' };
+const isCounted = ({ kind }: Change) => kind in PLURALS;
+const signOf = ({ action }: Change) => (action === 'create' ? '+' : '~');
+const within = ({ application }: Change, isOne: boolean) => (isOne || application === null ? '' : ` (${application})`);
+
+function line(change: Change, isOne: boolean): string {
+  const fields = change.fields.map(({ field, from, to }) =>
+    from === null || to === null ? field : `${field} ${from} → ${to}`,
+  );
+  const shown = fields.length > 0 ? `: ${fields.join(', ')}` : '';
+  return `${signOf(change)} ${change.kind} ${change.name}${within(change, isOne)}${shown}`;
+}

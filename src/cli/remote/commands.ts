@@ -1,0 +1,27 @@
+/** Every command that uses a server, in the order of the help. */
+import { login, logout, whoami } from './account.ts';
+import { ACTIVITY } from './activity.ts';
+import { apply } from './apply.ts';
+import { APPS } from './apps.ts';
+import { exportCommand } from './export.ts';
+import { GATE } from './gate.ts';
+import { KEYS } from './keys.ts';
+import type { RemoteCommand } from './remote-command.ts';
+import { SLUGS } from './slugs.ts';
+import { USERS } from './users.ts';
+import { WEBHOOKS } from './webhooks.ts';
+
+export const REMOTE: readonly RemoteCommand[] = [
+  login,
+  logout,
+  whoami,
+  ...APPS,
+  ...USERS,
+  ...SLUGS,
+  ...KEYS,
+  ...GATE,
+  ...WEBHOOKS,
+  ...ACTIVITY,
+  apply,
+  exportCommand,
+];

@@ -1,0 +1,122 @@
+/** Follows a stream of server-sent events (WHATWG HTML §9.2) of a server, through breaks, until Ctrl-C or a refusal. */
+import { ApiError } from '../../client/errors.ts';
+import { apiErrorOf } from '../../client/exchange.ts';
+import type { Target } from './target.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface StreamMessage {
+  readonly name: string;
+  readonly data: string;
+  readonly id: string | null;
+}
+
+export interface Stream {
+  readonly terminal: Terminal;
+  readonly target: Target;
+  readonly path: string;
+  /** The stream is there: for the first time, or again. */
+  readonly onOpen?: (isAgain: boolean) => unknown;
+}
+
+/** The server says something every 15 seconds; who says nothing for so long is gone. */
+const SILENCE_MS = 45_000;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Refused for good: trying again changes nothing. */
+const isFinal = (status: number) => status >= 400 && status < 500 && status !== 429 && status !== 408;
+
+/** Every message but what keeps the line open; after a break from where it ended, where the server can. @throws {ApiError} */
+export async function* follow({
+  terminal,
+  target,
+  path,
+  onOpen,
+}: Stream): AsyncGenerator<StreamMessage, void, undefined> {
+  const { interruption, fetch, wait } = terminal;
+  let last: string | null = null;
+  let isAgain = false;
+  let waitMs = FIRST_WAIT_MS;
+  while (!interruption.aborted) {
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    };
+    try {
+      const response = await fetch(target.url + path, {
+        redirect: 'manual',
+        signal: AbortSignal.any([interruption, silence.signal]),
+        headers: {
+          Accept: 'text/event-stream',
+          Authorization: `Bearer ${target.key}`,
+          ...(last !== null && { 'Last-Event-ID': last }),
+        },
+      });
+      if (!response.ok || !response.body) throw await refusalOf(response);
+      for await (const message of messages(response.body, heard)) {
+        if (message.id !== null) last = message.id;
+        if (message.name === 'ended') throw endOf(message.data);
+        if (message.name !== 'ready') yield message;
+        else {
+          onOpen?.(isAgain);
+          isAgain = true;
+          waitMs = FIRST_WAIT_MS;
+        }
+      }
+    } catch (error) {
+      if (interruption.aborted) return;
+      if (error instanceof ApiError && isFinal(error.status)) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (interruption.aborted) return;
+    terminal.err(`The connection to ${target.url} is lost; trying again in ${Math.round(waitMs / 1000)} s.\n`);
+    await wait(waitMs, interruption).catch(() => {});
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  }
+}
+
+async function refusalOf(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  return apiErrorOf({ status, body, retryAfterSeconds: undefined });
+}
+
+/** The server has judged the caller again, as it would a call. */
+function endOf(data: string): ApiError {
+  const { error: code } = JSON.parse(data) as { error: string };
+  const status = code === 'unauthenticated' ? 401 : 403;
+  return new ApiError(code, 'This key may not read on.', { status });
+}
+
+/** Messages as they come; comments count as a sign of life alone. */
+export async function* messages(
+  body: AsyncIterable<Uint8Array>,
+  heard: () => void,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body) {
+    heard();
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const message = messageIn(block);
+      if (message) yield message;
+    }
+  }
+}
+
+function messageIn(block: string): StreamMessage | null {
+  const values = (field: string) =>
+    block
+      .split('\n')
+      .filter((line) => line.startsWith(`${field}:`))
+      .map((line) => line.slice(field.length + 1).replace(/^ /, ''));
+  const [name] = values('event');
+  const [id = null] = values('id');
+  return name === undefined ? null : { name, id, data: values('data').join('\n') };
+}

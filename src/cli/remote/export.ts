@@ -1,0 +1,274 @@
+/** `gatehouse export`: what a server has, in the form that `gatehouse apply` takes; without a secret. */
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { DataAt, ItemAt } from '../../client/paths.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import type { ManagedApp } from './find.ts';
+import { type RemoteCall, remoteCommand } from './remote-command.ts';
+
+type Key = ItemAt<'/api/applications/{id}/api-keys'>;
+type Grant = ItemAt<'/api/applications/{id}/roles'>;
+type User = ItemAt<'/api/applications/{id}/users'>;
+type Provider = DataAt<'/api/applications/{id}/identity-provider', 'get'>;
+type Fields = Readonly<Record<string, unknown>>;
+
+const SCHEMA = 'gatehouse.schema.json';
+
+export const exportCommand = remoteCommand({
+  name: 'export',
+  summary: 'Print what the server has, in the form that apply takes',
+  isForPeople: true,
+  options: {
+    out: { value: 'FILE', meaning: 'Write it there instead of printing it.' },
+    workspace: { value: 'ID', meaning: 'Of which workspace, for members of several.' },
+  },
+  switches: { users: 'With users and allowlists; all of them, however many.' },
+  next: [
+    'Secrets are left out: the file names the variables that hold them where it is',
+    'applied. Archived and deleted applications, and the keys of devices, stay out.',
+    '',
+    'Example: gatehouse export --users --out shop.json',
+    '',
+    'Next: gatehouse apply shop.json --dry-run',
+  ],
+  async carryOut(call) {
+    const file = call.text('out');
+    const sink = file === undefined ? call.terminal.out : fileSink(file);
+    const names = new Names();
+    try {
+      await writeDocument(call, names, sink);
+    } catch (error) {
+      if (typeof sink !== 'function') sink.drop();
+      throw error;
+    }
+    if (typeof sink !== 'function') sink.keep();
+    if (names.all.length > 0) call.terminal.err(`Set these where it is applied: ${names.all.join(', ')}\n`);
+  },
+});
+
+/** The names of variables, each once. */
+class Names {
+  readonly all: string[] = [];
+
+  /** One made of these words. */
+  suggest(...words: string[]): { env: string } {
+    const base = words
+      .join('_')
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, '_')
+      .replace(/^_+|_+$/g, '')
+      // What begins so is a setting of the server.
+      .replace(/^(?=\d|GATEHOUSE_)/, 'APP_')
+      .slice(0, 90);
+    let name = base;
+    for (let number = 2; this.all.includes(name); number += 1) name = `${base}_${number}`;
+    this.all.push(name);
+    return { env: name };
+  }
+}
+
+type Write = (text: string) => Promise<void> | void;
+
+interface FileSink {
+  write(text: string): void;
+  keep(): void;
+  drop(): void;
+}
+
+/** Whole or not at all: it has its name once it is complete. */
+function fileSink(file: string): FileSink {
+  const beside = `${file}.partial`;
+  const attempt = <Result>(work: () => Result): Result => {
+    try {
+      return work();
+    } catch (error) {
+      throw new StartupError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+    }
+  };
+  const descriptor = attempt(() => openSync(beside, 'w', 0o600));
+  return {
+    write: (text) => attempt(() => void writeSync(descriptor, text)),
+    keep() {
+      closeSync(descriptor);
+      attempt(() => renameSync(beside, file));
+    },
+    drop() {
+      closeSync(descriptor);
+      rmSync(beside, { force: true });
+    },
+  };
+}
+
+async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileSink): Promise<void> {
+  const { client, isOn, text } = call;
+  const write: Write = typeof sink === 'function' ? sink : sink.write;
+  const workspaces = (await client.get('/api/workspaces')).items;
+  const workspaceId = text('workspace') ?? (workspaces.length > 1 ? workspaces[0]?.id : undefined);
+  const slugs = new Map<string, string>();
+  await write(`{\n  "$schema": ${JSON.stringify(SCHEMA)},\n  "applications": [`);
+  for await (const application of client.all('/api/applications')) {
+    if (application.archivedAt !== null || application.deletedAt !== null) continue;
+    if (workspaceId !== undefined && application.workspaceId !== workspaceId) continue;
+    const described = await describe(call, names, application);
+    const body = JSON.stringify(described, null, 2).replaceAll('\n', '\n    ');
+    // What is long is written as it comes.
+    await write(`${slugs.size > 0 ? ',' : ''}\n    ${body.slice(0, -'\n    }'.length)}`);
+    slugs.set(application.id, application.slug);
+    if (isOn('users')) await writePeople(call, application, write);
+    await write('\n    }');
+  }
+  await write(slugs.size > 0 ? '\n  ]' : ']');
+  const keys = workspaces.length > 0 ? await workspaceKeys(call, names, slugs, workspaceId) : [];
+  if (keys.length > 0) await write(`,\n  "apiKeys": ${JSON.stringify(keys, null, 2).replaceAll('\n', '\n  ')}`);
+  await write('\n}\n');
+}
+
+async function describe({ client, terminal }: RemoteCall, names: Names, application: ManagedApp): Promise<Fields> {
+  const { id, slug, name, stage, signinGate, betaRequestPolicy, signinMethods, sessionTtlSeconds } = application;
+  const path = { id };
+  const [roles, scopes, groups] = [
+    await collected(client.all('/api/applications/{id}/roles', { path })),
+    await collected(client.all('/api/applications/{id}/scopes', { path })),
+    await collected(client.all('/api/applications/{id}/memberships', { path })),
+  ];
+  const webhooks = await collected(client.all('/api/applications/{id}/webhooks', { path }));
+  const keys = await collected(client.all('/api/applications/{id}/api-keys', { path, query: { source: 'api' } }));
+  const provider = await client.get('/api/applications/{id}/identity-provider', { path });
+  return withoutEmpty({
+    slug,
+    name,
+    stage,
+    signinGate,
+    betaRequestPolicy,
+    signinMethods,
+    sessionTtlSeconds,
+    returnUrls: application.returnUrls,
+    legalUrls: application.legalUrls,
+    branding: application.branding,
+    identityProvider: provider.source === 'application' ? providerOf(provider, names, slug) : undefined,
+    // Even without any: a new application would be given some.
+    roles: roles.map(grantOf),
+    scopes: scopes.length > 0 ? scopes.map(grantOf) : undefined,
+    groups: groups.length > 0 ? groups.map(grantOf) : undefined,
+    webhooks:
+      webhooks.length > 0
+        ? webhooks.map(({ url, events, description, status }) =>
+            withoutEmpty({
+              url,
+              events,
+              description,
+              status: status === 'disabled' ? status : undefined,
+              secret: names.suggest(slug, 'webhook', 'secret'),
+            }),
+          )
+        : undefined,
+    apiKeys: listOf(
+      keys
+        .filter((key) => isStanding(key, terminal.now()))
+        .reverse()
+        .map((key) =>
+          withoutEmpty({
+            ...keyFields(key),
+            roles: listOf(key.roles),
+            scopes: listOf(key.scopes),
+            groups: listOf(key.memberships),
+            token: names.suggest(slug, key.name, 'key'),
+          }),
+        ),
+    ),
+  });
+}
+
+async function workspaceKeys(
+  { client, terminal }: RemoteCall,
+  names: Names,
+  slugs: ReadonlyMap<string, string>,
+  workspaceId: string | undefined,
+): Promise<Fields[]> {
+  const query = { source: 'api' as const, ...(workspaceId !== undefined && { workspaceId }) };
+  const keys = await collected(client.all('/api/workspace/api-keys', { query }));
+  return keys
+    .filter((key) => isStanding(key, terminal.now()))
+    .reverse()
+    .flatMap((key): Fields[] => {
+      const applications = key.applicationIds?.flatMap((id) => slugs.get(id) ?? []);
+      // Without the applications that it was for, it would be for all.
+      if (applications?.length === 0) return [];
+      return [withoutEmpty({ ...keyFields(key), applications, token: names.suggest(key.name, 'key') })];
+    });
+}
+
+/** Of the environment's key its own variable speaks; what ends with a device, or has a successor, is nobody's to set up. */
+function isStanding(key: Key, now: number): boolean {
+  const { source, deviceKeyId, revokedAt, rotatedToId, expiresAt } = key;
+  const isOver = revokedAt !== null || rotatedToId !== null || (expiresAt !== null && Date.parse(expiresAt) <= now);
+  return !isOver && deviceKeyId === null && source !== 'environment';
+}
+
+function keyFields({ name, access, expiresAt, rateLimits }: Key): Fields {
+  return { name, access, expiresAt, rateLimits };
+}
+
+function grantOf({ slug, name, description, isDefault }: Grant): Fields {
+  return withoutEmpty({ slug, name, description, isDefault });
+}
+
+function providerOf({ issuer, clientId, name }: Provider, names: Names, slug: string): Fields {
+  return withoutEmpty({ issuer, clientId, name, clientSecret: names.suggest(slug, 'provider', 'secret') });
+}
+
+async function writePeople({ client, terminal }: RemoteCall, { id, slug }: ManagedApp, write: Write): Promise<void> {
+  const path = { id };
+  const listed = client.all('/api/applications/{id}/beta-interests', { path, query: { status: 'approved' } });
+  const emails = (await collected(listed)).reverse().map(({ email }) => email);
+  await writeList('allowlist', emails, write);
+  const query = { sort: 'joined', include: 'profile' } as const;
+  let leftOut = 0;
+  const users = client.all('/api/applications/{id}/users', { path, query });
+  async function* kept(): AsyncGenerator<Fields> {
+    for await (const user of users) {
+      // Whoever is shut out would be let in where it is applied.
+      if (['banned', 'paused', 'deleted'].includes(user.status)) leftOut += 1;
+      else yield userOf(user);
+    }
+  }
+  await writeList('users', kept(), write);
+  if (leftOut > 0) terminal.err(`${slug}: ${leftOut} banned, paused or deleted users were left out.\n`);
+}
+
+/** A line for each. */
+async function writeList(name: string, items: Iterable<unknown> | AsyncIterable<unknown>, write: Write): Promise<void> {
+  let isFirst = true;
+  for await (const item of items) {
+    await write(`${isFirst ? `,\n      "${name}": [` : ','}\n        ${JSON.stringify(item)}`);
+    isFirst = false;
+  }
+  if (!isFirst) await write('\n      ]');
+}
+
+function userOf({ email, username, roles, scopes, memberships, profile }: User): Fields {
+  const { givenName, familyName, fullName, locale, timezone, languages } = profile ?? {};
+  return withoutEmpty({
+    email,
+    username,
+    givenName,
+    familyName,
+    fullName,
+    locale,
+    timezone,
+    languages: listOf(languages),
+    roles: listOf(roles),
+    scopes: listOf(scopes),
+    groups: listOf(memberships),
+  });
+}
+
+const listOf = <Item>(items: readonly Item[] | undefined) => (items && items.length > 0 ? items : undefined);
+
+/** What is null or not there is left out, so that only what is said stands in the file. */
+function withoutEmpty(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
+async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  return Array.fromAsync(items);
+}

@@ -1,0 +1,150 @@
+/** What the commands that use a server share: where it is, the flags that all take, and how they end. */
+import { type Client, createClient } from '../../client/client.ts';
+import type { Flags } from '../../config.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import { type Command, UsageError } from '../arguments.ts';
+import { failureLine } from './failure.ts';
+import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
+import { type Paging, Show } from './show.ts';
+import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
+import { systemTerminal, type Terminal } from './terminal.ts';
+
+/** How long a call may wait where the server says when to try again. */
+const PATIENCE_MS = 150_000;
+
+/** What a command is given to carry itself out. */
+export interface RemoteCall {
+  readonly terminal: Terminal;
+  readonly show: Show;
+  readonly operands: readonly string[];
+  /** Found when it is first asked for. */
+  readonly target: Target;
+  readonly client: Client;
+  readonly paging: Paging;
+  /** The value of a flag. */
+  text(flag: string): string | undefined;
+  /** Values separated by commas. */
+  list(flag: string): string[] | undefined;
+  /** @throws {UsageError} */
+  number(flag: string): number | undefined;
+  /** @throws {UsageError} for another word. */
+  choice<const Word extends string>(flag: string, words: readonly Word[]): Word | undefined;
+  isOn(flag: string): boolean;
+  /** The one that `--app` names, or the only one. */
+  application(): Promise<ManagedApp>;
+  /** Lets go on who types the name, or has said `--yes`. @throws {UsageError} @throws {StartupError} */
+  confirm(name: string, consequence: string): Promise<void>;
+}
+
+export interface RemoteDefinition extends Omit<Command, 'group' | 'run'> {
+  /** It is of one application: takes `--app`. */
+  readonly isOfApplication?: boolean;
+  /** It prints a list: takes `--limit`, `--cursor` and `--all`. */
+  readonly isList?: boolean;
+  /** It asks before it does what cannot be undone: takes `--yes`. */
+  readonly isFinal?: boolean;
+  /** It prints nothing that a program would read. */
+  readonly isForPeople?: boolean;
+  carryOut(call: RemoteCall): Promise<number | void>;
+}
+
+/** A command that can be run against another world. */
+export interface RemoteCommand extends Command {
+  run(flags: Flags, operands: readonly string[], terminal?: Terminal): Promise<number>;
+}
+
+export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
+  const { isOfApplication, isList, isFinal, isForPeople, carryOut, ...command } = definition;
+  return {
+    ...command,
+    group: 'remote',
+    options: {
+      ...definition.options,
+      ...(isOfApplication && { app: APP_OPTION }),
+      ...(isList && {
+        limit: { value: 'N', meaning: 'How many to list, at most 200.' },
+        cursor: { value: 'CURSOR', meaning: 'Where to go on, as the page before said.' },
+      }),
+      ...TARGET_OPTIONS,
+    },
+    switches: {
+      ...definition.switches,
+      ...(isList && { all: 'List all, page by page; with --json a line for each.' }),
+      ...(isFinal && { yes: 'Do not ask.' }),
+      ...(!isForPeople && { json: 'Print the data as JSON.' }),
+    },
+    async run(flags, operands, terminal = systemTerminal()) {
+      const call = callOf(flags, operands, terminal);
+      try {
+        return (await carryOut(call)) ?? 0;
+      } catch (error) {
+        const line = failureLine(error, targetOf(call));
+        if (line === null) throw error;
+        terminal.err(`gatehouse: ${line}\n`);
+        return 1;
+      }
+    },
+  };
+}
+
+/** For what is said of a failure: where there is no target, it has been said already. */
+function targetOf(call: RemoteCall): Pick<Target, 'url'> & Partial<Target> {
+  try {
+    return call.target;
+  } catch {
+    return { url: call.text('url') ?? 'the server' };
+  }
+}
+
+function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): RemoteCall {
+  let target: Target | undefined;
+  let client: Client | undefined;
+  const text = (flag: string) => {
+    const value = flags[flag];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const isOn = (flag: string) => flags[flag] === true;
+  const number = (flag: string) => {
+    const given = text(flag);
+    if (given !== undefined && !/^\d{1,9}$/.test(given)) throw new UsageError(`--${flag} is no whole number.`);
+    return given === undefined ? undefined : Number(given);
+  };
+  const call: RemoteCall = {
+    terminal,
+    operands,
+    text,
+    isOn,
+    number,
+    choice(flag, words) {
+      const given = text(flag);
+      const word = words.find((one) => one === given);
+      if (given !== undefined && word === undefined) throw new UsageError(`--${flag} is ${words.join(' or ')}.`);
+      return word;
+    },
+    show: new Show(terminal, isOn('json')),
+    list: (flag) =>
+      text(flag)
+        ?.split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    get target() {
+      return (target ??= findTarget(terminal, { url: text('url'), keyFile: text('key-file') }));
+    },
+    get client() {
+      const { url, key: apiKey } = this.target;
+      const { fetch, wait } = terminal;
+      return (client ??= createClient({ url, apiKey, maxWaitMs: PATIENCE_MS, fetch, wait }));
+    },
+    get paging() {
+      return { limit: number('limit'), cursor: text('cursor'), isAll: isOn('all') };
+    },
+    application: () => findApp(call.client, text('app')),
+    async confirm(name, consequence) {
+      if (isOn('yes')) return;
+      if (!terminal.canAsk) throw new UsageError(`${consequence} Nobody is there to ask: add --yes to do it.`);
+      const typed = await terminal.ask(`${consequence} Type ${name} to go on: `);
+      if (typed !== name) throw new StartupError('That is not the name; nothing was done.');
+    },
+  };
+  return call;
+}

@@ -1,0 +1,116 @@
+/** How results are printed: one JSON document with `--json`, else tables, records and sentences for people. */
+import type { Environment } from '../../config.ts';
+import { type Column, shortTime, table } from './table.ts';
+import { printable, type Terminal } from './terminal.ts';
+
+/** A page of a list, as the API gives it. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+export interface ListQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** How much of a list is asked for. */
+export interface Paging {
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  readonly isAll: boolean;
+}
+
+export interface Listing<Item> {
+  readonly columns: readonly Column<Item>[];
+  readonly page: (query: ListQuery) => Promise<ListPage<Item>>;
+  /** What to do where there is nothing. */
+  readonly empty: string;
+}
+
+/** Left and right of a line. */
+export type Fact = readonly [name: string, value: string | number | boolean | null | undefined];
+
+const LARGEST_PAGE = 200;
+
+export class Show {
+  private readonly bold: (text: string) => string;
+
+  constructor(
+    private readonly terminal: Terminal,
+    readonly isJson: boolean,
+  ) {
+    this.bold = hasColour(terminal) ? (text) => `\u001b[1m${text}\u001b[0m` : (text) => text;
+  }
+
+  json(data: unknown): Promise<void> {
+    return this.terminal.out(`${JSON.stringify(data, null, 2)}\n`);
+  }
+
+  /** An item of a stream, or of a list that may be long. */
+  jsonLine(data: unknown): Promise<void> {
+    return this.terminal.out(`${JSON.stringify(data)}\n`);
+  }
+
+  /** What was done, as the data that the API gives, or in words. */
+  done(data: unknown, words: string): Promise<void> {
+    return this.isJson ? this.json(data) : this.terminal.out(`${lines(words)}\n`);
+  }
+
+  /** A line for people alone. */
+  async say(words: string): Promise<void> {
+    if (!this.isJson) await this.terminal.out(`${lines(words)}\n`);
+  }
+
+  async record(data: unknown, facts: readonly Fact[]): Promise<void> {
+    if (this.isJson) return this.json(data);
+    const width = Math.max(...facts.map(([name]) => name.length));
+    const lines = facts.map(([name, value]) => `${this.bold(name.padEnd(width))}  ${shown(value)}\n`);
+    await this.terminal.out(lines.join(''));
+  }
+
+  async table<Item>(columns: readonly Column<Item>[], items: readonly Item[]): Promise<void> {
+    const { isTty, columns: room } = this.terminal;
+    await this.terminal.out(table(columns, items, { columns: isTty ? room : null, bold: this.bold }));
+  }
+
+  /** One page and how to go on, or all of them; as JSON a page is one document, and all are a line for each item. */
+  async list<Item>({ columns, page, empty }: Listing<Item>, { limit, cursor, isAll }: Paging): Promise<void> {
+    let query: ListQuery = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
+    if (isAll) query = { limit: LARGEST_PAGE, ...query };
+    let count = 0;
+    for (;;) {
+      const { items, nextCursor } = await page(query);
+      count += items.length;
+      if (this.isJson && !isAll) return this.json({ items, nextCursor });
+      if (this.isJson) for (const item of items) await this.jsonLine(item);
+      else if (items.length > 0) await this.table(columns, items);
+      if (nextCursor === null) break;
+      if (!isAll) {
+        this.terminal.err(`more: --cursor ${nextCursor}, or --all\n`);
+        break;
+      }
+      query = { ...query, cursor: nextCursor };
+    }
+    if (count === 0 && !this.isJson) this.terminal.err(`${empty}\n`);
+  }
+
+  time(iso: string | null | undefined): string | null {
+    return shortTime(iso, this.terminal.now());
+  }
+}
+
+/** Of ours are only the ends of lines. */
+function lines(words: string): string {
+  return words.split('\n').map(printable).join('\n');
+}
+
+function shown(value: Fact[1]): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return printable(String(value));
+}
+
+function hasColour({ isTty, env }: { readonly isTty: boolean; readonly env: Environment }): boolean {
+  return isTty && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}

@@ -1,0 +1,87 @@
+/** Which server a command talks to, and with which key: from flags, from the environment, or from the stored login. */
+import { readFileSync } from 'node:fs';
+import { startsLikeSecret } from '../../core/secret.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import { CLIENT_VARIABLES } from '../../settings.ts';
+import { type Option, UsageError } from '../arguments.ts';
+import { findLogin, readProfile } from './profile.ts';
+import type { Terminal } from './terminal.ts';
+
+export const TARGET_OPTIONS: Readonly<Record<'url' | 'key-file', Option>> = {
+  url: { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` },
+  'key-file': {
+    value: 'FILE',
+    meaning: `A file with the API key. Or the key itself by ${CLIENT_VARIABLES.key}: in a flag, every user of the machine would see it.`,
+  },
+};
+
+/** What flags say of it. */
+export interface TargetFlags {
+  readonly url: string | undefined;
+  readonly keyFile: string | undefined;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly key: string;
+  /** Where the key comes from, in words. */
+  readonly origin: string;
+}
+
+/** Loopback, which never leaves the machine. */
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** The origin of a server, as logins are filed under it. @throws {UsageError} */
+export function serverUrl(text: string, from: string): string {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password)
+    throw new UsageError(`${from} is no address of a server. Give one such as https://auth.example.com.`);
+  if (url.pathname !== '/' || url.search || url.hash)
+    throw new UsageError(`${from} has a path. Give the address of the server alone, such as ${url.origin}.`);
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+    throw new UsageError(`${from} is http, over which anybody could read the key. Give https://${url.host}.`);
+  return url.origin;
+}
+
+/** The server that was named, by flag or environment. @throws {UsageError} */
+export function namedUrl({ env }: Terminal, flag: string | undefined): string | undefined {
+  if (flag !== undefined) return serverUrl(flag, '--url');
+  const given = env[CLIENT_VARIABLES.url]?.trim();
+  return given ? serverUrl(given, CLIENT_VARIABLES.url) : undefined;
+}
+
+/** @throws {UsageError} @throws {StartupError} where there is no key, with what to do about it. */
+export function findTarget(terminal: Terminal, flags: TargetFlags): Target {
+  const url = namedUrl(terminal, flags.url);
+  const given = givenKey(terminal, flags.keyFile);
+  if (given) {
+    // A key is never tried at a server that it may not be of.
+    if (url === undefined)
+      throw new UsageError(`Say which server the key is of: give --url or set ${CLIENT_VARIABLES.url}.`);
+    return { url, ...given };
+  }
+  const login = findLogin(readProfile(terminal), url);
+  if (login) return { url: login.url, key: login.key, origin: `the login of ${login.who}` };
+  const command = `gatehouse login --url ${url ?? 'https://…'}`;
+  throw new StartupError(`You are not logged in${url ? ` to ${url}` : ''}. Run: ${command}`);
+}
+
+function givenKey({ env }: Terminal, file: string | undefined): Omit<Target, 'url'> | null {
+  if (file !== undefined) {
+    const origin = `--key-file ${file}`;
+    let key: string;
+    try {
+      key = readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      throw new StartupError(`${origin} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    }
+    return { key: checked(key, origin), origin };
+  }
+  const key = env[CLIENT_VARIABLES.key]?.trim();
+  return key ? { key: checked(key, CLIENT_VARIABLES.key), origin: CLIENT_VARIABLES.key } : null;
+}
+
+function checked(key: string, origin: string): string {
+  if (startsLikeSecret('apiKey', key) && !/\s/.test(key)) return key;
+  throw new StartupError(`${origin} holds no API key: one begins with eak_.`);
+}

@@ -1,0 +1,124 @@
+/** `gatehouse users import`: a file of people, in as many calls as it takes; again does no harm. */
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { GivenAt } from '../../client/paths.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import { rowsOfCsv } from './csv.ts';
+import { remoteCommand } from './remote-command.ts';
+
+type Rows = GivenAt<'/api/applications/{id}/users/bulk', 'post'>[0]['body']['users'];
+type Row = Rows[number];
+
+/** The most that a call takes. */
+const ROWS_A_CALL = 500;
+/** So many refused rows are shown to people. */
+const REFUSALS_SHOWN = 20;
+
+const PROFILE_FIELDS = ['username', 'givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const;
+
+export const usersImport = remoteCommand({
+  name: 'users import',
+  summary: 'Import users from a file',
+  operands: [{ name: 'FILE', meaning: 'CSV with a header, JSON, or a JSON object a line (.jsonl).' }],
+  isOfApplication: true,
+  next: [
+    'Columns of a CSV: email, roles, scopes, groups (several with spaces between),',
+    'username, givenName, familyName, fullName, locale, timezone.',
+    'Nobody is mailed. Blanks are filled, nothing is overwritten; again does no harm.',
+    '',
+    'Next: gatehouse users list',
+  ],
+  async carryOut({ client, terminal, operands: [file = ''], show, application }) {
+    const rows = rowsIn(file);
+    const { id } = await application();
+    const summary: Record<string, number> = { requested: 0, created: 0, linked: 0, alreadyMember: 0, skipped: 0 };
+    const refused: { email: string; error: string | undefined }[] = [];
+    const unknown = { roles: new Set<string>(), scopes: new Set<string>(), memberships: new Set<string>() };
+    for (let from = 0; from < rows.length; from += ROWS_A_CALL) {
+      const users = rows.slice(from, from + ROWS_A_CALL);
+      const answer = await client.post('/api/applications/{id}/users/bulk', { path: { id }, body: { users } });
+      for (const [name, count] of Object.entries(answer.summary)) summary[name] = (summary[name] ?? 0) + count;
+      for (const { outcome, email, error } of answer.results) if (outcome === 'skipped') refused.push({ email, error });
+      for (const name of ['roles', 'scopes', 'memberships'] as const)
+        for (const slug of answer.unknownSlugs[name]) unknown[name].add(slug);
+      if (terminal.canAsk) terminal.err(`\r${Math.min(from + ROWS_A_CALL, rows.length)} of ${rows.length} rows`);
+    }
+    if (terminal.canAsk) terminal.err('\n');
+    const unknownSlugs = Object.fromEntries(Object.entries(unknown).map(([name, slugs]) => [name, [...slugs]]));
+    if (show.isJson) await show.json({ summary, skipped: refused, unknownSlugs });
+    else {
+      const { created, linked, alreadyMember, skipped } = summary;
+      await show.say(`${created} created, ${linked} linked, ${alreadyMember} there already, ${skipped} skipped.`);
+      for (const [name, slugs] of Object.entries(unknownSlugs))
+        if (slugs.length > 0)
+          terminal.err(`Unknown ${name === 'memberships' ? 'groups' : name}, not given: ${slugs.join(', ')}\n`);
+      for (const { email, error } of refused.slice(0, REFUSALS_SHOWN))
+        terminal.err(`skipped  ${email}  ${error ?? ''}\n`);
+      if (refused.length > REFUSALS_SHOWN)
+        terminal.err(`…and ${refused.length - REFUSALS_SHOWN} more; --json has all.\n`);
+    }
+    return refused.length > 0 ? 1 : 0;
+  },
+});
+
+/** @throws {StartupError} with the row that cannot be read. */
+function rowsIn(file: string): Rows {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    throw new StartupError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  const kind = extname(file).toLowerCase();
+  try {
+    const rows =
+      kind === '.json' ? listOf(JSON.parse(text)) : kind === '.jsonl' || kind === '.ndjson' ? lines(text) : csv(text);
+    const missing = rows.findIndex((row) => typeof row?.email !== 'string' || row.email === '');
+    if (missing >= 0) throw new Error(`row ${missing + 1} has no email`);
+    return rows;
+  } catch (error) {
+    throw new StartupError(
+      `${file} cannot be imported: ${(error as Error).message}. See "gatehouse help users import".`,
+    );
+  }
+}
+
+function listOf(value: unknown): Rows {
+  const rows = (value as { users?: unknown } | null)?.users ?? value;
+  if (!Array.isArray(rows)) throw new Error('it is neither a list nor an object with "users"');
+  return rows as Rows;
+}
+
+function lines(text: string): Rows {
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line) as Row];
+    } catch {
+      throw new Error(`line ${at + 1} is no JSON`);
+    }
+  });
+}
+
+function csv(text: string): Rows {
+  const [header = [], ...rows] = rowsOfCsv(text);
+  const known = ['email', 'roles', 'scopes', 'groups', ...PROFILE_FIELDS];
+  const odd = header.find((name) => !known.includes(name));
+  if (odd !== undefined) throw new Error(`there is no column "${odd}"; there are ${known.join(', ')}`);
+  if (!header.includes('email')) throw new Error('its first line has no column "email"');
+  return rows.map((cells) => {
+    const of = (name: string) => cells[header.indexOf(name)]?.trim() ?? '';
+    const slugs = (name: string) =>
+      of(name)
+        .split(/[\s;]+/)
+        .filter(Boolean);
+    const profile = PROFILE_FIELDS.filter((name) => of(name) !== '').map((name) => [name, of(name)] as const);
+    return {
+      email: of('email'),
+      roleSlugs: slugs('roles'),
+      scopeSlugs: slugs('scopes'),
+      membershipSlugs: slugs('groups'),
+      ...(profile.length > 0 && { profile: Object.fromEntries(profile) }),
+    };
+  });
+}

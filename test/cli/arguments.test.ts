@@ -1,0 +1,79 @@
+/** What is typed, read by what commands declare. */
+import { describe, expect, test } from 'bun:test';
+import { type Command, family, findCommand, parseCall, UsageError } from '@/cli/arguments.ts';
+
+const command = (name: string, others: Partial<Command> = {}): Command => ({
+  name,
+  group: 'remote',
+  summary: 'Does it',
+  run: () => 0,
+  ...others,
+});
+
+const COMMANDS = [command('backup'), command('backup verify'), command('users list'), command('users show')];
+
+describe('a command', () => {
+  test.each([
+    [['backup'], 'backup', []],
+    [['backup', 'FILE'], 'backup', ['FILE']],
+    [['backup', 'verify', 'FILE'], 'backup verify', ['FILE']],
+    [['users', 'list', '--q', 'a'], 'users list', ['--q', 'a']],
+  ])('by %j is the one with the longest name', (words, name, rest) => {
+    const found = findCommand(COMMANDS, words);
+    expect([found?.command.name, found?.rest]).toEqual([name, rest]);
+  });
+
+  test.each([[['users']], [['list']], [[]]])('by %j is none', (words) => {
+    expect(findCommand(COMMANDS, words)).toBeNull();
+  });
+
+  test('has a family by its first word, whole', () => {
+    expect(family(COMMANDS, 'users').map(({ name }) => name)).toEqual(['users list', 'users show']);
+    expect(family(COMMANDS, 'user')).toEqual([]);
+  });
+});
+
+describe('what follows', () => {
+  const one = command('copy', {
+    switches: { force: 'Do it.' },
+    options: { name: { value: 'NAME', meaning: 'Whose.' } },
+    operands: [
+      { name: 'HOW', meaning: 'How.', words: ['fast', 'slow', 'not at all'] },
+      { name: 'FILE', meaning: 'Where.', isOptional: true },
+    ],
+  });
+
+  test('is read in any order', () => {
+    const expected = { flags: { force: true, name: 'Ada' }, operands: ['fast', 'file'] };
+    expect(parseCall(one, ['fast', '--force', '--name', 'Ada', 'file'])).toEqual(expected);
+    expect(parseCall(one, ['--name=Ada', 'fast', 'file', '--force'])).toEqual(expected);
+    expect(parseCall(one, ['slow'])).toEqual({ flags: {}, operands: ['slow'] });
+    expect(parseCall(one, ['--', 'slow', '--force']).operands).toEqual(['slow', '--force']);
+  });
+
+  test.each([
+    [[], 'Say which: fast, slow or not at all.'],
+    [['quick'], 'Say which: fast, slow or not at all.'],
+    [['fast', 'a', 'b'], 'Nothing is expected here: "b".'],
+    [['fast', '--bogus'], '--bogus'],
+    [['fast', '--name'], '--name'],
+    [['fast', '--force=yes'], '--force'],
+    [['fast', '-f'], '-f'],
+  ])('as %j is refused, with where to read on', (argv, problem) => {
+    const refused = (() => {
+      try {
+        return parseCall(one, argv);
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(refused).toBeInstanceOf(UsageError);
+    expect((refused as Error).message).toContain(problem);
+    expect((refused as Error).message).toEndWith('See "gatehouse help copy".');
+  });
+
+  test('is nothing where nothing is declared', () => {
+    expect(() => parseCall(command('key'), ['extra'])).toThrow('extra');
+    expect(parseCall(command('key'), [])).toEqual({ flags: {}, operands: [] });
+  });
+});

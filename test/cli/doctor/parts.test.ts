@@ -1,0 +1,215 @@
+/** What the doctor makes of what it is shown: file systems, clocks, certificates, proxies, a damaged or older database. */
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { certificateFindings } from '@/cli/doctor/certificate.ts';
+import { addressFindings, proxyFindings } from '@/cli/doctor/base-url.ts';
+import { examine } from '@/cli/doctor/examine.ts';
+import type { Finding } from '@/cli/doctor/finding.ts';
+import { folderFindings, networkTrouble } from '@/cli/doctor/folder.ts';
+import { clockFindings, clockInGreeting } from '@/cli/doctor/machine.ts';
+import { report } from '@/cli/doctor/report.ts';
+import { type Scene, setScene } from '@/cli/doctor/scene.ts';
+import { SCHEMA_VERSION } from '@/db/migrate.ts';
+import { fileSystemOf, kindOfFileSystem } from '@/db/file-system.ts';
+import { openData } from '@/dependencies.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+
+const DAY = 86_400_000;
+const root = mkdtempSync(join(tmpdir(), 'gatehouse-doctor-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const said = (findings: readonly Finding[]) => findings.map(({ status, message }) => `${status} ${message}`).join('\n');
+
+function sceneOf(environment: Record<string, string> = {}): Scene {
+  return setScene({
+    environment: { GATEHOUSE_DATA: root, ...environment },
+    flags: {},
+    now: Date.now,
+    patienceMs: 2000,
+  });
+}
+
+describe('a file system', () => {
+  test.each([
+    ['nfs4', 'network'],
+    ['nfs', 'network'],
+    ['cifs', 'network'],
+    ['smb3', 'network'],
+    ['ceph', 'network'],
+    ['fuse.sshfs', 'network'],
+    ['fuse.s3fs', 'network'],
+    ['fuse.fuse-overlayfs', 'fleeting'],
+    ['fuseblk', 'local'],
+    ['ext4', 'local'],
+    ['xfs', 'local'],
+    ['btrfs', 'local'],
+    ['zfs', 'local'],
+    ['overlay', 'fleeting'],
+    ['tmpfs', 'fleeting'],
+    ['9p', 'shared'],
+    ['virtiofs', 'shared'],
+  ] as const)('%s is %s', (type, kind) => expect(kindOfFileSystem(type)).toBe(kind));
+
+  test('is that of the longest mount that leads to the folder, of the last where several lie at one place', () => {
+    const mounts = [
+      '1 0 8:1 / / rw - ext4 /dev/sda1 rw',
+      `2 1 0:9 / ${root} rw - ext4 /dev/sdb rw`,
+      `3 1 0:9 / ${root} rw shared:1 - nfs4 nas:/x rw`,
+      `4 1 0:9 / ${root}-other rw - xfs /dev/sdc rw`,
+    ].join('\n');
+    expect(fileSystemOf(root, mounts)).toEqual({ type: 'nfs4', kind: 'network' });
+    expect(fileSystemOf(tmpdir(), mounts)?.type).toBe('ext4');
+  });
+
+  test('of the network fails in the doctor, and a server says so when it starts', () => {
+    const nfs = { type: 'nfs4', kind: 'network' } as const;
+    expect(said(folderFindings(sceneOf(), nfs))).toContain('fail ');
+    expect(networkTrouble(root, nfs)).toContain('Move it to a local disk');
+    expect(networkTrouble(root, { type: 'ext4', kind: 'local' })).toBeNull();
+  });
+});
+
+describe('the clock', () => {
+  test('warns from half a minute on, either way', () => {
+    const seen = (aheadMs: number) => said(clockFindings([{ whose: 'the mail server', aheadMs }], null));
+    expect(seen(29_000)).toBe('ok In step with the mail server.');
+    expect(seen(600_000)).toBe('warn This machine is 10 minutes behind the mail server.');
+    expect(seen(-45_000)).toBe('warn This machine is 45 seconds ahead of the mail server.');
+    expect(said(clockFindings([], false))).toContain('warn ');
+  });
+
+  test('is read from the greetings that say it', () => {
+    const at = Date.parse('2026-11-22T14:00:00Z');
+    const greeting = '220 mx.example.com ESMTP Exim 4.96 Sun, 22 Nov 2026 14:01:00 +0000';
+    expect(clockInGreeting(greeting, at)?.aheadMs).toBe(60_500);
+    expect(clockInGreeting('220 mx.example.com ESMTP Postfix', at)).toBeNull();
+  });
+});
+
+describe('a certificate', () => {
+  const trial = async (endsIn: number, host = 'localhost') => {
+    const made = await makeCertificate({ endsAt: Date.now() + endsIn });
+    const server = Bun.serve({ port: 0, tls: made, fetch: () => new Response() });
+    try {
+      return said(await certificateFindings(`https://${host}:${server.port}`, 3000, Date.now()));
+    } finally {
+      await server.stop(true);
+    }
+  };
+
+  test('that nobody trusts fails with the reason, and its end is told in days', async () => {
+    expect(await trial(60 * DAY)).toBe('fail Clients will not trust it: it is signed by itself.');
+    expect(await trial(10.5 * DAY)).toContain('warn It ends in 10 days.');
+    expect(await trial(-60_000)).toContain('fail It ended');
+  });
+
+  test('for another name fails', async () => {
+    expect(await trial(60 * DAY, '127.0.0.2')).toContain('fail It is not for 127.0.0.2');
+  });
+
+  test('where nobody speaks TLS fails', async () => {
+    const server = Bun.serve({ port: 0, fetch: () => new Response() });
+    const findings = await certificateFindings(`https://localhost:${server.port}`, 3000, Date.now());
+    await server.stop(true);
+    expect(said(findings)).toContain('fail No TLS is spoken');
+  });
+});
+
+describe('the public address', () => {
+  test.each([
+    ['http://auth.example.com', 'warn http://auth.example.com is not encrypted'],
+    ['https://203.0.113.7', 'warn https://203.0.113.7 is an address without a name'],
+    ['https://auth.example.com', 'ok https://auth.example.com; passkeys are bound to auth.example.com.'],
+    ['', 'warn None is set'],
+  ])('%s', (address, words) =>
+    expect(said(addressFindings(sceneOf({ GATEHOUSE_BASE_URL: address })))).toContain(words),
+  );
+
+  const seen = {
+    host: null,
+    forwardedProto: null,
+    forwarded: null,
+    forwardedFor: null,
+    peer: '10.0.0.2',
+    client: '10.0.0.2',
+  };
+  test.each([
+    [
+      'believes a trusted proxy',
+      { ...seen, forwardedFor: '203.0.113.9', client: '203.0.113.9' },
+      'ok X-Forwarded-For of 10.0.0.2',
+    ],
+    [
+      'names one that is not trusted',
+      { ...seen, forwardedFor: '203.0.113.9' },
+      'fail X-Forwarded-For came from 10.0.0.2',
+    ],
+    ['misses the header behind https', seen, 'warn A proxy (10.0.0.2) sends no X-Forwarded-For'],
+    ['without a look warns where none is trusted', null, 'warn https ends before this server'],
+  ])('%s', (_, request, words) => {
+    const trusted = words.startsWith('ok') ? '10.0.0.0/8' : '';
+    const scene = sceneOf({ GATEHOUSE_BASE_URL: 'https://auth.example.com', GATEHOUSE_TRUSTED_PROXIES: trusted });
+    expect(said(proxyFindings(scene, request, null))).toContain(words);
+  });
+});
+
+describe('without a server', () => {
+  const look = async (folder: string, isFull = false) => {
+    const scene = setScene({ environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' }, flags: {}, now: Date.now });
+    return said(await examine(scene, { sendTo: null, isFull }));
+  };
+  const made = async (name: string) => {
+    const folder = join(root, name);
+    await (await openData(folder, { isDurable: false })).close();
+    return folder;
+  };
+
+  test('a whole folder fails nothing', async () => {
+    const text = await look(await made('whole'), true);
+    expect(text).not.toContain('fail ');
+    expect(text).toContain('are whole, their indexes too');
+    expect(text).toContain('warn No server runs');
+    expect(text).toContain('warn Mail goes nowhere');
+  });
+
+  test('an earlier schema is left as it is, and said', async () => {
+    const folder = await made('older');
+    const sqlite = new Database(join(folder, 'gatehouse.db'));
+    sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`);
+    sqlite.close();
+    expect(await look(folder)).toContain(`warn The database has schema ${SCHEMA_VERSION - 1}`);
+  });
+
+  test('a damaged database fails', async () => {
+    const folder = await made('damaged');
+    const path = join(folder, 'gatehouse.db');
+    const bytes = Buffer.from(await Bun.file(path).bytes());
+    bytes.fill(0x55, 4096 * 3, 4096 * 30);
+    writeFileSync(path, bytes);
+    expect(await look(folder)).toMatch(/fail (?:The database is damaged|.*damaged)/);
+  });
+
+  test('nothing at all, and what is no database, fail with the flag to use', async () => {
+    expect(await look(join(root, 'nowhere'))).toContain('does not exist');
+    const folder = join(root, 'other');
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(folder, 'gatehouse.db'), 'hello', { mode: 0o600 });
+    expect(await look(folder)).toContain('fail ');
+  });
+});
+
+test('the report keeps to 80 columns, has words where marks are not seen, and colours where they are', () => {
+  const findings: Finding[] = [
+    { check: 'mail', status: 'fail', message: 'word '.repeat(40).trim(), remedy: 'do '.repeat(60).trim() },
+    { check: 'log', status: 'ok', message: 'Fine.', remedy: null },
+  ];
+  const plain = report('Gatehouse', findings, { isTerminal: false, isColoured: false });
+  expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(plain).toContain('  FAIL  mail');
+  expect(plain).toContain('1 to mend now, 1 well.');
+  expect(plain).not.toContain('\u001b');
+  expect(report('Gatehouse', findings, { isTerminal: true, isColoured: true })).toContain('\u001b[31m✗\u001b[0m');
+});

@@ -1,0 +1,360 @@
+/** The commands of management, each against a server: what people see, and what programs get. */
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInstance } from '../../support/instance.ts';
+import { oneServer, personAt, URL_A } from './scene.ts';
+
+async function oneShop() {
+  const scene = await oneServer();
+  const shop = await scene.instance.createApplication({ slug: 'shop' });
+  return { ...scene, shop };
+}
+
+describe('apps', () => {
+  test('are made, shown, changed, published and listed', async () => {
+    const { person } = await oneServer();
+    const none = await person.manage(['apps', 'list']);
+    expect([none.out, none.err]).toEqual(['', 'There is no application yet. Make one: gatehouse apps create NAME\n']);
+    const made = await person.manage([
+      'apps',
+      'create',
+      'Corner shop',
+      '--slug',
+      'corner',
+      '--return-urls',
+      'https://a.example/,https://b.example/',
+    ]);
+    expect(made.out).toContain('Return URLs    https://a.example/, https://b.example/\n');
+    expect(made.out).toEndWith('\n\nNext: gatehouse apps publish corner\n');
+    const changed = await person.manage(['apps', 'update', '--session-days', '7', '--json']);
+    expect(changed.json()).toMatchObject({ slug: 'corner', sessionTtlSeconds: 7 * 24 * 3600 });
+    expect((await person.manage(['apps', 'publish', 'corner'])).out).toStartWith('Corner shop is in stage test.');
+    const listed = await person.manage(['apps', 'list']);
+    expect(listed.out).toMatch(
+      /^SLUG {4}NAME {9}STAGE {2}GATE {4}ID\ncorner {2}Corner shop {2}test {3}public {2}app_\w{26}\n$/,
+    );
+    const { items, nextCursor } = (await person.manage(['apps', 'list', '--json'])).json();
+    expect([items.length, items[0].slug, nextCursor]).toEqual([1, 'corner', null]);
+  });
+
+  test('are found by id, slug and client id; where there are several, it must be said which', async () => {
+    const { instance, person, shop } = await oneShop();
+    await instance.createApplication({ slug: 'other' });
+    for (const name of [shop.id, 'shop', shop.clientId])
+      expect((await person.manage(['apps', 'show', name, '--json'])).json().id).toBe(shop.id);
+    const unsaid = await person.manage(['users', 'list']);
+    expect([unsaid.exitCode, unsaid.err]).toEqual([2, 'gatehouse: Say which application with --app: shop, other.\n']);
+    const wrong = await person.manage(['users', 'list', '--app', 'shpo']);
+    expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('There are: shop, other.')]);
+  });
+
+  test('are archived with the name typed and the code of a mail, and brought back', async () => {
+    const { instance, person } = await oneShop();
+    const doubtful = await person.manage(['apps', 'archive'], { answers: ['shpo'] });
+    expect([doubtful.exitCode, doubtful.err]).toEqual([1, expect.stringContaining('nothing was done')]);
+    const asked = await person.manage(['apps', 'archive'], {
+      canAsk: true,
+      ask: async (question) => (question.includes('Type shop') ? 'shop' : instance.codeFor('owner@example.com')),
+    });
+    expect([asked.exitCode, asked.out]).toEqual([0, 'Shop is archived. Back: gatehouse apps unarchive\n']);
+    expect((await person.manage(['apps', 'unarchive', 'shop'])).out).toBe('Shop is back.\n');
+  });
+
+  test('are archived without anybody to ask in two steps', async () => {
+    const { instance, person } = await oneShop();
+    const unsaid = await person.manage(['apps', 'archive']);
+    expect([unsaid.exitCode, unsaid.err]).toEqual([2, expect.stringContaining('add --yes')]);
+    const sent = (await person.manage(['apps', 'archive', '--yes', '--json'])).json();
+    const code = instance.codeFor('owner@example.com');
+    const done = await person.manage(['apps', 'archive', '--challenge', sent.challengeId, '--code', code, '--json']);
+    expect(done.json().archivedAt).not.toBeNull();
+  });
+});
+
+describe('users', () => {
+  test('are imported from CSV, listed, filtered and paged', async () => {
+    const { person, shop } = await oneShop();
+    const file = join(person.home, 'users.csv');
+    writeFileSync(
+      file,
+      '\ufeffemail,roles,fullName\r\nada@example.com,developer nosuch,"Lovelace, ""Ada"""\r\nbob@example.com,,\r\nnobody,,\r\n',
+    );
+    const imported = await person.manage(['users', 'import', file]);
+    expect([imported.exitCode, imported.out]).toEqual([1, '2 created, 0 linked, 0 there already, 1 skipped.\n']);
+    expect(imported.err).toBe('Unknown roles, not given: nosuch\nskipped  nobody  email_invalid\n');
+    const again = await person.manage(['users', 'import', file, '--json']);
+    expect(again.json().summary).toMatchObject({ requested: 3, alreadyMember: 2, skipped: 1 });
+    const { out } = await person.manage(['users', 'list', '--role', 'developer']);
+    expect(out.split('\n')).toEqual([
+      expect.stringMatching(/^ID +E-MAIL +STATUS +ROLES +LAST SEEN$/),
+      expect.stringMatching(/^usr_\w{26} {2}ada@example\.com {2}active {2}developer,user {2}-$/),
+      '',
+    ]);
+    const first = await person.manage(['users', 'list', '--limit', '1', '--json']);
+    expect(first.err).toBe('');
+    const { items, nextCursor } = first.json();
+    const second = await person.manage(['users', 'list', '--limit', '1', '--cursor', nextCursor]);
+    expect(second.out).not.toContain(items[0].email);
+    const half = await person.manage(['users', 'list', '--limit', '1']);
+    expect(half.err).toMatch(/^more: --cursor \S+, or --all\n$/);
+    const all = await person.manage(['users', 'list', '--limit', '1', '--all', '--json', '--app', shop.slug]);
+    expect(
+      all.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).email)
+        .sort(),
+    ).toEqual(['ada@example.com', 'bob@example.com']);
+  });
+
+  test('are imported from what was exported, in either form', async () => {
+    const { person, shop, instance } = await oneShop();
+    await instance.signIn(shop.clientId, 'ada@example.com');
+    const [lines, csv] = [join(person.home, 'users.json'), join(person.home, 'users.csv')];
+    const exported = await person.manage(['users', 'export']);
+    expect(JSON.parse(exported.out)).toMatchObject({ email: 'ada@example.com', roles: ['user'] });
+    writeFileSync(lines, JSON.stringify([JSON.parse(exported.out)].map(({ email }) => ({ email }))));
+    writeFileSync(csv, (await person.manage(['users', 'export', '--format', 'csv', '--profile'])).out);
+    expect(readFileSync(csv, 'utf8')).toStartWith('email,roles,scopes,groups,username,givenName,');
+    const there = personAt({ [URL_A]: await createInstance() });
+    await there.manage(['apps', 'create', 'Copy']);
+    expect((await there.manage(['users', 'import', lines])).out).toBe(
+      '1 created, 0 linked, 0 there already, 0 skipped.\n',
+    );
+    expect((await there.manage(['users', 'import', csv])).out).toBe(
+      '0 created, 0 linked, 1 there already, 0 skipped.\n',
+    );
+  });
+
+  test.each([
+    ['users.csv', 'mail\nada@example.com\n', 'there is no column "mail"'],
+    ['users.csv', 'email\n"ada@example.com\n', 'the quotes in line 2 do not match'],
+    ['users.json', '{"users": 1}', 'neither a list'],
+    ['users.jsonl', '{"email":"ada@example.com"}\nnonsense\n', 'line 2 is no JSON'],
+    ['users.jsonl', '{"email":"ada@example.com"}\n{}\n', 'row 2 has no email'],
+  ])('of a %s that cannot be read are not imported at all', async (name, text, problem) => {
+    const { person } = await oneShop();
+    const file = join(person.home, name);
+    writeFileSync(file, text);
+    const ran = await person.manage(['users', 'import', file]);
+    expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining(problem)]);
+    expect((await person.manage(['users', 'list'])).out).toBe('');
+  });
+
+  test('are banned, paused, deleted and brought back, by their address', async () => {
+    const { instance, person, shop } = await oneShop();
+    await instance.signIn(shop.clientId, 'ada@example.com');
+    const status = async () => (await person.manage(['users', 'show', 'ada@example.com', '--json'])).json().status;
+    const run = async (word: string, ...flags: string[]) =>
+      (await person.manage(['users', word, 'Ada@example.com', ...flags])).out;
+    expect(await run('ban', '--reason', 'spam')).toBe('ada@example.com is banned.\n');
+    expect((await person.manage(['users', 'show', 'ada@example.com'])).out).toContain('Status     banned: spam\n');
+    expect(await run('unban')).toBe('ada@example.com may sign in again.\n');
+    await run('pause');
+    expect(await status()).toBe('paused');
+    await run('resume');
+    const refused = await person.manage(['users', 'delete', 'ada@example.com'], { answers: ['ada'] });
+    expect([refused.exitCode, await status()]).toEqual([1, 'active']);
+    expect(
+      (await person.manage(['users', 'delete', 'ada@example.com'], { answers: ['ada@example.com'] })).exitCode,
+    ).toBe(0);
+    expect(await status()).toBe('deleted');
+    await run('restore');
+    expect(await status()).toBe('active');
+    const nobody = await person.manage(['users', 'ban', 'nobody@example.com']);
+    expect([nobody.exitCode, nobody.err]).toEqual([
+      1,
+      expect.stringContaining('Shop has no user with the address nobody@example.com.'),
+    ]);
+  });
+
+  test('are given roles, scopes and groups, and lose them', async () => {
+    const { instance, person, shop } = await oneShop();
+    const { userId } = await instance.signIn(shop.clientId, 'ada@example.com');
+    expect((await person.manage(['roles', 'create', 'editor', '--name', 'Editor'])).out).toContain(
+      'gatehouse users grant USER --roles editor',
+    );
+    await person.manage(['scopes', 'create', 'orders:read']);
+    await person.manage(['groups', 'create', 'staff']);
+    const granted = await person.manage([
+      'users',
+      'grant',
+      userId,
+      '--roles',
+      'editor',
+      '--scopes',
+      'orders:read',
+      '--groups',
+      'staff',
+    ]);
+    expect(granted.out).toBe('changed. Roles: editor, user; scopes: orders:read; groups: staff\n');
+    const revoked = await person.manage(['users', 'revoke', userId, '--roles', 'editor']);
+    expect(revoked.out).toStartWith('changed. Roles: user;');
+    const which = await person.manage(['users', 'grant', userId]);
+    expect([which.exitCode, which.err]).toEqual([2, expect.stringContaining('Say which')]);
+  });
+
+  test('have sessions that are listed and ended', async () => {
+    const { instance, person, shop } = await oneShop();
+    await instance.signIn(shop.clientId, 'ada@example.com');
+    expect((await person.manage(['users', 'sessions', 'ada@example.com'])).out).toMatch(/\nses_\w+ {2}otp /);
+    expect((await person.manage(['users', 'end-sessions', 'ada@example.com'])).out).toBe('1 ended.\n');
+    expect((await person.manage(['users', 'sessions', 'ada@example.com'])).err).toBe('No session is open.\n');
+  });
+});
+
+describe.each(['roles', 'scopes', 'groups'])('%s', (family) => {
+  test('are made, changed and deleted; one that somebody has, only by force', async () => {
+    const { instance, person, shop } = await oneShop();
+    const { userId } = await instance.signIn(shop.clientId, 'ada@example.com');
+    await person.manage([family, 'create', 'editor', '--description', 'Edits']);
+    const changed = await person.manage([
+      family,
+      'update',
+      'editor',
+      '--name',
+      'Editors',
+      '--default',
+      'yes',
+      '--json',
+    ]);
+    expect(changed.json()).toMatchObject({ slug: 'editor', name: 'Editors', isDefault: true, description: 'Edits' });
+    expect((await person.manage([family, 'list'])).out).toMatch(/\neditor +Editors +yes +Edits\n/);
+    await person.manage(['users', 'grant', userId, `--${family}`, 'editor']);
+    const held = await person.manage([family, 'delete', 'editor', '--yes']);
+    expect([held.exitCode, held.err]).toEqual([1, expect.stringContaining('request req_')]);
+    expect((await person.manage([family, 'delete', 'editor', '--yes', '--force'])).out).toBe(
+      'editor is deleted; 1 had it.\n',
+    );
+    expect((await person.manage([family, 'delete', 'editor', '--yes'])).err).toContain(`See: gatehouse ${family} list`);
+  });
+});
+
+describe.each([[[]], [['--workspace']]])('keys %j', (flags) => {
+  test('are made, shown once, rotated and revoked', async () => {
+    const { instance, person } = await oneShop();
+    const made = await person.manage([
+      'keys',
+      'create',
+      'backend',
+      '--access',
+      'full',
+      '--expires-in-days',
+      '30',
+      ...flags,
+    ]);
+    const [, token] = /^Key +(eak_\w+)$/m.exec(made.out)!;
+    const works = async (key: string) => (await instance.call('GET', '/api/me', { token: key })).status;
+    expect([await works(token!), made.err]).toEqual([200, expect.stringContaining('this once')]);
+    const { items } = (await person.manage(['keys', 'list', '--json', ...flags])).json();
+    const { id, expiresAt } = items.find(({ name }: { name: string }) => name === 'backend');
+    expect(Date.parse(expiresAt) - instance.clock.now()).toBe(30 * 24 * 3600_000);
+    const listed = await person.manage(['keys', 'list', ...flags]);
+    expect(listed.out).toContain('backend');
+    expect(listed.out).not.toContain(token!);
+    const rotated = (await person.manage(['keys', 'rotate', id, '--grace', '--json', ...flags])).json();
+    expect([await works(token!), await works(rotated.token)]).toEqual([200, 200]);
+    expect((await person.manage(['keys', 'show', id, ...flags])).out).toContain('State        in grace\n');
+    expect((await person.manage(['keys', 'revoke', rotated.id, ...flags])).exitCode).toBe(2);
+    expect((await person.manage(['keys', 'revoke', rotated.id, '--yes', ...flags])).out).toBe('backend is revoked.\n');
+    expect(await works(rotated.token)).toBe(401);
+  });
+});
+
+describe('gate', () => {
+  test('is closed and opened, people are invited, let in and turned down', async () => {
+    const { instance, person, shop } = await oneShop();
+    expect((await person.manage(['gate', 'set', 'beta'])).out).toBe('The sign-in gate of Shop is private_beta.\n');
+    expect((await person.manage(['gate', 'set', 'shut'])).err).toContain('Say which: public, beta or closed');
+    const invited = await person.manage(['gate', 'invite', 'ada@example.com, bob@example.com']);
+    expect(invited.out).toBe('2 added, 0 let in who waited, 0 there already.\n');
+    const interest = `/api/applications/${shop.id}/public/access-interest`;
+    for (const email of ['cleo@example.com', 'dan@example.com'])
+      await instance.call('POST', interest, { body: { kind: 'request', email } });
+    expect((await person.manage(['gate', 'show'])).out).toMatch(
+      /Waiting +2\n[^]*Next: gatehouse gate list --status pending/,
+    );
+    expect((await person.manage(['gate', 'allow', 'cleo@example.com', '--notify', 'no'])).out).toBe(
+      'cleo@example.com may sign in.\n',
+    );
+    expect((await person.manage(['gate', 'decline', 'dan@example.com'])).out).toBe('dan@example.com is declined.\n');
+    expect((await person.manage(['gate', 'remove', 'bob@example.com', '--yes'])).out).toBe('Removed.\n');
+    const { items } = (await person.manage(['gate', 'list', '--status', 'approved', '--json'])).json();
+    expect(items.map(({ email }: { email: string }) => email).sort()).toEqual(['ada@example.com', 'cleo@example.com']);
+    expect((await person.manage(['gate', 'requests', 'accept'])).out).toStartWith('Requests: auto_accept;');
+  });
+});
+
+describe('webhooks', () => {
+  test('are made with their secret shown once, changed, tested and deleted', async () => {
+    const { person } = await oneShop();
+    const made = await person.manage([
+      'webhooks',
+      'create',
+      'https://shop.example.com/hook',
+      '--events',
+      'user.signed_in,user.banned',
+    ]);
+    const [, id] = /^Id +(whk_\w+)$/m.exec(made.out)!;
+    expect(made.out).toMatch(/^Signing secret {2}whsec_\w+$/m);
+    expect((await person.manage(['webhooks', 'show', id!])).out).not.toContain('whsec_');
+    await person.manage(['webhooks', 'update', id!, '--events', '*', '--description', 'All']);
+    expect((await person.manage(['webhooks', 'list', '--json'])).json().items[0]).toMatchObject({
+      events: ['*'],
+      description: 'All',
+    });
+    const sent = await person.manage(['webhooks', 'test', id!]);
+    const [, next] = /gatehouse (.*)$/m.exec(sent.out)!;
+    expect((await person.manage(next!.split(' '))).out).toContain('Event         webhook.test, evt_');
+    const { items } = (await person.manage(['webhooks', 'deliveries', id!, '--type', 'webhook.test', '--json'])).json();
+    expect((await person.manage(['webhooks', 'redeliver', id!, items[0].id])).out).toStartWith('On its way as dlv_');
+    expect((await person.manage(['webhooks', 'rotate-secret', id!])).out).toContain('whsec_');
+    expect((await person.manage(['webhooks', 'release', id!])).err).toContain('(invalid_state, request req_');
+    expect((await person.manage(['webhooks', 'delete', id!, '--yes'])).out).toBe('Deleted.\n');
+    expect((await person.manage(['webhooks', 'create', 'https://a.example/'])).exitCode).toBe(2);
+  });
+});
+
+describe('activity', () => {
+  test('is listed for an application or all of them, since a while ago', async () => {
+    const { instance, person, shop } = await oneShop();
+    instance.clock.advance(48 * 3600_000);
+    await instance.trySignIn(shop.clientId, 'ada@example.com');
+    const recent = await person.manage(['activity', 'list', '--app', 'shop', '--since', '24h', '--json']);
+    const kinds = recent.json().items.map(({ kind }: { kind: string }) => kind);
+    expect(kinds).toEqual(['signin.succeeded', 'signin.code_sent']);
+    expect((await person.manage(['activity', 'list', '--family', 'application'])).out).toContain('application.created');
+    expect((await person.manage(['activity', 'list', '--email', 'nobody@example.com'])).err).toBe(
+      'Nothing that fits.\n',
+    );
+    const odd = await person.manage(['activity', 'list', '--since', 'yesterday']);
+    expect([odd.exitCode, odd.err]).toEqual([2, expect.stringContaining('Give 30m, 24h, 7d')]);
+  });
+});
+
+describe('what is refused', () => {
+  test('names the field, and nothing was done', async () => {
+    const { person } = await oneShop();
+    const ran = await person.manage(['roles', 'create', 'Not a slug']);
+    expect([ran.exitCode, ran.out]).toEqual([1, '']);
+    expect(ran.err).toMatch(/^gatehouse: slug: [^\n]+ \(invalid_request, request req_\w+\)\n$/);
+  });
+
+  test('of a read key says what is needed', async () => {
+    const { instance, person, shop } = await oneShop();
+    const { token } = await instance.createKey(shop.id, { access: 'read' });
+    const ran = await person.manage(['roles', 'create', 'editor'], { env: { GATEHOUSE_KEY: token } });
+    expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining('(admin_scope_required, request req_')]);
+    expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test.each([[['list', '--limit', 'many']], [['list', '--bogus']], [['show']], [['show', 'a', 'b']]])(
+    'by wrong use is %j',
+    async (args) => {
+      const { person } = await oneShop();
+      const ran = await person.manage(['users', ...args]);
+      expect([ran.exitCode, ran.err]).toEqual([2, expect.stringMatching(/^gatehouse: [^\n]+\n$/)]);
+    },
+  );
+});

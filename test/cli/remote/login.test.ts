@@ -1,0 +1,213 @@
+/** Logging in and out: what is asked, what is kept, and what is said when it was not to be. */
+import { describe, expect, test } from 'bun:test';
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { profilePath } from '@/cli/remote/profile.ts';
+import { createInstance } from '../../support/instance.ts';
+import { deciding, logIn, oneServer, personAt, URL_A, URL_B } from './scene.ts';
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const stored = (path: string) =>
+  JSON.parse(readFileSync(path, 'utf8')).logins as { url: string; key: string; who: string }[];
+
+describe('login', () => {
+  test('shows where to go and the code, and keeps the key where only its owner can read it', async () => {
+    const { instance, person } = await oneServer();
+    const { exitCode, out } = await logIn(person, instance);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(
+      /^Open \S+\/device\nand give the code {2}[A-Z0-9]{4}-[A-Z0-9]{4}\n\nWaiting .*Ctrl-C gives up\.\n/,
+    );
+    expect(out).toContain(`Logged in to ${URL_A} as owner@example.com.`);
+    expect([mode(person.credentials), mode(dirname(person.credentials))]).toEqual(['600', '700']);
+    expect(readdirSync(dirname(person.credentials))).toEqual(['credentials.json']);
+    const [login] = stored(person.credentials);
+    expect(login).toMatchObject({ url: URL_A, who: 'owner@example.com' });
+    expect(login!.key).toStartWith('eak_');
+    expect(out).not.toContain(login!.key);
+  });
+
+  test('shows a QR code of the whole address on a terminal alone', async () => {
+    const { instance, person } = await oneServer();
+    const { text, ...browser } = deciding(instance, 'approve');
+    await person.gatehouse(['login', '--url', URL_A], { ...browser, isTty: true });
+    expect(text()).toContain('▄▄▄▄▄');
+    expect((await logIn(person, instance)).out).not.toContain('▄▄▄▄▄');
+  });
+
+  test('again replaces the key and ends the one before', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    const [first] = stored(person.credentials);
+    await logIn(person, instance);
+    const logins = stored(person.credentials);
+    expect(logins).toHaveLength(1);
+    const call = (token: string) => instance.call('GET', '/api/me', { token });
+    expect((await call(first!.key)).status).toBe(401);
+    expect((await call(logins[0]!.key)).status).toBe(200);
+  });
+
+  test('keeps several servers, and the last is the one that counts', async () => {
+    const [a, b] = [await createInstance(), await createInstance()];
+    const person = personAt({ [URL_A]: a, [URL_B]: b });
+    await logIn(person, a, URL_A);
+    const { text: _, ...browser } = deciding(b, 'approve');
+    await person.gatehouse(['login', '--url', URL_B], browser);
+    const at = async (...flags: string[]) => (await person.gatehouse(['whoami', '--json', ...flags])).json().url;
+    expect([await at(), await at('--url', URL_A), await at('--url', URL_B)]).toEqual([URL_B, URL_A, URL_B]);
+    await person.gatehouse(['logout']);
+    expect(await at()).toBe(URL_A);
+  });
+
+  test('says in words that it was declined, and that nobody came', async () => {
+    const { instance, person } = await oneServer();
+    const declining = deciding(instance, 'deny');
+    const declined = await person.gatehouse(['login', '--url', URL_A], declining);
+    expect([declined.exitCode, declining.text()]).toEqual([
+      1,
+      expect.stringContaining('It was declined in the browser; nothing was stored.'),
+    ]);
+    const late = await person.gatehouse(['login', '--url', URL_A]);
+    expect([late.exitCode, late.err]).toEqual([1, expect.stringContaining('has expired. Run gatehouse login again.')]);
+    expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test('ends cleanly when it is interrupted', async () => {
+    const { person } = await oneServer();
+    const interrupted = new AbortController();
+    const ran = await person.gatehouse(['login', '--url', URL_A], {
+      interruption: interrupted.signal,
+      async wait(_ms, signal) {
+        interrupted.abort();
+        signal?.throwIfAborted();
+      },
+    });
+    expect([ran.exitCode, ran.err]).toEqual([1, '\nGiven up; nothing was stored.\n']);
+    expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test.each([
+    [['--url', 'http://auth.example.com'], 2, 'Give https://auth.example.com.'],
+    [['--url', 'https://auth.example.com/path'], 2, 'has a path'],
+    [['--url', 'nonsense'], 2, '--url is no address'],
+    [[], 2, 'Say which server'],
+    [['--url', 'https://nobody.example.com'], 1, 'https://nobody.example.com cannot be reached'],
+  ])('with %j is refused with a remedy', async (flags, exitCode, remedy) => {
+    const { person } = await oneServer();
+    const ran = await person.gatehouse(['login', ...flags]);
+    expect([ran.exitCode, ran.err]).toEqual([exitCode, expect.stringContaining(remedy)]);
+  });
+
+  test.each(['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:1'])('takes http at %s', async (url) => {
+    const { instance } = await oneServer();
+    const person = personAt({ [url]: instance });
+    expect((await logIn(person, instance, url)).exitCode).toBe(0);
+  });
+});
+
+describe('the stored logins', () => {
+  test('are not used while others can read them', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    chmodSync(person.credentials, 0o644);
+    const ran = await person.gatehouse(['whoami']);
+    expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining(`chmod 600 "${person.credentials}"`)]);
+  });
+
+  test('that cannot be understood are named', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    writeFileSync(person.credentials, '{"logins": [{}]}');
+    const ran = await person.gatehouse(['whoami']);
+    expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining('Delete it and log in again.')]);
+  });
+
+  test.each([
+    ['linux', {}, '/home/ada/.config/gatehouse/credentials.json'],
+    ['linux', { XDG_CONFIG_HOME: '/x' }, '/x/gatehouse/credentials.json'],
+    ['linux', { XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config/gatehouse/credentials.json'],
+    ['darwin', {}, '/home/ada/Library/Application Support/gatehouse/credentials.json'],
+    ['win32', { APPDATA: '/roaming' }, '/roaming/gatehouse/credentials.json'],
+  ] as const)('stand on %s with %j where such files stand', (platform, env, path) => {
+    expect(profilePath({ platform, env, home: '/home/ada' })).toBe(path);
+  });
+});
+
+describe('logout', () => {
+  test('ends the key at the server and forgets it', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    const [login] = stored(person.credentials);
+    const ran = await person.gatehouse(['logout']);
+    expect(ran).toMatchObject({ exitCode: 0, out: `Logged out of ${URL_A}.\n`, err: '' });
+    expect((await instance.call('GET', '/api/me', { token: login!.key })).status).toBe(401);
+    expect(existsSync(person.credentials)).toBe(false);
+    expect((await person.gatehouse(['logout'])).err).toContain('There is no login to end.');
+  });
+
+  test('forgets the key also where the server is gone, and says that it still works', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    const ran = await person.gatehouse(['logout'], { fetch: () => Promise.reject(new TypeError('gone')) });
+    expect([ran.exitCode, existsSync(person.credentials)]).toEqual([0, false]);
+    expect(ran.err).toContain(
+      'The server could not be reached. The key is forgotten here, but works until it is ended',
+    );
+  });
+});
+
+describe('whoami', () => {
+  test('says who, where, with which key and what role', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    const { out } = await person.gatehouse(['whoami']);
+    expect(out).toContain(`Server     ${URL_A}\nWho        owner@example.com, usr_`);
+    expect(out).toContain('Key        Command line on laptop, eak_');
+    expect(out).toContain('Expires    never\nWorkspace  Workspace, owner\n');
+    expect(out).toContain(person.credentials);
+  });
+
+  test('of a key says what it may do', async () => {
+    const { person } = await oneServer();
+    const { out } = await person.manage(['whoami']);
+    expect(out).toContain('Who        an API key, usr_');
+    expect(out).toContain('from GATEHOUSE_KEY\n');
+    expect(out).toContain('Workspace  Workspace, full access\n');
+  });
+
+  test('with a key that was revoked says how to get another', async () => {
+    const { instance, person } = await oneServer();
+    await logIn(person, instance);
+    const [login] = stored(person.credentials);
+    await instance.call('DELETE', '/api/me/key', { token: login!.key });
+    const ran = await person.gatehouse(['whoami']);
+    expect([ran.exitCode, ran.out]).toEqual([1, '']);
+    expect(ran.err).toMatch(
+      /^gatehouse: [^\n]+Log in again: gatehouse login --url https:\/\/auth\.example\.com \(unauthenticated, request req_\w+\)\n$/,
+    );
+  });
+
+  test('without a login says how to log in', async () => {
+    const { person } = await oneServer();
+    const ran = await person.gatehouse(['whoami']);
+    expect([ran.exitCode, ran.err]).toEqual([
+      1,
+      'gatehouse: You are not logged in. Run: gatehouse login --url https://…\n',
+    ]);
+  });
+});
+
+describe('a given key', () => {
+  test('comes from a file or from the environment, and never without its server', async () => {
+    const { instance, person } = await oneServer();
+    const file = `${person.home}/key`;
+    writeFileSync(file, `${instance.workspaceKey}\n`);
+    const byFile = await person.gatehouse(['whoami', '--json', '--url', URL_A, '--key-file', file]);
+    expect(byFile.json()).toMatchObject({ kind: 'key', url: URL_A });
+    const homeless = await person.gatehouse(['whoami', '--key-file', file]);
+    expect([homeless.exitCode, homeless.err]).toEqual([2, expect.stringContaining('Say which server the key is of')]);
+    writeFileSync(file, 'hunter2');
+    const wrong = await person.gatehouse(['whoami', '--url', URL_A, '--key-file', file]);
+    expect([wrong.exitCode, wrong.err.includes('hunter2')]).toEqual([1, false]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Whoever calls, as they see themselves; and a personal key that ends itself. */
+import { describe, expect, test } from 'bun:test';
+import * as given from '../../support/given.ts';
+import { createScene } from './scene.ts';
+
+async function setUp() {
+  const scene = await createScene();
+  const { instance, application } = scene;
+  const owner = await instance.signIn('console', 'owner@example.com');
+  const connect = async (clientId: string, token: string) => {
+    const body = { client_id: clientId, device_name: 'Laptop' };
+    const { user_code, device_code } = (await instance.call('POST', '/api/v1/device/code', { body })).json;
+    await instance.call('POST', '/api/account/device/approve', { token, body: { user_code } });
+    instance.clock.advance(10_000);
+    const redeemed = await instance.call('POST', '/api/v1/device/token', {
+      body: { client_id: clientId, device_code, grant_type: 'urn:ietf:params:oauth:grant-type:device_code' },
+    });
+    return redeemed.json.access_token as string;
+  };
+  const me = (token: string | undefined) => instance.call('GET', '/api/me', { token });
+  const end = (token: string | undefined) => instance.call('DELETE', '/api/me/key', { token });
+  return { instance, application, ada: scene.ada, owner, connect, me, end };
+}
+
+describe('whoever calls', () => {
+  test('is told whom their credential acts as, by personal key, key and session', async () => {
+    const { instance, application, owner, connect, me } = await setUp();
+    const personal = (await me(await connect('console', owner.token))).json.data;
+    expect(personal).toMatchObject({ kind: 'personal_key', userId: owner.userId, email: 'owner@example.com' });
+    expect(personal.key).toMatchObject({ name: 'Laptop', source: 'device', access: 'full', expiresAt: null });
+    const workspace = { id: instance.workspaceId, name: 'Workspace' };
+    expect(personal.workspaces).toMatchObject([{ ...workspace, role: 'owner' }]);
+    const { token, id } = await instance.createKey(application.id, { access: 'read' });
+    const backend = (await me(token)).json.data;
+    expect(backend).toMatchObject({ kind: 'key', email: null, workspaces: [{ ...workspace, role: null }] });
+    expect(backend.key).toMatchObject({ id, access: 'read', applicationId: application.id, applicationIds: null });
+    const session = (await me(owner.token)).json.data;
+    expect(session).toMatchObject({ kind: 'session', email: 'owner@example.com', key: null });
+    expect(JSON.stringify([personal, backend, session])).not.toMatch(/eak_\w{20}/);
+  });
+
+  test('of no console is nobody here', async () => {
+    const { application, ada, connect, me } = await setUp();
+    expect((await me(undefined)).status).toBe(401);
+    expect((await me(ada.token)).status).toBe(403);
+    expect((await me(await connect(application.clientId, ada.token))).status).toBe(403);
+  });
+});
+
+describe('a personal key', () => {
+  test('ends itself at once, on record, and nobody else’s', async () => {
+    const { instance, owner, connect, me, end } = await setUp();
+    const [one, other] = [await connect('console', owner.token), await connect('console', owner.token)];
+    expect((await end(one)).status).toBe(200);
+    expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 200]);
+    expect(instance.auditKinds()).toContain('device.revoked');
+    expect((await end(one)).status).toBe(401);
+  });
+
+  test('of an application ends itself too', async () => {
+    const { application, ada, connect, end, instance } = await setUp();
+    const key = await connect(application.clientId, ada.token);
+    expect((await end(key)).status).toBe(200);
+    expect((await instance.call('GET', '/api/me/roles', { token: key })).status).toBe(401);
+  });
+
+  test('is no backend’s key and no session: those are refused and stay', async () => {
+    const { instance, ada, end, me } = await setUp();
+    expect((await end(instance.workspaceKey)).status).toBe(403);
+    expect((await me(instance.workspaceKey)).status).toBe(200);
+    const refused = await end(ada.token);
+    expect([refused.status, refused.json.error]).toEqual([409, 'invalid_state']);
+    const tenant = await given.tenant(instance);
+    expect((await end(tenant.workspaceKey)).status).toBe(403);
+  });
+});
