@@ -92,8 +92,14 @@ const verifyOtp =
   ({ instance }: World) =>
     instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code: instance.codeFor(email) } });
 
-const signedIn = (userId: unknown = anyId('usr')) =>
-  event('user.signed_in', { userId, sessionId: anyId('ses'), method: 'otp' });
+const signedIn = (userId: unknown = anyId('usr'), email = 'ada@example.com') =>
+  event('user.signed_in', {
+    userId,
+    sessionId: anyId('ses'),
+    method: 'otp',
+    email,
+    isNewUser: email.startsWith('new@'),
+  });
 
 export const CASES: Case[] = [
   {
@@ -101,7 +107,7 @@ export const CASES: Case[] = [
     operation: 'verifySignInCode',
     prepare: sendOtp('new@example.com'),
     act: verifyOtp('new@example.com'),
-    emits: () => [signedIn()],
+    emits: () => [signedIn(anyId('usr'), 'new@example.com')],
   },
   {
     what: 'a further sign-in',

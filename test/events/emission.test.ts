@@ -18,6 +18,7 @@ import { anyId, createWorld, instances } from './world.ts';
 
 /** Operations that change nobody: there is nothing to tell. */
 const SILENT = [
+  'callMcp',
   'keepAccountSession',
   'forgetAccountSession',
   'sendSignInCode',
@@ -133,7 +134,10 @@ describe('events of the console’s own people', () => {
     });
     const { userId } = json.data;
     expect(instance.events(consoleId)).toEqual([
-      { type: 'user.signed_in', data: { userId, sessionId: anyId('ses'), method: 'setup' } },
+      {
+        type: 'user.signed_in',
+        data: { userId, sessionId: anyId('ses'), method: 'setup', email: 'owner@example.com', isNewUser: true },
+      },
     ]);
   });
 

@@ -17,7 +17,7 @@ import { recordAudit } from '@/store/audit.ts';
 import { type GrantKind, heldSlugs } from '@/store/grants.ts';
 import { findMember, type Member, updateMember } from '@/store/members.ts';
 import { insertPasskey } from '@/store/passkeys.ts';
-import { insertAlias, updateUser, type User } from '@/store/people.ts';
+import { insertAlias, requireUser, updateUser, type User } from '@/store/people.ts';
 import { insertIdentity } from '@/store/provider-identities.ts';
 import { insertWorkspace } from '@/store/workspaces.ts';
 import type { Answer, Instance } from './instance.ts';
@@ -216,7 +216,9 @@ export function sessions(
 ): Promise<MintedSession[]> {
   return db.write(ELSEWHERE, async (unit) => {
     const { id: applicationUserId } = (await findMember(unit, applicationId, userId))!;
-    const session = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
+    const { email } = await requireUser(unit, userId);
+    const whose = { application: { id: applicationId, sessionTtlSeconds }, applicationUserId, userId };
+    const session = { ...whose, email, isNewUser: false };
     const minted: MintedSession[] = [];
     while (minted.length < count)
       minted.push(await services.sessions.mint(unit, { ...session, method: 'otp', userAgent: 'curl' }));

@@ -1,11 +1,12 @@
 /** The API keys of an application and of a workspace: the same operations at both. */
 import { type Operation, operation, type TargetOf } from '../../http/operation.ts';
-import { Input, PageQuery } from '../../http/schemas.ts';
+import { Input } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
 import {
   ApiKeySchema,
   ApiKeyPage,
   ApiKeyPatch,
+  ApiKeyQuery,
   ApplicationKeyInput,
   NewApiKeySchema,
   WorkspaceKeyInput,
@@ -61,7 +62,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'GET',
       path,
       summary: `List the API keys of the ${scope}, newest first`,
-      query: PageQuery,
+      query: ApiKeyQuery,
       data: ApiKeyPage,
       errors: ['invalid_cursor'],
       handle: ({ query, ...target }) => apiKeys.list(ownerOf(target), query),
@@ -92,6 +93,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'DELETE',
       path: `${path}/:keyId`,
       summary: 'Revoke a key for good',
+      danger: 'Whatever still sends this key is refused at once and for good.',
       data: ApiKeySchema,
       errors: ['not_found'],
       handle: ({ actor, params, ...target }) => apiKeys.revoke(actor, ownerOf(target), params.keyId),
@@ -102,6 +104,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'POST',
       path: `${path}/:keyId/rotate`,
       summary: 'Give a key a new token; the old one stops working at once',
+      danger: 'Whatever still sends the token in use is refused at once.',
       body: Input({}),
       isBodyOptional: true,
       data: NewApiKeySchema,

@@ -12,7 +12,7 @@ import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
 import { KEY_DAY, KEY_MINUTE, keySubject } from '../../http/limits.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
-import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import {
   type ApiKey,
@@ -35,6 +35,7 @@ import { resolveGrants } from '../grants/holders.ts';
 import { joinMember } from '../users/members.ts';
 import {
   type ApiKeyPatch,
+  type ApiKeyQuery,
   type ApiKeyRecord,
   type ApplicationKeyInput,
   DEFAULT_RATE_LIMITS,
@@ -127,10 +128,10 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
   }
 
   /** Newest first. */
-  async function list(owner: KeyOwner, query: PageQuery): Promise<Page<ApiKeyRecord>> {
-    const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
+  async function list(owner: KeyOwner, query: ApiKeyQuery): Promise<Page<ApiKeyRecord>> {
+    const { limit = DEFAULT_PAGE_SIZE, cursor, source } = query;
     const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
-    const keys = await listKeys(db.reader, owner, { before, limit: limit + 1 });
+    const keys = await listKeys(db.reader, owner, { before, limit: limit + 1, source });
     const grants = await heldGrantsOf(
       db.reader,
       keys.map(({ key }) => key.applicationUserId),
@@ -238,14 +239,14 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       });
     },
 
-    /** @throws {AppError} invalid_request */
+    /** @param token one that was made outside, which nobody has yet. @throws {AppError} invalid_request */
     async createForApplication(
       actor: Actor,
       { id: applicationId, workspaceId }: TenantApplication,
       input: ApplicationKeyInput,
+      token = mintSecret('apiKey', random),
     ): Promise<NewApiKeyRecord> {
       const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
-      const token = mintSecret('apiKey', random);
       const key = {
         name: name.trim(),
         access,
@@ -264,8 +265,8 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       actor: Actor,
       workspaceId: string,
       { name, access, applicationIds = null, rateLimits, expiresAt }: WorkspaceKeyInput,
+      token = mintSecret('apiKey', random),
     ): Promise<NewApiKeyRecord> {
-      const token = mintSecret('apiKey', random);
       const expires = expiry(expiresAt);
       return db.write(actor, async (unit) => {
         await refuseForeign(unit, workspaceId, applicationIds ?? []);

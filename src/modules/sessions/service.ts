@@ -23,6 +23,9 @@ export interface SessionToMint {
   readonly application: Pick<Application, 'id' | 'sessionTtlSeconds'>;
   readonly applicationUserId: string;
   readonly userId: string;
+  readonly email: string;
+  /** Whether they come to the application for the first time. */
+  readonly isNewUser: boolean;
   readonly method: SignInMethod;
   /** The passkey or the provider's identity that it rests on. */
   readonly credentialId?: string | null;
@@ -40,7 +43,16 @@ export function sessionService({ db, random }: { db: Database; random: Random })
   return {
     /** Mints a session in the sign-in's change. */
     async mint(unit: Unit, session: SessionToMint): Promise<MintedSession> {
-      const { application, applicationUserId, userId, method, credentialId = null, userAgent } = session;
+      const {
+        application,
+        applicationUserId,
+        userId,
+        email,
+        isNewUser,
+        method,
+        credentialId = null,
+        userAgent,
+      } = session;
       const token = mintSecret('session', random);
       const sessionId = newId('session', unit.now);
       const expiresAt = unit.now + application.sessionTtlSeconds * 1000;
@@ -56,7 +68,7 @@ export function sessionService({ db, random }: { db: Database; random: Random })
       await emit(unit, {
         type: 'user.signed_in',
         applicationId: application.id,
-        data: { userId, sessionId, method },
+        data: { userId, sessionId, method, email, isNewUser },
       });
       return { token, sessionId, expiresAt };
     },

@@ -109,6 +109,8 @@ export async function completeSignIn(
     application,
     applicationUserId: joined.id,
     userId: person.id,
+    email: person.email,
+    isNewUser: !hasBeenHere(person, member),
     method,
     credentialId,
     userAgent,
@@ -222,6 +224,11 @@ async function come(
   }
   unit.tell(MEMBER_SEEN, { applicationId, at: unit.now, before: NEVER });
   return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
+}
+
+/** Who was imported or invited has a place, and may still come for the first time. */
+function hasBeenHere({ id }: User, member: Member | undefined): boolean {
+  return member?.userId === id && member.reservedEmail === null && member.lastSeenAt !== NEVER;
 }
 
 function hasBlank({ locale, timezone }: User): boolean {

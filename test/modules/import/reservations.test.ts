@@ -101,7 +101,7 @@ describe('the first sign-in to the workspace', () => {
         type: 'user.profile_updated',
         data: { userId, name: 'Ada Lovelace', categories: ['identity'], changed: ['givenName', 'locale'] },
       },
-      { type: 'user.signed_in', data: expect.objectContaining({ userId }) },
+      { type: 'user.signed_in', data: expect.objectContaining({ userId, isNewUser: true }) },
     ]);
     expect(there.events()).toEqual([
       {

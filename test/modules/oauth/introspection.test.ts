@@ -110,7 +110,7 @@ describe('any other token', () => {
     const tokens = {
       nothing: '',
       nonsense: 'nonsense',
-      endless: 'est_'.padEnd(100_000, 'a'),
+      endless: 'est_'.padEnd(60_000, 'a'),
       'NUL in it': 'est_\0',
       unknown: mintSecret('session', systemRandom),
       'unknown key': mintSecret('apiKey', systemRandom),

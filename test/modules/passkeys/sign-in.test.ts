@@ -54,7 +54,13 @@ describe('a passkey', () => {
     expect([session.ok, session.email]).toEqual([true, 'ada@example.com']);
     expect(instance.events(application.id).at(-1)).toEqual({
       type: 'user.signed_in',
-      data: { userId: ada.userId, sessionId: expect.any(String), method: 'passkey' },
+      data: {
+        userId: ada.userId,
+        sessionId: expect.any(String),
+        method: 'passkey',
+        email: 'ada@example.com',
+        isNewUser: false,
+      },
     });
     const { json: list } = await instance.call('GET', '/api/account/passkeys', { token: json.data.token });
     expect(list.data.items).toMatchObject([

@@ -133,7 +133,10 @@ describe('somebody whose address is known here', () => {
     } as never);
     const changed = { type: 'user.identity_changed', data: { userId, changed: ['provider'] } };
     expect(instance.events(application.id).slice(before)).toEqual([
-      { type: 'user.signed_in', data: { userId, sessionId: expect.any(String), method: 'provider' } },
+      {
+        type: 'user.signed_in',
+        data: { userId, sessionId: expect.any(String), method: 'provider', email: 'ada@example.com', isNewUser: false },
+      },
       changed,
     ]);
     expect(instance.events(other.id).at(-1)).toEqual(changed);

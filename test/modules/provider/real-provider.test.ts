@@ -77,7 +77,13 @@ describe('a sign-in through a real provider', () => {
     expect(instance.events(application.id)).toEqual([
       {
         type: 'user.signed_in',
-        data: { userId: session.json.userId, sessionId: expect.any(String), method: 'provider' },
+        data: {
+          userId: session.json.userId,
+          sessionId: expect.any(String),
+          method: 'provider',
+          email: 'ada@example.com',
+          isNewUser: true,
+        },
       },
     ]);
     expect(userRow(instance, 'ada@example.com')['email_verified_at']).not.toBeNull();

@@ -38,7 +38,10 @@ describe('a sign-in by code', () => {
     const session = await instance.call('POST', '/api/v1/session', { token });
     expect(session.json).toMatchObject({ ok: true, userId, email: 'ada@example.com', roles: ['user'] });
     expect(instance.events(application.id)).toEqual([
-      { type: 'user.signed_in', data: { userId, sessionId: expect.any(String), method: 'otp' } },
+      {
+        type: 'user.signed_in',
+        data: { userId, sessionId: expect.any(String), method: 'otp', email: 'ada@example.com', isNewUser: true },
+      },
     ]);
     expect(instance.auditKinds(application.id).slice(-2)).toEqual(['signin.code_sent', 'signin.succeeded']);
   });
