@@ -3,7 +3,7 @@
  *
  *   bun build.ts            pages and the binary for this platform
  *   bun build.ts --pages    pages only (what running from source needs)
- *   bun build.ts --all      pages and a binary for every platform Bun supports
+ *   bun build.ts --all      also dist/gatehouse-<version>-<platform> for every platform, and dist/SHA256SUMS
  *   bun build.ts --client   pages and the npm package, dist/gatehouse-<version>.tgz
  */
 import { rmSync, statSync } from 'node:fs';
@@ -11,28 +11,34 @@ import { packClient } from './src/client/package.ts';
 import { describeApi } from './src/console/describe.ts';
 import { compileCatalogues } from './src/i18n/compile.ts';
 import { bundlePages } from './src/pages/bundle.ts';
+import { VERSION } from './src/version.ts';
 
-/** Runtimes for other platforms come from the package registry (`@oven/bun-*`), at this very version of Bun. */
+/**
+ * Runtimes for other platforms come from the package registry (`@oven/bun-*`), at this very version of Bun. There are no
+ * `-baseline` ones: of this version they are the same files, and choose by the processor they find.
+ */
 const PLATFORMS = [
   'linux-x64',
-  'linux-x64-baseline',
   'linux-arm64',
   'linux-x64-musl',
-  'linux-x64-musl-baseline',
   'linux-arm64-musl',
   'darwin-x64',
-  'darwin-x64-baseline',
   'darwin-arm64',
   'windows-x64',
-  'windows-x64-baseline',
   'windows-arm64',
 ] as const;
 
 async function buildBinary(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
   const result = await Bun.build({
     // A thread is found at run time only where its file is an entry point of its own.
-    entrypoints: ['src/main.ts', 'src/db/worker.ts'],
-    // Beside the main file, where db/background.ts looks for it.
+    entrypoints: [
+      'src/main.ts',
+      'src/db/worker.ts',
+      'src/db/upgrade-thread.ts',
+      'src/backup/backup-thread.ts',
+      'src/modules/mcp/mcp-thread.ts',
+    ],
+    // Beside the main file, where each is looked for.
     naming: '[name].[ext]',
     target: 'bun',
     minify: true,
@@ -76,18 +82,52 @@ if (!flags.includes('--pages') && !flags.includes('--client')) {
 }
 
 if (flags.includes('--all')) {
-  const failed: string[] = [];
-  for (const platform of PLATFORMS) {
-    const suffix = platform.startsWith('windows') ? '.exe' : '';
-    try {
-      await buildBinary(`dist/gatehouse-${platform}${suffix}`, `bun-${platform}` as Bun.Build.CompileTarget);
-    } catch (error) {
-      failed.push(platform);
-      console.error(`${platform}: ${error instanceof AggregateError ? error.errors.join('; ') : error}`);
-    }
-  }
+  const failed = await buildRelease();
   if (failed.length > 0) {
     console.error(`Not built: ${failed.join(', ')}. Their runtimes could not be had from the package registry.`);
     process.exitCode = 1;
+  }
+}
+
+/** A binary for each platform, tried where it can run here, and their checksums. @returns the platforms without one. */
+async function buildRelease(): Promise<string[]> {
+  for (const old of new Bun.Glob('{gatehouse-*-{linux,darwin,windows}-*,SHA256SUMS}').scanSync('dist'))
+    rmSync(`dist/${old}`);
+  const sums: string[] = [];
+  const failed: string[] = [];
+  for (const platform of PLATFORMS) {
+    const name = `gatehouse-${VERSION}-${platform}${platform.startsWith('windows') ? '.exe' : ''}`;
+    try {
+      await buildBinary(`dist/${name}`, `bun-${platform}` as Bun.Build.CompileTarget);
+    } catch (error) {
+      failed.push(platform);
+      console.error(`${platform}: ${error instanceof AggregateError ? error.errors.join('; ') : error}`);
+      continue;
+    }
+    console.log(`  ${tryOut(`dist/${name}`, platform)}`);
+    const content = Bun.file(`dist/${name}`).stream();
+    const hash = new Bun.CryptoHasher('sha256');
+    for await (const part of content) hash.update(part);
+    sums.push(`${hash.digest('hex')}  ${name}\n`);
+  }
+  await Bun.write('dist/SHA256SUMS', sums.join(''));
+  console.log('dist/SHA256SUMS');
+  return failed;
+}
+
+/** @throws where it starts here and says something else than its version. */
+function tryOut(path: string, platform: string): string {
+  if (!platform.startsWith(`${process.platform}-${process.arch}`)) return 'not started: for another platform';
+  try {
+    const { stdout, exitCode } = Bun.spawnSync([path, 'version']);
+    // The loader's own word.
+    if (exitCode === 127) return 'not started: this machine lacks a library it links to';
+    const said = stdout.toString().trim();
+    if (exitCode !== 0 || !said.startsWith(`gatehouse ${VERSION} `))
+      throw new Error(`${path} ends with ${exitCode} and says "${said}" of itself`);
+    return `started: ${said}`;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return 'not started: this machine has not the loader it needs';
+    throw error;
   }
 }

@@ -2,15 +2,18 @@
 import { Elysia } from 'elysia';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
+import type { AccessLog } from './http/access-log.ts';
 import { authenticator } from './http/authenticate.ts';
 import { isForBrowsers, preflight } from './http/cors.ts';
 import { errorMapper } from './http/errors.ts';
 import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
 import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
-import { contextFactory } from './http/request-context.ts';
+import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
+import { slowBodies } from './http/slow-bodies.ts';
+import { streamPlaces } from './http/stream-places.ts';
 import { uploadIntake } from './http/upload.ts';
 import { renderProblemPage } from './pages/problem/page.tsx';
 import type { WiredServices } from './services.ts';
@@ -19,23 +22,33 @@ export interface App {
   readonly operations: readonly Operation[];
   /** @param isResolved the path had parts such as `..`, and was another one as it came: it is refused. */
   fetch(request: Request, isResolved?: boolean): Promise<Response>;
+  /** Answers a request that is not looked at. */
+  refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 
 export function createApp(
   dependencies: Dependencies,
-  { operations, limiter, verification, counts, proxies }: WiredServices,
+  { operations, limiter, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
 ): App {
-  const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
+  const { config, clock, log, baseUrl, db, peerAddress } = dependencies;
+  const accessLog: AccessLog = (context, route, status) => {
+    noteRequest(context, route, status);
+    dependencies.accessLog(context, route, status);
+  };
   const cookie = sessionCookie(baseUrl());
-  const createContext = contextFactory(config, {
+  const createOuter = contextFactory(config, {
     clock,
     log,
     peerAddress,
     isHttps: baseUrl().startsWith('https:'),
     onUntrusted: (header) => void (proxies.untrustedHeader = header),
   });
+  const createContext: ContextFactory = (request, isAddressLate) => {
+    const outer = inner.outerOf(request);
+    return outer === undefined ? createOuter(request, isAddressLate) : contextWithin(outer, request);
+  };
   const isForUs = hostCheck({ host: config.host, baseUrl: baseUrl(), isPrivate: config.mode === 'ephemeral' });
-  const respondToError = errorMapper({ log, renderPage: renderProblemPage });
+  const respondToError = errorMapper({ log, renderPage: renderProblemPage, noteLimited });
   const pipelineDependencies: PipelineDependencies = {
     createContext,
     authenticate: authenticator({
@@ -43,6 +56,7 @@ export function createApp(
       limiter,
       limits: config.limits,
       noteRefusal: counts.noteRefusal,
+      noteVerdict: verification.noteSessionVerdict,
       cookie,
       baseUrl: baseUrl(),
     }),
@@ -51,6 +65,8 @@ export function createApp(
     limits: config.limits,
     noteRefusal: counts.noteRefusal,
     uploads: uploadIntake(),
+    slowBodies: slowBodies(config.limits),
+    streams: streamPlaces(config.limits),
     respondToError,
     accessLog,
   };
@@ -89,6 +105,7 @@ export function createApp(
       return response;
     });
   router.compile();
+  inner.serve(router.handle.bind(router));
 
   /** Null where the request is for us. Two `Host` headers arrive as one with a comma, which no name has (RFC 9112 §3.2). */
   function hostRefusal(request: Request): AppError | null {
@@ -105,6 +122,7 @@ export function createApp(
 
   return {
     operations,
+    refuse,
     fetch(request, isResolved = false) {
       const refusal = isResolved ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
       const answer = refusal === null ? router.handle(request) : refuse(request, refusal);

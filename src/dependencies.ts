@@ -7,18 +7,24 @@ import { type AdjustableClock, type Clock, systemClock, type WorldClock } from '
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
+import { requirePresentSchema, takeLeftNote } from './db/beside-server.ts';
 import { type DataFolder, lockDataFolder, openDataFolder } from './db/data-folder.ts';
 import type { Database } from './db/database.ts';
 import { folderTrouble } from './db/folder-trouble.ts';
 import { openInstanceKey } from './db/instance-key-file.ts';
 import { migrate, refuseForeignDatabase } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
+import { finishRestore, isRestorePending } from './db/restored-folder.ts';
+import { upgradeData } from './db/upgrade.ts';
 import type { AccessLog } from './http/access-log.ts';
+import type { CertificateWatch } from './http/certificate-watch.ts';
 import type { PeerAddress } from './http/request-context.ts';
 import type { Outbox } from './mail/outbox.ts';
 import { smtpTransport } from './mail/smtp.ts';
+import type { InstanceIdentity } from './modules/health/facts.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
+import { VERSION } from './version.ts';
 
 /** All that the product uses of the world outside. */
 export interface Dependencies {
@@ -38,16 +44,22 @@ export interface Dependencies {
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
   readonly isStopping: () => boolean;
+  /** That https is spoken with; none where it ends before this server. */
+  readonly certificate?: CertificateWatch | null;
+  /** For commands beside this server; without, they do not find it. */
+  readonly identity?: InstanceIdentity | null;
   /** Given in an ephemeral instance only; its presence opens the test endpoints. */
   readonly testClock: AdjustableClock | null;
 }
 
-/** A data folder opened for one process: migrated, with its key loaded. */
+/** A data folder opened for one process, with its key loaded; by a server it is migrated. */
 export interface OpenedData {
   readonly db: Database;
   readonly instanceKey: InstanceKey;
   /** The copy made before an upgrade, if there was one. */
   readonly upgradeCopy: string | null;
+  /** The server before this one did not come to its end in order. */
+  readonly isAfterCrash: boolean;
   close(): Promise<void>;
 }
 
@@ -59,6 +71,8 @@ export interface OpenDataOptions {
   readonly isDurable?: boolean;
   /** A server holds the folder alone; a command beside it does not. */
   readonly isServer?: boolean;
+  /** Statements that take as long are logged; without it, none is timed. */
+  readonly slowStatementMs?: number;
   readonly log?: Logger;
 }
 
@@ -69,24 +83,43 @@ export interface OpenDataOptions {
  */
 export async function openData(
   path: string,
-  { clock = systemClock, random = systemRandom, isDurable = true, isServer = true, log }: OpenDataOptions = {},
+  {
+    clock = systemClock,
+    random = systemRandom,
+    isDurable = true,
+    isServer = true,
+    slowStatementMs,
+    log,
+  }: OpenDataOptions = {},
 ): Promise<OpenedData> {
+  if (!isServer) requireNoRestore(path);
   if (!isServer && !existsSync(join(path, 'gatehouse.db'))) throw missing(path);
   const folder: DataFolder = openDataFolder(path);
   let lock: { release(): void } | null = null;
   try {
     lock = isServer ? lockDataFolder(folder) : null;
+    const isAfterCrash = lock !== null && takeLeftNote(folder.path);
+    if (isServer) finishRestore(folder.path);
     const hasInstance = refuseForeignDatabase(folder.databasePath);
     if (!isServer && !hasInstance) throw missing(path);
+    if (!isServer) requirePresentSchema(folder.path, folder.databasePath);
     const { key, bindTo } = openInstanceKey(folder, hasInstance, random);
     const sqlite = openSqlite(folder.databasePath, { isDurable });
     if (hasInstance) bindTo(sqlite);
-    const { copy } = migrate(sqlite, folder.databasePath);
+    const upgrade = { clock, version: VERSION, isDurable, tell: (line: string) => log?.info(line) };
+    const copy = await upgradeData(sqlite, folder, upgrade);
+    migrate(sqlite, folder.databasePath);
     if (!hasInstance) bindTo(sqlite);
     const db = await openEngine(sqlite, folder.databasePath, {
       clock,
       isDurable,
       isServer,
+      ...(slowStatementMs !== undefined && {
+        slow: {
+          fromMs: slowStatementMs,
+          tell: (sql, ms) => log?.warn({ durationMs: Math.round(ms), sql }, 'a statement was slow'),
+        },
+      }),
       onDiskProblem: (error, isRecovered) =>
         isRecovered
           ? log?.warn('the disk takes writes again')
@@ -101,6 +134,7 @@ export async function openData(
       db,
       instanceKey: key,
       upgradeCopy: copy,
+      isAfterCrash,
       async close() {
         await db.close();
         lock?.release();
@@ -116,6 +150,14 @@ export async function openData(
 /** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */
 function missing(path: string): StartupError {
   return new StartupError(`There is no Gatehouse database in ${resolve(path)}; name its folder with --data.`);
+}
+
+/** @throws {StartupError} where the files of two instances may stand beside each other for a moment. */
+export function requireNoRestore(path: string): void {
+  if (isRestorePending(path))
+    throw new StartupError(
+      `A restore into ${resolve(path)} is under way, or was stopped in the middle. Wait for it, or start the server: it finishes it.`,
+    );
 }
 
 /** SMTP where it is configured, else the embedded outbox. */

@@ -9,9 +9,13 @@ export interface ProxyWatch {
   untrustedHeader: string | null;
 }
 
-export function instanceFacts({ config, mail, clock }: Dependencies, proxies: ProxyWatch): InstanceFacts {
+export function instanceFacts(
+  { config, mail, clock, certificate, identity = null }: Dependencies,
+  proxies: ProxyWatch,
+): InstanceFacts {
   const isOutbox = 'onCapture' in mail;
   return {
+    identity,
     version: VERSION,
     startedAt: clock.now(),
     mode: config.mode,
@@ -22,6 +26,7 @@ export function instanceFacts({ config, mail, clock }: Dependencies, proxies: Pr
       server: isOutbox ? null : (mail.server ?? null),
       from: isOutbox ? null : (mail.from ?? null),
     },
+    certificateExpiresAt: () => certificate?.expiresAt() ?? null,
     untrustedProxyHeader: () => proxies.untrustedHeader,
   };
 }

@@ -3,10 +3,12 @@ import { accountModule } from './modules/account/module.ts';
 import { activityModule } from './modules/activity/module.ts';
 import { apiKeysModule } from './modules/api-keys/module.ts';
 import { applicationsModule } from './modules/applications/module.ts';
+import { backupsModule } from './modules/backups/module.ts';
 import { betaModule } from './modules/beta/module.ts';
 import { codesModule } from './modules/codes/module.ts';
 import { descriptionModule } from './modules/description/module.ts';
 import { devicesModule } from './modules/devices/module.ts';
+import { docsModule } from './modules/docs/module.ts';
 import { grantsModule } from './modules/grants/module.ts';
 import { healthModule } from './modules/health/module.ts';
 import { i18nModule } from './modules/i18n/module.ts';
@@ -14,12 +16,15 @@ import { imagesModule } from './modules/images/module.ts';
 import { importModule } from './modules/import/module.ts';
 import { lifecycleModule } from './modules/lifecycle/module.ts';
 import { liveModule } from './modules/live/module.ts';
+import { mcpModule } from './modules/mcp/module.ts';
+import { metricsModule } from './modules/metrics/module.ts';
 import type { Module, World } from './modules/module.ts';
 import { oauthModule } from './modules/oauth/module.ts';
 import { outboxModule } from './modules/outbox/module.ts';
 import { passkeysModule } from './modules/passkeys/module.ts';
 import { profileModule } from './modules/profile/module.ts';
 import { providerModule } from './modules/provider/module.ts';
+import { seedModule } from './modules/seed/module.ts';
 import { sessionsModule } from './modules/sessions/module.ts';
 import { setupModule } from './modules/setup/module.ts';
 import { signInModule } from './modules/sign-in/module.ts';
@@ -63,7 +68,19 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const activity = activityModule(world);
   const live = liveModule(world, { verification: verification.service });
   const webhooks = webhooksModule(world);
+  const imports = importModule(world);
+  const seed = seedModule(world, {
+    applications: applications.service,
+    beta: beta.service,
+    clients,
+    grants: grants.service,
+    imports: imports.service,
+    webhooks: webhooks.service,
+    apiKeys: apiKeys.service,
+  });
   const stats = statsModule(world);
+  const backups = backupsModule(world);
+  const health = healthModule(world, { backups: backups.service.standing });
   const cookie = sessionCookie(world.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
 
@@ -79,6 +96,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     providerFor: (application: Application) => clients.effectiveOf(world.db.reader, application),
     findDeviceGrant: devices.approval.applicationOf,
     signOut: sessions.service.signOut,
+    docs: docsModule(world, operations).docs,
   };
 
   const modules: readonly Module[] = [
@@ -105,15 +123,22 @@ export function wireModules(world: World, testTools: TestTools | null) {
     beta,
     grants,
     users,
-    importModule(world),
+    imports,
     webhooks,
     workspace,
+    seed,
     outboxModule(world, { consoleId }),
     setup,
     codes,
     i18nModule(),
     descriptionModule(world, { operations }),
-    healthModule(world),
+    mcpModule(world, { operations }),
+    health,
+    backups,
+    metricsModule(world, {
+      queueCounts: health.queueCounts,
+      streams: { session: live.hub.count, activity: activity.followers.count },
+    }),
     { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
     ...(testTools ? [testToolsModule(world, testTools)] : []),
   ];
@@ -126,13 +151,16 @@ export function wireModules(world: World, testTools: TestTools | null) {
       activity: activity.followers,
       apiKeys: apiKeys.service,
       applications: applications.service,
+      backups: backups.service,
       counts: stats.counts,
       deliveries: webhooks.deliveries,
+      eventStreams: webhooks.followers,
       deviceApproval: devices.approval,
       grants: grants.service,
       live: live.hub,
       personalKeys: devices.personalKeys,
       provider: provider.service,
+      seed: seed.service,
       sessions: sessions.service,
       setup: setup.service,
       users: users.service,

@@ -1,22 +1,26 @@
 /** A running instance: opens the data folder, listens, runs the jobs, and stops without losing what was accepted. */
 import { rmSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type App, createApp } from './app.ts';
+import { type Config, localUrlOf, ownUrl } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
+import { removeServerNote, writeServerNote } from './db/beside-server.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
-import { arrivals } from './http/arrivals.ts';
+import { readCertificate } from './http/certificate.ts';
+import { certificateWatch } from './http/certificate-watch.ts';
 import { watchDescriptors } from './http/descriptors.ts';
+import { type Door, openDoor } from './http/door.ts';
 import { drain } from './http/drain.ts';
 import { portTrouble } from './http/port-trouble.ts';
-import { isResolvedBeyondRoutes, rawPathRoutes, type Serve } from './http/raw-path.ts';
-import { pathOf } from './http/request-url.ts';
+import type { Serve } from './http/raw-path.ts';
+import { requestRoom } from './http/request-room.ts';
 import { turnTaker } from './http/turns.ts';
-import { beginOutbound, guardedFetch } from './outbound/guarded-fetch.ts';
+import { beginOutbound, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
+import { newIdentity, noteOf } from './server-note.ts';
 import type { Outbox } from './mail/outbox.ts';
 import type { AccessLog } from './http/access-log.ts';
 
@@ -26,6 +30,17 @@ export interface RunningServer {
   readonly db: Database;
   readonly services: Services;
   readonly upgradeCopy: string | null;
+  /** Where this machine reaches it, whatever stands before it. */
+  readonly localUrl: string;
+  /** The server before it on this folder did not come to its end in order. */
+  readonly isAfterCrash: boolean;
+  /** How many requests are not answered yet. */
+  pending(): number;
+  /**
+   * Reads certificate and key again and serves new connections with them; null where plain http is spoken. Never throws: files
+   * that will not do are logged, and the certificate stays.
+   */
+  readonly renewCertificate: (() => void) | null;
   /** Takes no new work, finishes what is in flight, flushes, closes. Idempotent. */
   stop(): Promise<void>;
 }
@@ -36,6 +51,10 @@ export interface ServerOptions {
   readonly accessLog: AccessLog;
   /** Sees each mail that the embedded outbox captures. */
   readonly onCapture?: Outbox['onCapture'];
+  /** Done before the first request is answered; where it fails, the server does not start. */
+  readonly prepare?: ((services: Services) => Promise<void>) | null;
+  /** A trial of data that is another instance's: no job runs, and neither mails nor requests go out. */
+  readonly isDrill?: boolean;
 }
 
 /** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
@@ -44,17 +63,12 @@ const DRAIN_MS = 7500;
 /** Longest wait for jobs under way. */
 const JOBS_MS = 1000;
 
-/** A connection that is silent for longer is closed; no answer of ours takes as long. */
-const IDLE_SECONDS = 30;
-
-/** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
-const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
-
 /** @throws {StartupError} when the folder or the port cannot be had, or the settings do not fit what is in it. */
 export async function startServer(
   config: Config,
-  { log, accessLog, onCapture = null }: ServerOptions,
+  { log, accessLog, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
+  const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) sweepEphemeralFolders();
   const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;
@@ -64,37 +78,37 @@ export async function startServer(
 
   let data: OpenedData;
   try {
-    data = await openData(folder, { clock, isDurable: !isEphemeral, log });
+    data = await openData(folder, { clock, isDurable: !isEphemeral, slowStatementMs: config.slowStatementMs, log });
   } catch (error) {
     removeFolder();
     throw error;
   }
-  const { db, instanceKey, upgradeCopy } = data;
+  const { db, instanceKey, upgradeCopy, isAfterCrash } = data;
   let isStopping = false;
   // Requests that come before the app is up wait for it: the port must be known before links can be built.
   const ready = Promise.withResolvers<Serve>();
   let handle: Serve = async (request, isResolved) => (await ready.promise)(request, isResolved);
 
+  let refuse: App['refuse'] = async (_, { status }) => new Response(null, { status, headers: { 'Retry-After': '1' } });
+
   const inTurn = turnTaker();
-  const { note, answered, leave } = arrivals();
+  const room = requestRoom(config.limits.requestsAtOnce, (request, refusal) => refuse(request, refusal));
   await beginOutbound();
-  const take: Serve = async (request, isResolved) => {
-    note();
-    const response = await inTurn(() => handle(request, isResolved));
-    // A body that is answered with success has been read, or is none.
-    if (response.status >= 400) await drain(request);
-    return answered(response);
-  };
-  let listener: Bun.Server<undefined>;
+  const serve: Serve = (request, isResolved) =>
+    room(request, async () => {
+      const response = await inTurn(() => handle(request, isResolved));
+      // A body that is answered with success has been read, or is none.
+      if (response.status >= 400) await drain(request);
+      return response;
+    });
+  let door: Door;
   try {
-    listener = Bun.serve({
-      hostname: config.host,
+    door = openDoor({
+      host: config.host,
       port: config.port,
-      maxRequestBodySize: LARGEST_BODY,
-      idleTimeout: IDLE_SECONDS,
-      routes: rawPathRoutes(take),
-      fetch: (request) => take(request, isResolvedBeyondRoutes(pathOf(request))),
-      error(error) {
+      certificate,
+      serve,
+      onError(error) {
         log.error({ err: error }, 'the server failed outside a request');
         return Response.json({ success: false, error: 'internal' }, { status: 500 });
       },
@@ -105,9 +119,11 @@ export async function startServer(
     throw portTrouble(config, cause);
   }
 
-  const localHost = isEphemeral ? '127.0.0.1' : 'localhost';
-  const url = config.baseUrl ?? `http://${localHost}:${listener.port}`;
-  const mail = mailWay(config, url, onCapture);
+  const url = ownUrl(config, door.port);
+  const watch =
+    certificate && certificateWatch({ first: certificate, baseUrl: url, clock: systemClock, log, use: door.renew });
+  const mail = isDrill ? { onCapture } : mailWay(config, url, onCapture);
+  const identity = isEphemeral || isDrill ? null : newIdentity(systemRandom);
   const dependencies: Dependencies = {
     config,
     db,
@@ -115,49 +131,94 @@ export async function startServer(
     random: systemRandom,
     instanceKey,
     mail,
-    outbound: guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: config.mode !== 'normal' }),
+    outbound: isDrill
+      ? refuseOutbound
+      : guardedFetch({ allowed: config.allowedCidrs, isLoopbackAllowed: config.mode !== 'normal' }),
     log,
     accessLog,
     baseUrl: () => url,
-    peerAddress: (request) => listener.requestIP(request)?.address ?? null,
-    keepOpen: (request) => listener.timeout(request, 0),
+    peerAddress: door.peerAddress,
+    keepOpen: door.keepOpen,
+    certificate: watch,
     isStopping: () => isStopping,
+    identity,
     testClock,
   };
   let services: Services;
   try {
     services = await createServices(dependencies);
+    if (prepare) await prepared(services, prepare);
   } catch (error) {
-    await listener.stop(true);
+    await door.stop(true);
     await data.close();
     removeFolder();
     throw error;
   }
   const app = createApp(dependencies, services);
+  services.metrics.gauge('gatehouse_http_requests_in_flight', 'Requests that are not answered yet.', door.pending);
   handle = app.fetch;
+  refuse = app.refuse;
   ready.resolve(app.fetch);
-  services.scheduler.start();
-  const descriptors = watchDescriptors({ log, shed: () => listener.closeIdleConnections() });
+  if (!isDrill) services.scheduler.start();
+  const localUrl = localUrlOf(config, door.port);
+  if (identity) {
+    try {
+      writeServerNote(folder, noteOf(dependencies, identity, localUrl));
+    } catch (err) {
+      log.warn({ err }, 'what commands beside this server are to know of it could not be written down');
+    }
+  }
+  const descriptors = watchDescriptors({ log, shed: door.closeIdle });
 
   function closeStreams(): void {
     services.live.closeAll();
     services.activity.closeAll();
+    services.eventStreams.closeAll();
   }
 
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
     closeStreams();
-    await leave();
+    await door.leave();
     // Those that were opened again meanwhile.
     closeStreams();
-    await Promise.race([listener.stop(), Bun.sleep(DRAIN_MS)]);
-    await listener.stop(true);
+    await waitedFor(door.stop(), DRAIN_MS);
+    await door.stop(true);
     descriptors[Symbol.dispose]();
-    await Promise.race([services.stop(), Bun.sleep(JOBS_MS)]);
+    await waitedFor(services.stop(), JOBS_MS);
     await services.flushAll();
+    if (identity) removeServerNote(folder);
     await data.close();
     removeFolder();
   }
-  return { url, db, services, upgradeCopy, stop: () => (stopping ??= stop()) };
+  return {
+    url,
+    localUrl,
+    db,
+    services,
+    upgradeCopy,
+    isAfterCrash,
+    renewCertificate: watch && watch.renew,
+    pending: door.pending,
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/** For so long at most; a timer that is left would keep the process of a command. */
+async function waitedFor(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}
+
+/** What has begun ends again where the instance cannot be made ready. */
+async function prepared(services: Services, prepare: NonNullable<ServerOptions['prepare']>): Promise<void> {
+  try {
+    await prepare(services);
+  } catch (error) {
+    await services.stop();
+    throw error;
+  }
 }

@@ -1,7 +1,10 @@
 /** Everything that runs: the modules, and what serves them all: limits, mail, long work and jobs. Their start and their stop. */
-import { SECOND } from './core/clock.ts';
+import { DAY, SECOND } from './core/clock.ts';
+import { metricsRegistry } from './core/metrics.ts';
 import type { Dependencies } from './dependencies.ts';
+import { innerCalls } from './http/inner-calls.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import { countLimited, requestFigures } from './http/request-figures.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
@@ -11,10 +14,10 @@ import { LONGEST_MAIL_RETRY_MS, mailQueue } from './mail/queue.ts';
 import { outboxQueue } from './mail/outbox.ts';
 import { sendNow } from './mail/send-now.ts';
 import { wireModules } from './modules.ts';
+import { LIFETIMES } from './modules/lifetimes.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
-import { bringDeliveriesForward } from './store/deliveries.ts';
-import { bringMailsForward, MAIL_QUEUED } from './store/mails.ts';
+import { MAIL_QUEUED } from './store/mails.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
@@ -30,18 +33,24 @@ export type WiredServices = ReturnType<typeof wireServices>;
 
 /** Wires the services. The database is not asked: they can be described without one. */
 export function wireServices(dependencies: Dependencies) {
-  const { config, db, clock, log, baseUrl, testClock } = dependencies;
+  const { config, db, clock, log, baseUrl, testClock, certificate } = dependencies;
   const limiter = rateLimiter({ db, clock });
   const way = dependencies.mail;
   const mail = 'onCapture' in way ? outboxQueue({ db, log, ...way }) : mailQueue({ db, clock, transport: way, log });
   const proxies: ProxyWatch = { untrustedHeader: null };
+  const inner = innerCalls();
+  const metrics = metricsRegistry();
   const world: World = {
     ...dependencies,
+    metrics,
+    metricsToken: config.metricsToken,
     probes: probePool(),
+    inner,
     instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
     auditDays: config.auditRetentionDays,
+    backups: config,
     allowedCidrs: config.allowedCidrs,
     instanceProvider: config.provider,
     isLoopbackAllowed: config.mode !== 'normal',
@@ -54,10 +63,7 @@ export function wireServices(dependencies: Dependencies) {
   const { modules, operations, services } = wireModules(world, testClock && { clock: testClock, runJobs: runDue });
   const longWork = longWorkRunner({ db, log, kinds: modules.flatMap(({ kinds }) => kinds ?? []) });
 
-  const steps = clockSteps({ db, clock, log }, [
-    bringDeliveriesForward,
-    (unit, limit) => bringMailsForward(unit, LONGEST_MAIL_RETRY_MS, limit),
-  ]);
+  const steps = clockSteps({ db, clock, log, longestMailWaitMs: LONGEST_MAIL_RETRY_MS, lifetimes: LIFETIMES });
 
   /** In the order in which their jobs are run: what is forgotten is forgotten last. */
   const parts: readonly Module[] = [
@@ -75,6 +81,9 @@ export function wireServices(dependencies: Dependencies) {
       stop: async () => mail.close(),
     },
     { jobs: [steps.job], start: () => steps.start() },
+    ...(certificate
+      ? [{ jobs: [{ name: 'certificate', everyMs: DAY, runOnce: async () => certificate.look() }] }]
+      : []),
     { jobs: [{ name: 'checkpoint', everyMs: SECOND, runOnce: () => db.maintain() }] },
     {
       jobs: [{ name: 'long work', everyMs: 5 * SECOND, runOnce: () => longWork.runOnce() }],
@@ -101,7 +110,11 @@ export function wireServices(dependencies: Dependencies) {
   return {
     ...services,
     limiter,
+    inner,
     proxies,
+    metrics,
+    noteRequest: requestFigures(metrics),
+    noteLimited: countLimited(metrics),
     mail,
     longWork,
     scheduler: jobs,

@@ -3,12 +3,19 @@
  * flags of commands, `gatehouse help serve` and the README's table are derived from here; limits add theirs.
  */
 import { BlockList, isIP } from 'node:net';
+import { parseKeep } from './backup/names.ts';
+import { parsePlace } from './backup/place.ts';
+import { parseRecipients } from './backup/recipients.ts';
+import { parseSchedule } from './backup/schedule.ts';
 import { normalizeEmail } from './core/email.ts';
 import { isSecret } from './core/secret.ts';
 import { type Limit, LIMITS, limitText } from './http/limits.ts';
 import { GOOGLE_ISSUER, isIssuer } from './modules/provider/issuer.ts';
 
 export type Mode = 'normal' | 'dev' | 'ephemeral';
+
+/** What the commands that use a server read; a server beside them takes no notice of these. */
+export const CLIENT_VARIABLES = { url: 'GATEHOUSE_URL', key: 'GATEHOUSE_KEY' } as const;
 
 /** Under which headings the terminal lists the settings, in this order. */
 export const SETTING_GROUPS = {
@@ -17,7 +24,8 @@ export const SETTING_GROUPS = {
   mail: 'Mail',
   network: 'Network',
   provider: 'Sign-in through a provider',
-  upkeep: 'Log and retention',
+  upkeep: 'Log, figures and retention',
+  backup: 'Backups',
   limits: 'Limits',
 } as const;
 
@@ -99,9 +107,24 @@ export const SETTINGS = {
     env: 'GATEHOUSE_BASE_URL',
     flag: { name: 'base-url', value: 'URL' },
     standIn: 'http://localhost:PORT',
-    meaning: 'Public address; links, cookies and mails use it.',
+    meaning: 'Public address; links, cookies and mails use it. With a certificate of its own it begins with https.',
     remedy: 'give an http or https address without path, query or fragment, such as https://auth.example.com.',
     parse: parseBaseUrl,
+  },
+  tlsCert: {
+    group: 'server',
+    env: 'GATEHOUSE_TLS_CERT',
+    flag: { name: 'tls-cert', value: 'FILE' },
+    meaning:
+      'Certificate with its chain, PEM: https is spoken here, from TLS 1.2 on. SIGHUP reads it again for new connections.',
+    ...TEXT,
+  },
+  tlsKey: {
+    group: 'server',
+    env: 'GATEHOUSE_TLS_KEY',
+    flag: { name: 'tls-key', value: 'FILE' },
+    meaning: 'The key of that certificate, PEM, without a passphrase.',
+    ...TEXT,
   },
   ownerEmail: {
     group: 'start',
@@ -118,6 +141,14 @@ export const SETTINGS = {
     meaning: 'A key made by `gatehouse key`; becomes a full workspace key at start.',
     remedy: 'give a key made by "gatehouse key".',
     parse: (text: string) => (isSecret('apiKey', text) ? text : null),
+  },
+  seedFile: {
+    group: 'start',
+    env: 'GATEHOUSE_SEED',
+    flag: { name: 'seed', value: 'FILE' },
+    meaning:
+      'Applications, roles, users and more that are to be there, as for `gatehouse apply`; brought about at every start.',
+    ...TEXT,
   },
   /** Null is the embedded outbox. */
   smtpUrl: {
@@ -188,6 +219,32 @@ export const SETTINGS = {
     remedy: `give one of ${LOG_LEVELS.join(', ')}.`,
     parse: (text: string) => (LOG_LEVELS.includes(text) ? text : null),
   },
+  logFormat: {
+    group: 'upkeep',
+    env: 'GATEHOUSE_LOG_FORMAT',
+    flag: { name: 'log-format', value: 'FORMAT' },
+    standIn: 'json',
+    meaning:
+      '`json`, a line for each request and each event, or `pretty` for people, which is the default of `--dev` on a terminal.',
+    remedy: 'give json or pretty.',
+    parse: (text: string) => (text === 'json' || text === 'pretty' ? text : null),
+  },
+  slowStatementMs: {
+    group: 'upkeep',
+    env: 'GATEHOUSE_SLOW_STATEMENT_MS',
+    default: '200',
+    meaning: 'Statements of the database that take as many milliseconds are logged at `warn`, without their values.',
+    ...wholeNumber(1, 600_000),
+  },
+  metricsToken: {
+    group: 'upkeep',
+    env: 'GATEHOUSE_METRICS_TOKEN',
+    isSecret: true,
+    meaning:
+      'Opens `/metrics` to whoever shows it as bearer; without it, it is open to this machine alone, and only while the base URL is on loopback.',
+    remedy: 'give 16 characters or more, without spaces.',
+    parse: (text: string) => (/^[\x21-\x7e]{16,512}$/.test(text) ? text : null),
+  },
   auditRetentionDays: {
     group: 'upkeep',
     env: 'GATEHOUSE_AUDIT_DAYS',
@@ -216,6 +273,69 @@ export const SETTINGS = {
       'Another OpenID Connect issuer to sign people in with; what it says to this client of e-mail addresses is taken.',
     remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
     parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
+  },
+  /** Null where the server makes none by itself. */
+  backupTo: {
+    group: 'backup',
+    env: 'GATEHOUSE_BACKUP_TO',
+    isVoidIn: 'ephemeral',
+    meaning: 'Folder, or `s3://bucket/prefix`, that the server writes backups to by itself.',
+    remedy: 'give a folder, or s3://bucket/prefix.',
+    parse: parsePlace,
+  },
+  backupSchedule: {
+    group: 'backup',
+    env: 'GATEHOUSE_BACKUP_SCHEDULE',
+    default: 'daily 03:00',
+    meaning: 'When: `daily 03:00`, `every 6h`, or five fields of cron such as `30 2 * * 1-5`; in UTC.',
+    remedy: 'give "daily 03:00", "every 6h" (5 minutes or more), or five fields of cron; times are UTC.',
+    parse: parseSchedule,
+  },
+  backupKeep: {
+    group: 'backup',
+    env: 'GATEHOUSE_BACKUP_KEEP',
+    default: '14',
+    meaning: 'How many of them stay: the newest `14`, those of `30d`, or `7,30d` for what either says.',
+    remedy: 'give a number, a number of days such as 30d, or both: 7,30d.',
+    parse: parseKeep,
+  },
+  backupRecipients: {
+    group: 'backup',
+    env: 'GATEHOUSE_BACKUP_RECIPIENT',
+    flag: { name: 'recipient', value: 'age1…' },
+    meaning: 'Encrypts backups for this age recipient; several with commas between.',
+    remedy: 'give a recipient as age-keygen prints it, age1…, or several with commas between.',
+    parse: parseRecipients,
+  },
+  backupPassphraseFile: {
+    group: 'backup',
+    env: 'GATEHOUSE_BACKUP_PASSPHRASE_FILE',
+    flag: { name: 'passphrase-file', value: 'FILE' },
+    meaning: 'Encrypts backups by the passphrase in this file: one line of 12 characters or more.',
+    ...TEXT,
+  },
+  /** Null leaves it to the region. */
+  s3Endpoint: {
+    group: 'backup',
+    env: 'GATEHOUSE_S3_ENDPOINT',
+    meaning: 'Address of the service that holds the bucket, such as `https://s3.example.com`; without it AWS.',
+    remedy: 'give an http or https address, such as https://s3.example.com.',
+    parse: (text: string) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
+  },
+  s3Region: { group: 'backup', env: 'GATEHOUSE_S3_REGION', meaning: 'Its region.', ...TEXT },
+  s3AccessKeyId: {
+    group: 'backup',
+    env: 'GATEHOUSE_S3_ACCESS_KEY_ID',
+    isSecret: true,
+    meaning: 'Access key to the bucket.',
+    ...TEXT,
+  },
+  s3SecretAccessKey: {
+    group: 'backup',
+    env: 'GATEHOUSE_S3_SECRET_ACCESS_KEY',
+    isSecret: true,
+    meaning: 'The secret of that key.',
+    ...TEXT,
   },
 } as const satisfies Record<string, Setting>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Environment, loadConfig, type LoadOptions } from '@/config.ts';
+import { type Environment, loadConfig, ownUrl, type LoadOptions } from '@/config.ts';
 import { systemRandom } from '@/core/random.ts';
 import { mintSecret } from '@/core/secret.ts';
 import { StartupError } from '@/core/startup-error.ts';
@@ -47,6 +47,12 @@ const DEFAULT_LIMITS = {
   slugsPerApplication: 10,
   clientPerMinute: 600,
   wrongClientsPerAddress: 30,
+  requestsAtOnce: 5000,
+  bodySeconds: 20,
+  slowBodiesPerAddress: 50,
+  slowBodiesInAll: 500,
+  streamsPerPerson: 100,
+  streamsPerAddress: 1000,
 };
 
 describe('the configuration', () => {
@@ -68,7 +74,20 @@ describe('the configuration', () => {
       logLevel: 'info',
       auditRetentionDays: 365,
       provider: null,
+      tlsFiles: null,
     });
+  });
+
+  test('takes a certificate with its key only, and then no base URL in plain http', () => {
+    const given = { GATEHOUSE_TLS_CERT: 'cert.pem', GATEHOUSE_TLS_KEY: 'key.pem' };
+    const config = loadConfig(given);
+    expect(config.tlsFiles).toEqual({ certFile: 'cert.pem', keyFile: 'key.pem' });
+    expect([ownUrl(config, 8443), ownUrl(config, 443)]).toEqual(['https://localhost:8443', 'https://localhost']);
+    for (const name of ['GATEHOUSE_TLS_CERT', 'GATEHOUSE_TLS_KEY'])
+      expect(() => loadConfig({ ...given, [name]: '' })).toThrow(`${name} (--tls-`);
+    expect(() => loadConfig({ ...given, GATEHOUSE_BASE_URL: 'http://auth.example.com' })).toThrow(
+      'GATEHOUSE_BASE_URL (--base-url): with a certificate, give the https address.',
+    );
   });
 
   test('of an ephemeral instance takes a free port, has an owner and no limit per address, nor on codes for one e-mail', () => {
@@ -87,6 +106,7 @@ describe('the configuration', () => {
         wrongCodesPerAddress: null,
         wrongCodesInAll: null,
         wrongUserCodesPerAddress: null,
+        streamsPerAddress: null,
       },
     });
     const named = loadConfig({ GATEHOUSE_OWNER_EMAIL: 'ada@example.com', GATEHOUSE_PORT: '9' }, { mode: 'ephemeral' });
@@ -291,6 +311,10 @@ describe('a wrong setting', () => {
     expect(message.split('\n')).toHaveLength(1 + WRONG.length + 1);
   });
 
+  test.each(['GATEHOUSE_KEY', 'GATEHOUSE_URL'])('%s, which commands against a server read, is none of it', (name) => {
+    expect(() => loadConfig({ [name]: 'hunter2' })).not.toThrow();
+  });
+
   test.each(['GATEHOUSE_COLOUR', 'GATEHOUSE_PROT', 'GATEHOUSE_', 'GATEHOUSE_port'])(
     '%s, which does not exist, is refused: a typo is not ignored',
     (name) => {
@@ -309,7 +333,7 @@ test('the list of settings names each once, with a meaning', () => {
   const names = ALL_SETTINGS.map(({ env }) => env);
   expect(new Set(names).size).toBe(names.length);
   for (const { env, meaning, remedy } of ALL_SETTINGS) {
-    expect(env).toMatch(/^GATEHOUSE_[A-Z_]+$/);
+    expect(env).toMatch(/^GATEHOUSE_[A-Z0-9_]+$/);
     expect(meaning).toMatch(/^(?:[A-Z]|`).*\.$/);
     expect(remedy).toMatch(/^give .*\.$/);
   }

@@ -57,7 +57,7 @@ export interface Command {
 }
 
 /** A command with what was typed behind it. */
-export interface Call {
+export interface TypedCall {
   readonly flags: Flags;
   readonly operands: readonly string[];
 }
@@ -83,7 +83,7 @@ export function family(commands: readonly Command[], word: string): readonly Com
 export function parseCall(
   { name, settings = [], switches = {}, options: valued = {}, operands = [] }: Command,
   argv: readonly string[],
-): Call {
+): TypedCall {
   const wrong = (what: string) => new UsageError(`${what}. See "gatehouse help ${name}".`);
   const options: ParseArgsOptionsConfig = {};
   for (const { flag } of settings) options[flag.name] = { type: 'string' };

@@ -5,6 +5,8 @@ import { type Command, COMMAND_GROUPS } from './arguments.ts';
 const TERMINAL_COLUMNS = 80;
 /** What is longer on the left stands on a line of its own. */
 const WIDEST_LEFT = 22;
+/** Beside the names of the families, which are short. */
+const FAMILY_COLUMNS = 60;
 
 type Row = readonly [left: string, right: string];
 
@@ -71,9 +73,15 @@ function familyRows(commands: readonly Command[]): Row[] {
   return [...families].map(([word, members]) => {
     const head = members.find(({ name }) => name === word);
     const others = members.filter((member) => member !== head).map(({ name }) => name.slice(word.length + 1));
-    if (!head) return [word, others.join(', ')];
+    if (!head) return [word, asManyAsFit(others)];
     return [word, others.length > 0 ? `${head.summary}; also: ${others.join(', ')}` : head.summary];
   });
+}
+
+/** In one line: the help of a family names them all. */
+function asManyAsFit(words: readonly string[]): string {
+  const all = words.join(', ');
+  return all.length <= FAMILY_COLUMNS ? all : `${all.slice(0, FAMILY_COLUMNS).replace(/,[^,]*$/, '')}, …`;
 }
 
 /** Every setting by its variable, in groups. */

@@ -1,15 +1,9 @@
 /** `gatehouse openapi`: prints the description of the API without a server. */
-import { loadConfig } from '../config.ts';
+import { loadConfig, ownUrl } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
-import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
 import { systemRandom } from '../core/random.ts';
-import { NO_DATABASE } from '../db/nowhere.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { accessLog } from '../http/access-log.ts';
-import { createLog, logDestination } from '../log.ts';
-import { openApiYaml } from '../modules/description/routes.ts';
-import { guardedFetch } from '../outbound/guarded-fetch.ts';
-import { wireServices } from '../services.ts';
 import type { Command } from './arguments.ts';
 
 export const openapi: Command = {
@@ -18,7 +12,13 @@ export const openapi: Command = {
   summary: 'Print the OpenAPI description as YAML',
   async run() {
     const config = loadConfig(process.env);
-    const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`;
+    const baseUrl = ownUrl(config, config.port);
+    const { INSTANCE_KEY_BYTES, instanceKey } = await import('../core/instance-key.ts');
+    const { NO_DATABASE } = await import('../db/nowhere.ts');
+    const { createLog, logDestination } = await import('../log.ts');
+    const { openApiYaml } = await import('../modules/description/routes.ts');
+    const { guardedFetch } = await import('../outbound/guarded-fetch.ts');
+    const { wireServices } = await import('../services.ts');
     // The operations of a real instance, which only has no data: nothing described can differ from what is served.
     const dependencies: Dependencies = {
       config,

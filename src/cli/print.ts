@@ -1,26 +1,56 @@
 /** `gatehouse print`: what the binary is made of, and the files that others need to run it or to watch it. */
+import type { Flags } from '../config.ts';
+import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
+import { deploymentFile } from './print/deployment.ts';
+import { grafana } from './print/grafana.ts';
 import { licenses, sbom } from './print/parts.ts';
+import { prometheus } from './print/prometheus.ts';
 
 interface Printed {
   readonly meaning: string;
-  text(): string;
+  text(flags: Flags): string | Promise<string>;
 }
 
 const WHAT: Readonly<Record<string, Printed>> = {
   sbom: { meaning: 'Bill of materials (CycloneDX)', text: sbom },
   licenses: { meaning: 'Every license in the binary', text: licenses },
+  grafana: { meaning: 'Dashboard for Grafana, to be imported', text: grafana },
+  prometheus: { meaning: 'Alert rules for Prometheus, and how it is to ask', text: prometheus },
+  schema: { meaning: 'JSON Schema of the file that apply and serve --seed take', text: schema },
+  systemd: { meaning: 'Hardened unit', text: (flags) => deploymentFile('systemd', flags) },
+  dockerfile: {
+    meaning: 'Image from a release, checked by its checksum',
+    text: (flags) => deploymentFile('dockerfile', flags),
+  },
+  compose: { meaning: 'Service with a volume, for Docker Compose', text: (flags) => deploymentFile('compose', flags) },
+  nginx: { meaning: 'nginx in front', text: (flags) => deploymentFile('nginx', flags) },
+  caddy: { meaning: 'Caddy in front', text: (flags) => deploymentFile('caddy', flags) },
+  haproxy: { meaning: 'HAProxy in front', text: (flags) => deploymentFile('haproxy', flags) },
 };
 
-const choices = Object.entries(WHAT).map(([word, { meaning }]) => `${word}: ${meaning}.`);
+const WORDS = Object.keys(WHAT);
+const WIDTH = Math.max(...WORDS.map(({ length }) => length));
 
 export const print: Command = {
   name: 'print',
   group: 'about',
-  summary: `Print ${Object.keys(WHAT).join(', ')}`,
-  operands: [{ name: 'WHAT', meaning: choices.join(' '), words: Object.keys(WHAT) }],
-  run(_flags, [what = '']) {
-    process.stdout.write(WHAT[what]?.text() ?? '');
+  summary: 'Print the files that run it and watch it, or what it is made of',
+  operands: [{ name: 'WHAT', meaning: 'One of those below.', words: WORDS }],
+  settings: [SETTINGS.baseUrl, SETTINGS.port],
+  next: [
+    ...Object.entries(WHAT).map(([word, { meaning }]) => `  ${word.padEnd(WIDTH)}  ${meaning}`),
+    '',
+    'Unit, container and proxy come with the base URL and the port that are set.',
+  ],
+  async run(flags, [what = '']) {
+    process.stdout.write((await WHAT[what]?.text(flags)) ?? '');
     return 0;
   },
 };
+
+/** Only here are the schemas loaded. */
+async function schema(): Promise<string> {
+  const { seedSchema } = await import('../modules/seed/json-schema.ts');
+  return `${JSON.stringify(seedSchema(), null, 2)}\n`;
+}

@@ -1,19 +1,29 @@
 /** `gatehouse serve`: runs the product, in normal, dev or ephemeral mode. */
-import { type Config, type Flags, loadConfig, type Mode } from '../config.ts';
+import { isatty } from 'node:tty';
+import { type Flags, loadConfig, type Mode } from '../config.ts';
 import { accessLog } from '../http/access-log.ts';
-import { createLog, type LogDestination, logDestination } from '../log.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
+import type { LogDestination } from '../log.ts';
+import type { RunningServer, ServerOptions } from '../server.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
 import { type Command, UsageError } from './arguments.ts';
-import { startEphemeral } from './ephemeral.ts';
+import { logFormat } from './pretty-log.ts';
 import { watchStarter } from './starter.ts';
 
 export const serve: Command = {
   name: 'serve',
   group: 'server',
   summary: 'Run the server',
-  settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.host, SETTINGS.baseUrl],
+  settings: [
+    SETTINGS.dataFolder,
+    SETTINGS.port,
+    SETTINGS.host,
+    SETTINGS.baseUrl,
+    SETTINGS.tlsCert,
+    SETTINGS.tlsKey,
+    SETTINGS.logFormat,
+    SETTINGS.seedFile,
+  ],
   takesSettings: true,
   switches: {
     dev: 'Print every mail to the terminal; take http on loopback for return URLs, webhooks and providers.',
@@ -25,13 +35,19 @@ export const serve: Command = {
     const mode = modeOf(flags);
     const starter = mode === 'ephemeral' && !flags['no-follow-parent'] ? watchStarter() : null;
     const config = loadConfig(process.env, { mode, flags });
-    const destination = logDestination(config.mode === 'ephemeral' ? 2 : 1);
+    // Only here is the server loaded: other commands start without it.
+    const { createLog, logDestination } = await import('../log.ts');
+    const descriptor = config.mode === 'ephemeral' ? 2 : 1;
+    const destination = logDestination(descriptor, logFormat(config, descriptor, process.env));
     const log = createLog(config.logLevel, destination);
     const writeLine = log.isLevelEnabled('info') ? (line: string) => void destination.write(line) : null;
-    const options: ServerOptions = { log, accessLog: accessLog(writeLine) };
+    const seed = config.seedFile === null ? null : await (await import('./serve-seed.ts')).seedAtStart(config.seedFile);
+    const options: ServerOptions = { log, accessLog: accessLog(writeLine), prepare: seed && seed.prepare };
     const flushLog = () => destination.flush();
     if (config.mode === 'ephemeral') {
+      const { startEphemeral } = await import('./ephemeral.ts');
       const { server, ready } = await startEphemeral(config, options);
+      for (const line of seed?.said ?? []) log.info(line.trim());
       const stop = stopOnSignals(server, flushLog);
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       starter?.onEnd((how) => {
@@ -40,12 +56,24 @@ export const serve: Command = {
       });
       return;
     }
+    const { startServer } = await import('../server.ts');
     const server = await startServer(config, {
       ...options,
       ...(config.mode === 'dev' && { onCapture: mailPrinter(destination) }),
     });
-    stopOnSignals(server, flushLog);
-    await announce(server, config, destination.write);
+    const { announceStart, goodbye, stopped, voiceOf } = await import('./announcement.ts');
+    const voice = voiceOf(config, descriptor, destination.write);
+    // Lines of the log go by its level, as others of theirs.
+    const isSaid = voice.isForPeople || log.isLevelEnabled('info');
+    stopOnSignals(server, flushLog, {
+      onStopping: () => isSaid && goodbye(server.pending(), voice),
+      onStopped: () => isSaid && stopped(voice),
+    });
+    const { renewCertificate } = server;
+    // Under a supervisor a reload without a certificate is no end, as a closed terminal is.
+    if (renewCertificate || !isatty(0))
+      process.on('SIGHUP', renewCertificate ?? (() => log.info('SIGHUP: there is no certificate to read again')));
+    await announceStart(server, config, seed?.said ?? [], voice);
     await destination.flush();
   },
 };
@@ -57,29 +85,6 @@ function modeOf(flags: Flags): Mode {
   if (flags['no-follow-parent'] && !flags['ephemeral'])
     throw new UsageError('--no-follow-parent is for --ephemeral: no other server follows its parent. Leave it out.');
   return flags['ephemeral'] ? 'ephemeral' : flags['dev'] ? 'dev' : 'normal';
-}
-
-async function announce(
-  { url, services, upgradeCopy }: RunningServer,
-  config: Config,
-  tell: (text: string) => void,
-): Promise<void> {
-  const lines = [`Gatehouse is running at ${url}`];
-  if (upgradeCopy) lines.push(`The database was upgraded; a copy from before is at ${upgradeCopy}`);
-  if (!(await services.workspaces.hasOwner()))
-    lines.push(
-      '',
-      'Nobody owns it yet. Open this link to become its owner (24 hours, once):',
-      `  ${url}/setup?token=${await services.setup.createLink()}`,
-    );
-  if (config.smtpUrl === null)
-    lines.push(
-      '',
-      config.mode === 'dev'
-        ? 'Mail is not sent: it is kept in the embedded outbox and printed here.'
-        : 'No mail server is set (GATEHOUSE_SMTP_URL): mail is kept in the embedded outbox and not sent.',
-    );
-  tell(`${lines.join('\n')}\n\n`);
 }
 
 function mailPrinter(terminal: LogDestination) {
@@ -94,12 +99,19 @@ function mailPrinter(terminal: LogDestination) {
  *
  * @returns stops gracefully as well, and does nothing where that has begun.
  */
-function stopOnSignals(server: RunningServer, flushLog: () => Promise<void>): () => Promise<void> {
+function stopOnSignals(
+  server: RunningServer,
+  flushLog: () => Promise<void>,
+  { onStopping, onStopped }: { onStopping?: () => void; onStopped?: () => void } = {},
+): () => Promise<void> {
   let isStopping = false;
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
+    onStopping?.();
+    void flushLog();
     await server.stop();
+    onStopped?.();
     await flushLog();
     process.exit(0);
   };

@@ -1,8 +1,5 @@
 /** `gatehouse setup-link`: a fresh one-time link, for whoever can log in to the server's own machine. */
-import { loadConfig } from '../config.ts';
-import { systemRandom } from '../core/random.ts';
-import { openData } from '../dependencies.ts';
-import { createSetupToken } from '../modules/setup/service.ts';
+import { loadConfig, ownUrl } from '../config.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
 
@@ -11,12 +8,19 @@ export const setupLink: Command = {
   group: 'data',
   summary: 'Print a one-time link that makes the first owner, or lets an owner back in',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.baseUrl],
+  next: ['Beside a running server the link begins with its address, however that was set.'],
   async run(flags) {
+    const { systemRandom } = await import('../core/random.ts');
+    const { findServer } = await import('../db/beside-server.ts');
+    const { openData } = await import('../dependencies.ts');
+    const { createSetupToken } = await import('../modules/setup/service.ts');
     const config = loadConfig(process.env, { flags });
     const data = await openData(config.dataFolder, { isServer: false });
+    const isToldHere = flags['base-url'] !== undefined || flags['port'] !== undefined;
+    const running = isToldHere ? null : findServer(config.dataFolder);
     const token = await createSetupToken(data.db, systemRandom);
     await data.close();
-    process.stdout.write(`${config.baseUrl ?? `http://localhost:${config.port}`}/setup?token=${token}\n`);
+    process.stdout.write(`${running?.note?.url ?? ownUrl(config, config.port)}/setup?token=${token}\n`);
     return 0;
   },
 };

@@ -41,7 +41,8 @@ export function background(path: string): Background {
     started.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => {
       const asked = waiting.get(data.id);
       waiting.delete(data.id);
-      if ('error' in data) asked?.reject(new Error(data.error));
+      if ('error' in data)
+        asked?.reject(Object.assign(new Error(data.error), data.code !== undefined && { code: data.code }));
       else asked?.resolve(data.rows);
     };
     started.onerror = (event) => {

@@ -36,6 +36,8 @@ export interface Watch {
   enter(): void;
   /** For changes: one was built, or run; what was built and never run is found by that. */
   readonly changes?: { begun(): void; ran(): void; touched(tables: readonly string[]): void };
+  /** Told how long each statement took; look-ups that are remembered run none. */
+  readonly ran?: (sql: string, durationMs: number) => void;
   readonly remembered?: Remembered;
 }
 
@@ -51,9 +53,43 @@ export function createConnection(
   const statements = new Map<string, Running>();
   const changes = watch?.changes;
 
+  /** Takes some 100 ns. */
+  function timed(sql: string, statement: Running): Running {
+    const ran = watch?.ran;
+    if (ran === undefined) return statement;
+    // Written out: a function around each call would cost as much again.
+    return {
+      run(...values) {
+        const since = performance.now();
+        const result = statement.run(...values);
+        ran(sql, performance.now() - since);
+        return result;
+      },
+      all(...values) {
+        const since = performance.now();
+        const rows = statement.all(...values);
+        ran(sql, performance.now() - since);
+        return rows;
+      },
+      values(...values) {
+        const since = performance.now();
+        const rows = statement.values(...values);
+        ran(sql, performance.now() - since);
+        return rows;
+      },
+      get(...values) {
+        const since = performance.now();
+        const row = statement.get(...values);
+        ran(sql, performance.now() - since);
+        return row;
+      },
+      finalize: () => statement.finalize(),
+    };
+  }
+
   /** Whoever keeps rows in memory is told which tables a change touches, each time it runs. */
   function prepare(sql: string, isNote = false): Running {
-    const statement: Running = sqlite.prepare<unknown, SQLQueryBindings[]>(sql);
+    const statement = timed(sql, sqlite.prepare<unknown, SQLQueryBindings[]>(sql));
     const tables = changes && !isNote ? tablesChangedBy(sql) : null;
     if (!changes || !tables) return statement;
     const told = <Result>(result: Result): Result => {

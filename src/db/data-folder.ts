@@ -48,7 +48,7 @@ export function openDataFolder(folder: string): DataFolder {
  * could read all that is in it. Reading the folder itself tells names only, and volumes of containers are often so. So are
  * folders of root that a container has by its group alone: there the group's rights are this process's own, see below.
  */
-function refuseOpenToOthers(path: string): void {
+export function refuseOpenToOthers(path: string): void {
   // There permissions are lists, of which the mode says nothing.
   if (process.platform === 'win32') return;
   const folder = statSync(path);
@@ -80,9 +80,11 @@ function isOursByGroup({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>):
 }
 
 /** As a shell takes it. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
+
+const LOOK_MS = 100;
 
 /** The file in a data folder that its server keeps locked. */
 export function lockPathOf(path: string): string {
@@ -100,6 +102,8 @@ export function lockDataFolder({ path }: Pick<DataFolder, 'path'>): { release():
   let lock: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
+    // A command that looks whether a server runs holds it for a moment.
+    lock.run(`PRAGMA busy_timeout = ${LOOK_MS}`);
     lock.run('PRAGMA journal_mode = MEMORY');
     lock.run('BEGIN EXCLUSIVE');
   } catch (cause) {

@@ -4,6 +4,7 @@
  */
 import type { Actor } from '../core/actor.ts';
 import type { Connection } from './connection.ts';
+import type { DatabaseFigures } from './figures.ts';
 
 /** Where a `Reader` keeps its connection; only `db/` looks there. */
 export const CONNECTION: unique symbol = Symbol('connection');
@@ -61,6 +62,8 @@ export interface Database {
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
   /** What the engine has to say of itself, for health checks and figures. */
   status(): DatabaseStatus;
+  /** What it counts of its work since it was opened. */
+  readonly figures: DatabaseFigures;
   /** Looks at what it takes of its disk. */
   measure(): Promise<DatabaseSize>;
   /** Keeps the log short, off the loop; to be called every second or so. */
@@ -72,6 +75,8 @@ export interface Database {
 export interface DatabaseSize {
   /** Without the log. */
   readonly bytes: number;
+  /** Of these, pages that deletions have freed: later rows fill them, and the file does not shrink by itself. */
+  readonly reusableBytes: number;
   /** Left on the disk for it; null where that cannot be told. */
   readonly freeBytes: number | null;
 }
@@ -84,6 +89,8 @@ export interface DatabaseStatus {
   readonly logBytes: number;
   /** False from a failed flush until the data is safe again; no change is taken meanwhile. */
   readonly isWritable: boolean;
+  /** The disk refused the last change; the next one is tried all the same. */
+  readonly isRefusing: boolean;
   /** False where the file was deleted or replaced while it was open; no change is taken then. */
   readonly isInPlace: boolean;
 }

@@ -7,6 +7,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { AppError } from '../core/error.ts';
+import type { CountedFigures } from './figures.ts';
 
 /** Knows which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {
@@ -46,10 +47,16 @@ export interface LogDurabilityOptions {
    */
   readonly secure: () => Promise<void>;
   readonly onProblem: (error: unknown, isRecovered: boolean) => void;
+  readonly figures: CountedFigures;
 }
 
 /** To be called while a connection is open, which keeps the log in place. */
-export async function logDurability({ logPath, secure, onProblem }: LogDurabilityOptions): Promise<Durability> {
+export async function logDurability({
+  logPath,
+  secure,
+  onProblem,
+  figures,
+}: LogDurabilityOptions): Promise<Durability> {
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
   let begun = 0;
@@ -65,8 +72,10 @@ export async function logDurability({ logPath, secure, onProblem }: LogDurabilit
     while (waiters.length > 0 && !isBroken) {
       begun += 1;
       const served = begun;
+      const since = performance.now();
       try {
         await log.datasync();
+        figures.flushes.observe((performance.now() - since) / 1000);
       } catch (error) {
         breakDown(error);
         break;
@@ -80,6 +89,7 @@ export async function logDurability({ logPath, secure, onProblem }: LogDurabilit
 
   function breakDown(error: unknown): void {
     isBroken = true;
+    figures.flushFailures += 1;
     onProblem(error, false);
     for (const waiter of waiters.splice(0)) waiter.reject(refusal(error));
     void recover();

@@ -1,7 +1,7 @@
-/** Brings a database to the schema this binary was built for: embedded migrations, one transaction, a copy taken first. */
+/** The schema that this binary was built for: embedded migrations, run in one transaction; and what it will not open. */
 import { constants, Database as SqliteDatabase } from 'bun:sqlite';
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
@@ -12,9 +12,13 @@ import longWork from '../../migrations/0006_long_work.sql' with { type: 'text' }
 import trust from '../../migrations/0007_trust.sql' with { type: 'text' };
 import trial from '../../migrations/0008_trial.sql' with { type: 'text' };
 import consoleTables from '../../migrations/0009_console.sql' with { type: 'text' };
+import retention from '../../migrations/0010_retention.sql' with { type: 'text' };
+import backups from '../../migrations/0011_backups.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
+import { quoted } from './data-folder.ts';
 import type { Reader } from './database.ts';
 import { raw } from './statements.ts';
+import { copyToGoBackTo } from './upgrade-copies.ts';
 
 /** In order; a migration's number is its position, and it is never edited after a release. */
 const MIGRATIONS: readonly string[] = [
@@ -27,6 +31,8 @@ const MIGRATIONS: readonly string[] = [
   trust,
   trial,
   consoleTables,
+  retention,
+  backups,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -63,6 +69,11 @@ export function refuseForeignDatabase(path: string): boolean {
   return isOwn;
 }
 
+/** How many migrations a file of Gatehouse's has had, its log included. Nothing is changed. */
+export function schemaVersionOf(path: string): number {
+  return readAsItIs(path).version;
+}
+
 /** The log may hold a later version than the file; reading it makes an index beside it, which is taken away again. */
 function readAsItIs(path: string): { version: number; tables: string[] } {
   const isLogLeft = existsSync(`${path}-wal`);
@@ -82,67 +93,43 @@ function readAsItIs(path: string): { version: number; tables: string[] } {
 }
 
 function refuseNewer(version: number, path: string): void {
-  if (version > SCHEMA_VERSION)
-    throw new StartupError(
-      `${path} has schema ${version}, this binary knows ${SCHEMA_VERSION}. ` +
-        'Start the newer binary that wrote it, or restore the copy made before that upgrade. Nothing was changed.',
-    );
+  if (version <= SCHEMA_VERSION) return;
+  const copy = copyToGoBackTo(path, SCHEMA_VERSION);
+  throw new StartupError(
+    `${path} has schema ${version}, this binary knows ${SCHEMA_VERSION}. ` +
+      'Start the newer binary that wrote it; or, to go back to how it was before that upgrade and give up what came later, ' +
+      (copy === null
+        ? 'restore a backup or the copy made then by "gatehouse restore". Nothing was changed.'
+        : `restore the copy made then: gatehouse restore ${quoted(copy)} --force --data ${quoted(dirname(copy))}. Nothing was changed.`),
+  );
 }
 
 /**
- * Runs what is pending, all or nothing.
+ * Runs what is pending, all or nothing. Makes no copy: `upgradeData` does, before it comes here.
  *
- * @returns the version found and, when an existing database was upgraded, the path of the copy made before.
+ * @param begin told of each step before it is run, from 1.
+ * @returns the version found.
  * @throws {StartupError} when the database is newer than this binary.
  */
-export function migrate(sqlite: SqliteDatabase, path: string): { from: number; copy: string | null } {
+export function migrate(
+  sqlite: SqliteDatabase,
+  path: string,
+  begin: (step: number, steps: number) => void = () => {},
+): number {
   const from = schemaVersion(sqlite);
   refuseNewer(from, path);
-  if (from === SCHEMA_VERSION) return { from, copy: null };
-  const copy = from > 0 ? `${path}.schema-${from}` : null;
-  if (copy) copyTo(copy, sqlite, from);
-  sqlite.transaction(() => {
-    for (const sql of MIGRATIONS.slice(from)) sqlite.run(sql);
-    sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  })();
-  return { from, copy };
-}
-
-/**
- * Copies a database as it is. A copy has its name only once it is whole: it is made under another, read through, flushed and
- * then renamed, so that neither a kill nor a full disk leaves one that could be taken for good.
- *
- * @throws {StartupError} when it cannot be made; nothing is changed then.
- */
-function copyTo(copy: string, sqlite: SqliteDatabase, version: number): void {
-  const unfinished = `${copy}.unfinished`;
-  try {
-    rmSync(unfinished, { force: true, recursive: true });
-    sqlite.prepare('VACUUM INTO ?').run(unfinished);
-    const made = new SqliteDatabase(unfinished, { readonly: true });
-    const [problem] = made.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all();
-    const found = schemaVersion(made);
-    made.close();
-    if (problem?.integrity_check !== 'ok' || found !== version)
-      throw new Error(problem?.integrity_check ?? 'the copy has another schema');
-    chmodSync(unfinished, 0o600);
-    flush(unfinished);
-    renameSync(unfinished, copy);
-    flush(dirname(copy));
-  } catch (cause) {
-    rmSync(unfinished, { force: true, recursive: true });
-    throw new StartupError(
-      `No copy could be made before the upgrade, so nothing was upgraded: ${(cause as Error).message}. ` +
-        `Make room for a second database at ${dirname(resolve(copy))}, then start again.`,
-      { cause },
-    );
-  }
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
+  if (from === SCHEMA_VERSION) return from;
+  const pending = MIGRATIONS.slice(from);
+  sqlite
+    .transaction(() => {
+      for (const [at, sql] of pending.entries()) {
+        begin(at + 1, pending.length);
+        sqlite.run(sql);
+      }
+      sqlite.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    })
+    .immediate();
+  return from;
 }
 
 /** How many migrations the file has had; 0 for a new one. */

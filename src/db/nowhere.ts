@@ -1,5 +1,6 @@
 /** A database that is nowhere, for describing the product without one: whoever asks it made a mistake. */
 import { CONNECTION, type Database } from './database.ts';
+import { databaseFigures } from './figures.ts';
 
 function refuse(): never {
   throw new Error('there is no database here');
@@ -13,7 +14,8 @@ export const NO_DATABASE: Database = {
   },
   write: async () => refuse(),
   onCommit() {},
-  status: () => ({ queued: 0, logBytes: 0, isWritable: false, isInPlace: false }),
+  status: () => ({ queued: 0, logBytes: 0, isWritable: false, isRefusing: false, isInPlace: false }),
+  figures: databaseFigures(),
   measure: async () => refuse(),
   async maintain() {},
   async close() {},

@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
 import type { Database, DatabaseSize } from './database.ts';
 import { logDurability, NO_DURABILITY } from './durability.ts';
+import { databaseFigures, type SlowStatements } from './figures.ts';
 import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
@@ -46,6 +47,8 @@ export interface EngineOptions {
    * commits, and each read is of its very moment.
    */
   readonly isServer: boolean;
+  /** Told of statements that take long; without, none is timed. */
+  readonly slow?: SlowStatements;
   /** The disk refused a flush, or takes them again. */
   readonly onDiskProblem?: (error: unknown, isRecovered: boolean) => void;
   /** The file was deleted or replaced while it is open; told once. */
@@ -56,8 +59,9 @@ export interface EngineOptions {
 export async function openEngine(
   writer: SqliteDatabase,
   path: string,
-  { clock, isDurable, isServer, onDiskProblem = () => {}, onGone = () => {} }: EngineOptions,
+  { clock, isDurable, isServer, slow, onDiskProblem = () => {}, onGone = () => {} }: EngineOptions,
 ): Promise<Database> {
+  forgetStatistics(writer);
   // The queue asks again by itself: waiting here would hold the loop.
   writer.run('PRAGMA busy_timeout = 0');
   // Flushing is the durability's affair; NORMAL keeps the order of log and database.
@@ -70,20 +74,23 @@ export async function openEngine(
   reader.query('SELECT count(*) FROM sqlite_schema').get();
   if (isDurable) flushFolder(dirname(path));
   const remembered = remember(writer);
+  const figures = databaseFigures();
   const thread = isServer ? background(path) : null;
   await thread?.begin();
   const durability = isDurable
-    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem })
+    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem, figures })
     : NO_DURABILITY;
   return createDatabase({
     writer,
     reader,
     clock,
     durability,
+    figures,
+    ...(slow && { slow }),
     thread,
     remembered,
     isInPlace: placeOf(path, onGone),
-    measure: () => measure(path),
+    measure: () => measure(path, reader),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
     async close() {
@@ -92,6 +99,16 @@ export async function openEngine(
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   });
+}
+
+/**
+ * Without counts of rows the planner takes every table for a large one, which statements are written for, and keeps to one plan
+ * for each (https://www.sqlite.org/queryplanner-ng.html#qpstab). With them, tried on 60,000 rows a table, 17 of 726 statements
+ * got another plan: some walked over all counters of a limit, or over everybody's keys. So nothing here runs ANALYZE or
+ * PRAGMA optimize, and what another program has left of it is taken away.
+ */
+function forgetStatistics(writer: SqliteDatabase): void {
+  for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
 }
 
 /** @returns whether a path still leads to the file that it leads to now; once it does not, it never does again. */
@@ -107,9 +124,12 @@ function placeOf(path: string, onGone: () => void): () => boolean {
   };
 }
 
-async function measure(path: string): Promise<DatabaseSize> {
+async function measure(path: string, reader: SqliteDatabase): Promise<DatabaseSize> {
   const [file, disk] = await Promise.all([stat(path).catch(() => null), statfs(dirname(path)).catch(() => null)]);
-  return { bytes: file?.size ?? 0, freeBytes: disk && disk.bavail * disk.bsize };
+  const { free } = reader
+    .query('SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size')
+    .get() as { free: number };
+  return { bytes: file?.size ?? 0, reusableBytes: free, freeBytes: disk && disk.bavail * disk.bsize };
 }
 
 function flushFolder(path: string): void {

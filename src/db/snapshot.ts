@@ -27,6 +27,7 @@ const LONGEST_MS = 5;
 export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): Snapshot {
   const begin = reader.prepare('BEGIN');
   const commit = reader.prepare('COMMIT');
+  const rollback = reader.prepare('ROLLBACK');
   let isOpen = false;
   let isSuspended = false;
   let isEndPlanned = false;
@@ -34,7 +35,20 @@ export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): S
   function end(): void {
     if (!isOpen) return;
     isOpen = false;
-    commit.run();
+    try {
+      commit.run();
+    } catch {
+      letGo();
+    }
+  }
+
+  /** A disk that cannot be read lets a transaction not even end; whoever reads is told by the read. */
+  function letGo(): void {
+    try {
+      if (reader.inTransaction) rollback.run();
+    } catch {
+      // It is left open, and ended in its turn.
+    }
   }
 
   return {
@@ -42,7 +56,7 @@ export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): S
       if (isOpen) return;
       remembered.lookAround();
       if (isSuspended) return;
-      begin.run();
+      if (!reader.inTransaction) begin.run();
       isOpen = true;
       if (isEndPlanned) return;
       isEndPlanned = true;

@@ -18,6 +18,7 @@ import {
   type Unit,
 } from './database.ts';
 import type { Durability } from './durability.ts';
+import { type CountedFigures, type SlowStatements, slowStatementWatch } from './figures.ts';
 import type { Remembered } from './remembered.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from './unit.ts';
@@ -35,6 +36,8 @@ export interface SqliteEngine {
   readonly remembered: Remembered;
   readonly clock: Clock;
   readonly durability: Durability;
+  readonly figures: CountedFigures;
+  readonly slow?: SlowStatements;
   /** For checkpoints and long reads; null where they are made here. */
   readonly thread: Background | null;
   /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
@@ -48,6 +51,7 @@ export interface SqliteEngine {
 /** What SQLite says where the disk is full, gone, or read-only (https://www.sqlite.org/rescode.html). */
 const DISK_CODES = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
 const RETRY_SECONDS = 5;
+const DISK_HINT = 'disk_refuses_writes';
 
 /** Longest time for which changes are taken into one transaction, in milliseconds. */
 const GROUP_MS = 3;
@@ -64,10 +68,13 @@ type Queued = Change | { run(): Promise<void> };
 /** Pages of log from which on changes wait a moment, so that the log can begin anew: 64 MiB. */
 const LONG_LOG_PAGES = 16_384;
 
+/** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
+const RESTART_AGAIN_MS = 5000;
+
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, snapshot, remembered, isInPlace = () => true } = engine;
-  const { measure = async () => ({ bytes: 0, freeBytes: null }) } = engine;
+  const { writer, clock, durability, snapshot, remembered, figures, isInPlace = () => true } = engine;
+  const { measure = async () => ({ bytes: 0, reusableBytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
   const commit = writer.prepare('COMMIT');
@@ -76,15 +83,19 @@ export function createDatabase(engine: SqliteEngine): Database {
   const release = writer.prepare('RELEASE change');
   const rollbackTo = writer.prepare('ROLLBACK TO change');
   const queue: Queued[] = [];
-  let changes = 0;
   let changesFolded = 0;
+  let restartFrom = 0;
   let isRunning = false;
   let isClosed = false;
+  let isRefusing = false;
   let current: UnitState | null = null;
   /** Tables that the open transaction has changed. */
   const changed = new Set<string>();
 
+  const ran = engine.slow && slowStatementWatch(engine.slow, figures);
+
   const connection: Connection = createConnection(writer, {
+    ...(ran && { ran }),
     enter() {
       if (current === null) throw new Error('a unit of work was used after its end');
       current.enter();
@@ -97,7 +108,11 @@ export function createDatabase(engine: SqliteEngine): Database {
   });
   const { thread } = engine;
   const reader = {
-    [CONNECTION]: createConnection(engine.reader, { enter: snapshot.enter, remembered }, thread?.read ?? null),
+    [CONNECTION]: createConnection(
+      engine.reader,
+      { enter: snapshot.enter, remembered, ...(ran && { ran }) },
+      thread?.read ?? null,
+    ),
   };
 
   /** Another process may hold the write lock: it is asked for again off the loop, and readers go on. */
@@ -124,8 +139,8 @@ export function createDatabase(engine: SqliteEngine): Database {
   async function carryOut({ author, work, turn }: Change): Promise<(failure: unknown) => void> {
     const state = openUnit(connection, author, clock.now());
     current = state;
-    savepoint.run();
     try {
+      savepoint.run();
       const result = await state.finish(async (unit) => {
         await author.confirm?.(unit);
         return work(unit);
@@ -133,15 +148,31 @@ export function createDatabase(engine: SqliteEngine): Database {
       release.run();
       return (failure) => (failure === null ? turn.resolve({ result, state }) : turn.reject(failure));
     } catch (error) {
-      // A full disk ends the whole transaction by itself.
-      if (writer.inTransaction) {
-        rollbackTo.run();
-        release.run();
-      }
+      undoChange();
       return () => turn.reject(error);
     } finally {
       current = null;
       state.end();
+    }
+  }
+
+  /** A full disk ends the whole transaction by itself; one that fails may not even let a part of it be undone. */
+  function undoChange(): void {
+    if (!writer.inTransaction) return;
+    try {
+      rollbackTo.run();
+      release.run();
+    } catch {
+      undoAll();
+    }
+  }
+
+  /** Whatever a disk says to it: the queue must go on. */
+  function undoAll(): void {
+    try {
+      if (writer.inTransaction) rollback.run();
+    } catch {
+      // The next transaction that is begun tells what the matter is.
     }
   }
 
@@ -159,13 +190,18 @@ export function createDatabase(engine: SqliteEngine): Database {
         settle.push(await carryOut(queue.shift() as Change));
         if (!writer.inTransaction) throw new AppError('unavailable', { retryAfterSeconds: 1 });
       } while (queue[0] !== undefined && 'work' in queue[0] && performance.now() - since < GROUP_MS);
+      const ending = performance.now();
       commit.run();
+      const ended = performance.now();
+      figures.commits.observe((ended - ending) / 1000);
+      figures.transactions.observe((ended - since) / 1000);
+      figures.changes += settle.length;
+      isRefusing = false;
       snapshot.end();
       remembered.forget(changed);
-      changes += settle.length;
     } catch (error) {
       failure = error;
-      if (writer.inTransaction) rollback.run();
+      undoAll();
       // Where not even a transaction could be begun, the next in turn is told.
       if (settle.length === 0) (queue.shift() as Change).turn.reject(error);
     }
@@ -194,6 +230,15 @@ export function createDatabase(engine: SqliteEngine): Database {
     setImmediate(() => void drain());
   }
 
+  /** Counts what the disk is the reason of. */
+  function refused(error: unknown): unknown {
+    if (error instanceof AppError && error.hint === DISK_HINT) {
+      figures.refusals += 1;
+      isRefusing = true;
+    }
+    return error;
+  }
+
   /** Waits for the turn among the changes, and lets none begin meanwhile. */
   function alone(run: () => Promise<unknown>): Promise<void> {
     const turn = Promise.withResolvers<void>();
@@ -203,14 +248,17 @@ export function createDatabase(engine: SqliteEngine): Database {
 
   return {
     reader,
+    figures,
     async write(author, work) {
       if (isClosed) throw new AppError('unavailable');
       const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
       queueUp({ author, work, turn });
       const { result, state } = await turn.promise.catch((error: unknown) => {
-        throw asRefusal(error);
+        throw refused(asRefusal(error));
       });
-      await durability.settled();
+      await durability.settled().catch((error: unknown) => {
+        throw refused(error);
+      });
       for (const [topic, messages] of state.news)
         for (const listener of listeners.get(topic as Topic<never>) ?? []) listener(messages as never[]);
       return result as Awaited<ReturnType<typeof work>>;
@@ -223,17 +271,21 @@ export function createDatabase(engine: SqliteEngine): Database {
       queued: queue.length,
       logBytes: durability.logBytes(),
       isWritable: !durability.isBroken() && !isClosed,
+      isRefusing,
       isInPlace: isInPlace(),
     }),
     measure,
     async maintain() {
-      if (!thread || isClosed || changes === changesFolded) return;
-      changesFolded = changes;
+      if (!thread || isClosed || figures.changes === changesFolded) return;
+      changesFolded = figures.changes;
       const { log } = await thread.checkpoint('PASSIVE');
-      if (log <= LONG_LOG_PAGES) return;
+      if (log <= LONG_LOG_PAGES || performance.now() < restartFrom) return;
       snapshot.suspend();
       try {
-        await alone(() => thread.checkpoint('RESTART'));
+        await alone(async () => {
+          const { busy } = await thread.checkpoint('RESTART');
+          if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
+        });
       } finally {
         snapshot.resume();
       }
@@ -256,7 +308,7 @@ export function createDatabase(engine: SqliteEngine): Database {
 function asRefusal(error: unknown): unknown {
   const code = String((error as { code?: unknown } | null)?.code);
   if (!DISK_CODES.test(code)) return error;
-  return new AppError('unavailable', { hint: 'disk_refuses_writes', retryAfterSeconds: RETRY_SECONDS, cause: error });
+  return new AppError('unavailable', { hint: DISK_HINT, retryAfterSeconds: RETRY_SECONDS, cause: error });
 }
 
 function isBusy(error: unknown): boolean {

@@ -13,7 +13,11 @@ export type WorkerRequest =
   | { readonly id: number; readonly kind: 'read'; readonly sql: string; readonly values: SQLQueryBindings[] };
 
 export type WorkerAnswer =
-  { readonly id: number; readonly rows: unknown[] } | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly rows: unknown[] }
+  | { readonly id: number; readonly error: string; readonly code?: string };
+
+/** How long changes may wait for others to end their reads; a backup's takes minutes. */
+const CHECKPOINT_PATIENCE_MS = 50;
 
 let sqlite: SqliteDatabase | undefined;
 
@@ -31,7 +35,10 @@ function answer(request: WorkerRequest): unknown[] {
     return [];
   }
   if (!sqlite) throw new Error('the worker has no database open');
-  if (request.kind === 'checkpoint') return sqlite.query(`PRAGMA wal_checkpoint(${request.mode})`).all();
+  if (request.kind === 'checkpoint') {
+    sqlite.run(`PRAGMA busy_timeout = ${CHECKPOINT_PATIENCE_MS}`);
+    return sqlite.query(`PRAGMA wal_checkpoint(${request.mode})`).all();
+  }
   return sqlite.query(request.sql).all(...request.values);
 }
 
@@ -40,7 +47,8 @@ self.onmessage = ({ data }: MessageEvent<WorkerRequest>) => {
   try {
     result = { id: data.id, rows: answer(data) };
   } catch (error) {
-    result = { id: data.id, error: error instanceof Error ? error.message : String(error) };
+    const { message = String(error), code } = error as { message?: string; code?: string };
+    result = { id: data.id, error: message, ...(code !== undefined && { code }) };
   }
   self.postMessage(result);
 };

@@ -1,13 +1,17 @@
 /** What a module is made of, and the world that it is wired to. */
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
+import type { BackupSettings } from '../backup/plan.ts';
 import type { WorldClock } from '../core/clock.ts';
 import type { InstanceKey } from '../core/instance-key.ts';
+import type { Metrics } from '../core/metrics.ts';
 import type { Random } from '../core/random.ts';
 import type { Database, Topic } from '../db/database.ts';
+import type { InnerCalls } from '../http/inner-calls.ts';
 import type { LimitSettings } from '../http/limits.ts';
 import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
+import type { PeerAddress } from '../http/request-context.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
@@ -64,9 +68,17 @@ export interface World {
   readonly isStopping: () => boolean;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
+  /** For whom several operations are one: calls of this server's own, through the door that all come by. */
+  readonly inner: Pick<InnerCalls, 'call'>;
+  /** Where figures are kept: `metrics.gauge(name, help, read)` adds one. */
+  readonly metrics: Metrics;
+  /** Shown by whoever may read them; null where none is set. */
+  readonly metricsToken: string | null;
+  readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
   readonly auditDays: number;
+  readonly backups: BackupSettings;
   /** Private addresses that this instance may call all the same. */
   readonly allowedCidrs: BlockList;
   /** Dev and ephemeral instances take http addresses on loopback, and call them… */

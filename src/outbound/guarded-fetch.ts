@@ -77,6 +77,11 @@ export function targetProblem(
 /** Sends one request, once. A redirect is an answer like any other. */
 export type GuardedFetch = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
+/** For an instance that nothing may leave. */
+export const refuseOutbound: GuardedFetch = async () => {
+  throw new OutboundError('refused', 'Nothing may leave this instance.');
+};
+
 const resolveByDns: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /** @returns a function that throws {@link OutboundError} and nothing else. */

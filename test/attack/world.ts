@@ -155,9 +155,14 @@ export async function describeApi({ app, config }: Instance): Promise<Descriptio
     at({ method, path, id }) {
       const found = document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
       if (!found) throw new Error(`${id} is not described`);
-      const { parameters = [], responses, ...rest } = found;
+      const { parameters = [], requestBody, responses, ...rest } = found;
       const answers = Object.entries(responses).map(([status, answer]) => [status, resolve(answer)]);
-      return { ...rest, parameters: parameters.map(resolve), responses: Object.fromEntries(answers) };
+      return {
+        ...rest,
+        parameters: parameters.map(resolve),
+        ...(requestBody && { requestBody: resolve(requestBody) }),
+        responses: Object.fromEntries(answers),
+      };
     },
     resolve,
   };

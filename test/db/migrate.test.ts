@@ -1,18 +1,8 @@
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import { StartupError } from '@/core/startup-error.ts';
 import { migrate, refuseForeignDatabase, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
 
@@ -45,7 +35,7 @@ const schemaOf = (sqlite: SqliteDatabase) =>
 describe('migrate', () => {
   test('brings an empty database to the newest schema without making a copy', () => {
     const sqlite = new SqliteDatabase(':memory:', { strict: true });
-    expect(migrate(sqlite, ':memory:')).toEqual({ from: 0, copy: null });
+    expect(migrate(sqlite, ':memory:')).toBe(0);
     expect(schemaVersion(sqlite)).toBe(SCHEMA_VERSION);
     expect(schemaOf(sqlite).length).toBeGreaterThan(20);
   });
@@ -56,7 +46,7 @@ describe('migrate', () => {
     migrate(sqlite, path);
     sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'W', 1)");
     const before = schemaOf(sqlite);
-    expect(migrate(sqlite, path)).toEqual({ from: SCHEMA_VERSION, copy: null });
+    expect(migrate(sqlite, path)).toBe(SCHEMA_VERSION);
     expect(schemaOf(sqlite)).toEqual(before);
     expect(sqlite.query('SELECT id FROM workspaces').all()).toEqual([{ id: 'wsp_1' }]);
     expect(readdirSync(folder).filter((name) => name.includes('.schema-'))).toEqual([]);
@@ -80,53 +70,6 @@ describe('migrate', () => {
     expect(() => migrate(sqlite, ':memory:')).toThrow('mails already exists');
     expect(schemaOf(sqlite).map((entry) => (entry as { name: string }).name)).toEqual(['mails']);
     expect(schemaVersion(sqlite)).toBe(0);
-  });
-});
-
-describe('the copy before an upgrade', () => {
-  /** As the first release left it. */
-  function oldDatabase(): { sqlite: SqliteDatabase; path: string; copy: string } {
-    const path = newPath();
-    const sqlite = new SqliteDatabase(path, { create: true, strict: true });
-    sqlite.run(foundation);
-    sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'Before', 1)");
-    sqlite.run('PRAGMA user_version = 1');
-    return { sqlite, path, copy: `${path}.schema-1` };
-  }
-
-  const namesIn = (path: string) => {
-    const sqlite = new SqliteDatabase(path, { readonly: true });
-    try {
-      return [schemaVersion(sqlite), ...sqlite.query('SELECT name FROM workspaces').values().flat()];
-    } finally {
-      sqlite.close();
-    }
-  };
-
-  test('is the database as it was, for nobody else to read', () => {
-    const { sqlite, path, copy } = oldDatabase();
-    expect(migrate(sqlite, path)).toEqual({ from: 1, copy });
-    expect(schemaVersion(sqlite)).toBe(SCHEMA_VERSION);
-    expect(namesIn(copy)).toEqual([1, 'Before']);
-    expect(statSync(copy).mode & 0o077).toBe(0);
-    expect(existsSync(`${copy}.unfinished`)).toBe(false);
-  });
-
-  test('takes the place of one that a kill left unfinished, and of an earlier upgrade’s', () => {
-    const { sqlite, path, copy } = oldDatabase();
-    writeFileSync(copy, '');
-    writeFileSync(`${copy}.unfinished`, 'half');
-    migrate(sqlite, path);
-    expect(namesIn(copy)).toEqual([1, 'Before']);
-    expect(existsSync(`${copy}.unfinished`)).toBe(false);
-  });
-
-  test('that cannot be made leaves the database as it was, and says what to do', () => {
-    const { sqlite, path, copy } = oldDatabase();
-    mkdirSync(copy);
-    expect(() => migrate(sqlite, path)).toThrow('nothing was upgraded');
-    expect(schemaVersion(sqlite)).toBe(1);
-    expect(existsSync(`${copy}.unfinished`)).toBe(false);
   });
 });
 

@@ -27,7 +27,7 @@ const server = Bun.spawn([process.execPath, MAIN, 'serve', '--dev', '--data', fo
 stop = () => server.kill();
 const [said, shown] = server.stdout.tee();
 void shown.pipeTo(new WritableStream({ write: (chunk) => void process.stdout.write(chunk) }));
-const announced = await collect(said).until(/^Gatehouse is running at [^]*\n\n$/);
+const announced = await collect(said).until(/^Gatehouse is running at [^]*\n\n/);
 const [, url] = /^Gatehouse is running at (\S+)$/m.exec(announced)!;
 console.log(
   [

@@ -161,6 +161,7 @@ export const CONSOLE: readonly ConsoleState[] = [
     'mail',
     firstOf(inWorkspace('outbox'), () => '/workspace/outbox'),
   ),
+  view('backups', inWorkspace('backups')),
   view('health', inWorkspace('health')),
   view('palette', of('harbour'), { then: openPalette }),
   view('read-only', of('harbour', 'users'), { as: 'member' }),

@@ -103,10 +103,10 @@ export async function startServer(
   args: string[] = [],
 ): Promise<RunningServer> {
   const { stop, ...server } = spawnServer(['--data', folder, '--port', '0', ...args], env, tmpdir());
-  // The announcement ends with an empty line; its last part says where mail goes.
-  const announcement = await server.stdout.until(/^Gatehouse is running at [^]*\n\n$/);
-  const url = /^Gatehouse is running at (\S+)$/m.exec(announcement)![1]!;
-  const setupUrl = /^ +(\S+\/setup\?token=\S+)$/m.exec(announcement)?.[1] ?? null;
+  // For people the announcement ends with an empty line; in the log the address comes last.
+  const announcement = await server.stdout.until(/^Gatehouse is running at [^]*\n\n|"Gatehouse is running at [^\n]*\n/);
+  const url = /Gatehouse is running at ([^\s"]+)/.exec(announcement)![1]!;
+  const setupUrl = /[^\s"]+\/setup\?token=[^\s"]+/.exec(announcement)?.[0] ?? null;
   return { url, folder, setupUrl, ...server, stop };
 }
 

@@ -47,7 +47,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** The file of a database with the present schema and no rows. */
-function freshDatabaseFile(): string {
+export function freshDatabaseFile(): string {
   if (migrated === undefined) {
     const template = new SqliteDatabase(':memory:', { strict: true });
     migrate(template, ':memory:');

@@ -1,5 +1,7 @@
 /** An instance inside the test process: real services over a real SQLite, a clock the test moves, captured mail. */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pino from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, loadConfig, type Mode } from '../../src/config.ts';
@@ -9,6 +11,7 @@ import { instanceKey } from '../../src/core/instance-key.ts';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
 import type { Database } from '../../src/db/database.ts';
+import { openData } from '../../src/dependencies.ts';
 import { accessLog } from '../../src/http/access-log.ts';
 import type { MailTransport } from '../../src/mail/transport.ts';
 import type { GuardedFetch } from '../../src/outbound/guarded-fetch.ts';
@@ -94,6 +97,26 @@ export async function createInstance(options: InstanceOptions = {}): Promise<Ins
   const instance = await openInstance(options, await openTestDatabase(clock), clock, systemRandom.bytes(32));
   if (!options.isKeyAsMade) await makeRoomy(instance.db, instance.workspaceKey);
   return instance;
+}
+
+/** An instance on a data folder of its own, as a server has it, for what works on the folder itself; to be closed. */
+export async function createInstanceOn(
+  folder: string,
+  options: InstanceOptions = {},
+): Promise<Instance & { close(): Promise<void> }> {
+  const clock = adjustableClock(options.time ?? { now: () => START });
+  const data = await openData(folder, { clock, isDurable: false });
+  const sqlite = new SqliteDatabase(join(folder, 'gatehouse.db'), { strict: true });
+  const secret = Buffer.from(readFileSync(join(folder, 'instance.key'), 'utf8').trim(), 'base64url');
+  const environment = { GATEHOUSE_DATA: folder, ...options.environment };
+  const instance = await openInstance({ ...options, environment }, { db: data.db, sqlite }, clock, secret);
+  await makeRoomy(instance.db, instance.workspaceKey);
+  async function close(): Promise<void> {
+    await instance.services.stop();
+    sqlite.close();
+    await data.close();
+  }
+  return Object.assign(instance, { close });
 }
 
 async function openInstance(

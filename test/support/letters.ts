@@ -4,6 +4,7 @@ import type { MailContent, Sender } from '@/mail/letter.tsx';
 import * as account from '@/mail/messages/account.ts';
 import * as change from '@/mail/messages/account-change.ts';
 import { betaMail } from '@/mail/messages/beta.ts';
+import { heldEventsMail } from '@/mail/messages/held-events.ts';
 import { invitationMail } from '@/mail/messages/invitation.ts';
 import { lifecycleCodeMail } from '@/mail/messages/lifecycle-code.ts';
 import { mailTestMail } from '@/mail/messages/mail-test.ts';
@@ -57,6 +58,20 @@ const quarantine =
   (locale, { application, name, url }) =>
     quarantineMail({ locale, workspaceName: name, applicationName: application.name, url, failedAttempts });
 
+const held =
+  (isSwitchedOff: boolean, count: number): Maker =>
+  (locale, { application, name, url }) =>
+    heldEventsMail({
+      locale,
+      workspaceName: name,
+      applicationName: application.name,
+      url,
+      isSwitchedOff,
+      count,
+      dropsAt: Date.UTC(2026, 4, 1),
+      consoleUrl: url,
+    });
+
 const changed =
   (make: (filling: Filling) => change.AccountChange): Maker =>
   (locale, filling) =>
@@ -106,4 +121,6 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   mailTestMail: (locale, { name, host }) => mailTestMail({ locale, workspaceName: name, host }),
   'quarantineMail gone': quarantine(null),
   'quarantineMail failed': quarantine(15),
+  'heldEventsMail quarantined': held(false, 1),
+  'heldEventsMail switched off': held(true, 1200),
 };

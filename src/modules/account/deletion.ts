@@ -7,7 +7,7 @@ import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
-import { SENT_KEPT_MS } from '../../jobs/retention.ts';
+import { SENT_KEPT_MS } from '../../jobs/kept.ts';
 import { accountDeletedMail, deletionStatement } from '../../mail/messages/account.ts';
 import { deleteAddressesOf } from '../../store/addresses.ts';
 import { forgetPersonalKeys } from '../../store/api-keys.ts';

@@ -24,16 +24,19 @@ import {
   updateApplication,
 } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { insertGrant, listGrants, updateGrant } from '../../store/grants.ts';
+import { type Grant, insertGrant, listGrants, updateGrant } from '../../store/grants.ts';
 import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
 import { presentApplication, presentApplications } from './present.ts';
 
 /** 30 days. */
 const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
 
-const DEFAULT_ROLES = [
-  { slug: 'user', name: 'User', isDefault: true },
-  { slug: 'developer', name: 'Developer', isDefault: false },
+type NewRole = Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>;
+
+/** What a new application comes with, where nothing else is said. */
+export const STOCK_ROLES: readonly NewRole[] = [
+  { slug: 'user', name: 'User', description: null, isDefault: true },
+  { slug: 'developer', name: 'Developer', description: null, isDefault: false },
 ];
 
 export type Applications = ReturnType<typeof applicationService>;
@@ -114,11 +117,12 @@ export function applicationService(dependencies: ApplicationDependencies) {
       throw new AppError('conflict', { hint: 'application_slug_taken' });
   }
 
-  /** Inserts an application with its default roles, in the caller's change. */
+  /** Inserts an application with its first roles, in the caller's change. */
   async function insert(
     unit: Unit,
     row: Pick<Application, 'workspaceId' | 'clientId'>,
     input: ApplicationInput,
+    roles = STOCK_ROLES,
   ): Promise<Application> {
     const columns = toColumns(input);
     await refuseTakenSlug(unit, columns.slug);
@@ -138,8 +142,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
       slug: columns.slug ?? (await freeSlug(unit, name)),
     });
     const { id } = application;
-    for (const role of DEFAULT_ROLES)
-      await insertGrant(unit, 'roles', { applicationId: id, description: null, ...role });
+    for (const role of roles) await insertGrant(unit, 'roles', { applicationId: id, ...role });
     await recordAudit(unit, {
       kind: 'application.created',
       applicationId: id,
@@ -178,10 +181,15 @@ export function applicationService(dependencies: ApplicationDependencies) {
 
     get: (application: Application): Promise<ApplicationRecord> => presentApplication(db.reader, application),
 
-    create(actor: Actor, workspaceId: string, input: ApplicationInput): Promise<ApplicationRecord> {
+    create(
+      actor: Actor,
+      workspaceId: string,
+      input: ApplicationInput,
+      roles = STOCK_ROLES,
+    ): Promise<ApplicationRecord> {
       return db.write(actor, async (unit) => {
         const clientId = newId('client', unit.now);
-        return presentApplication(unit, await insert(unit, { workspaceId, clientId }, input));
+        return presentApplication(unit, await insert(unit, { workspaceId, clientId }, input, roles));
       });
     },
 

@@ -3,15 +3,23 @@ import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Module, World } from '../module.ts';
 import { interestLimit } from './interest-limit.ts';
 import { betaRoutes } from './routes.ts';
-import { betaService } from './service.ts';
+import { type Beta, betaService } from './service.ts';
 import { type BetaTrails, betaTrails } from './trails.ts';
 
-export function betaModule({ db, clock, limiter, limits, baseUrl }: World): Module & Pick<BetaTrails, 'openToPublic'> {
+export function betaModule({
+  db,
+  clock,
+  limiter,
+  limits,
+  baseUrl,
+}: World): Module & Pick<BetaTrails, 'openToPublic'> & { readonly service: Beta } {
   const mails = workspaceMail(limits.mailsPerWorkspace);
   const trails = betaTrails(mails, baseUrl);
+  const service = betaService({ db, trails });
   return {
+    service,
     operations: betaRoutes({
-      beta: betaService({ db, trails }),
+      beta: service,
       limitInterest: interestLimit(limiter, limits),
       mailStanding: ({ workspaceId }) => mails.standing(db.reader, workspaceId, clock.now()),
     }),

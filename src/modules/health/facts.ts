@@ -13,7 +13,15 @@ export interface SettingFact {
 export const MODES = ['normal', 'dev', 'ephemeral'] as const;
 export const MAIL_TRANSPORTS = ['smtp', 'outbox'] as const;
 
+/** By what a server and the commands of its own machine know each other; new at each start. */
+export interface InstanceIdentity {
+  readonly instanceId: string;
+  readonly pass: string;
+}
+
 export interface InstanceFacts {
+  /** Null where no command is to know it. */
+  readonly identity: InstanceIdentity | null;
   readonly version: string;
   /** In epoch milliseconds. */
   readonly startedAt: number;
@@ -26,6 +34,8 @@ export interface InstanceFacts {
     readonly server: string | null;
     readonly from: string | null;
   };
+  /** When the certificate that https is spoken with ends, in epoch milliseconds; null where this server speaks none. */
+  certificateExpiresAt(): number | null;
   /** A header of proxies that came from a peer that is not trusted; null where none did. */
   untrustedProxyHeader(): string | null;
 }

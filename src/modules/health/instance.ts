@@ -6,52 +6,32 @@ import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
-import { countLongWorks, countQueuedMails, countWaitingDeliveries } from '../../store/queues.ts';
-import { findFirstWorkspaceId } from '../../store/workspaces.ts';
 import type { InstanceFacts } from './facts.ts';
 import type { InstanceHealthRecord } from './model.ts';
-import { type Queues, warningsOf } from './warnings.ts';
+import { isOperator } from './operator.ts';
+import type { QueueCounts } from './queue-counts.ts';
+import { type BackupStanding, warningsOf } from './warnings.ts';
 
 export interface InstanceHealthDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly baseUrl: () => string;
   readonly instance: InstanceFacts;
+  readonly queueCounts: QueueCounts;
+  readonly backups: () => Promise<BackupStanding | null>;
 }
-
-/** What waits is counted so often at the most, however many look. */
-const COUNTED_EVERY_MS = 5 * SECOND;
 
 export type InstanceHealth = ReturnType<typeof instanceHealthService>;
 
 /** Reads only. */
-export function instanceHealthService({ db, clock, baseUrl, instance }: InstanceHealthDependencies) {
-  let counted: { readonly at: number; readonly queues: Promise<Queues> } | undefined;
-
-  async function count(): Promise<Queues> {
-    const [mails, deliveries, longWork] = await Promise.all([
-      countQueuedMails(db.reader),
-      countWaitingDeliveries(db.reader),
-      countLongWorks(db.reader),
-    ]);
-    return { mails, deliveries, longWork };
-  }
-
-  function countNowAndThen(): Promise<Queues> {
-    const now = clock.now();
-    if (counted && Math.abs(now - counted.at) < COUNTED_EVERY_MS) return counted.queues;
-    const queues = count();
-    counted = { at: now, queues };
-    queues.catch(() => (counted = undefined));
-    return queues;
-  }
-
-  async function isOperator(principal: Principal): Promise<boolean> {
-    if (principal.kind === 'key') return false;
-    const first = await findFirstWorkspaceId(db.reader);
-    return principal.workspaces.some(({ workspaceId, role }) => workspaceId === first && role === 'owner');
-  }
-
+export function instanceHealthService({
+  db,
+  clock,
+  baseUrl,
+  instance,
+  queueCounts,
+  backups,
+}: InstanceHealthDependencies) {
   /** What everybody may know who owns something here. */
   function present(): Omit<InstanceHealthRecord, 'isOperator'> {
     const { version, startedAt, mode, mail } = instance;
@@ -72,8 +52,8 @@ export function instanceHealthService({ db, clock, baseUrl, instance }: Instance
 
   return {
     async get(principal: Principal): Promise<InstanceHealthRecord> {
-      if (!(await isOperator(principal))) return { ...present(), isOperator: false };
-      const [size, queues] = await Promise.all([db.measure(), countNowAndThen()]);
+      if (!(await isOperator(db.reader, principal))) return { ...present(), isOperator: false };
+      const [size, queues, standing] = await Promise.all([db.measure(), queueCounts.recent(), backups()]);
       const status = db.status();
       const { mails, deliveries, longWork } = queues;
       const { mail, settings } = instance;
@@ -83,6 +63,7 @@ export function instanceHealthService({ db, clock, baseUrl, instance }: Instance
         mail,
         database: {
           bytes: size.bytes,
+          reusableBytes: size.reusableBytes,
           walBytes: status.logBytes,
           freeBytes: size.freeBytes,
           schemaVersion: SCHEMA_VERSION,
@@ -101,6 +82,7 @@ export function instanceHealthService({ db, clock, baseUrl, instance }: Instance
           baseUrl: baseUrl(),
           database: { ...status, ...size },
           queues,
+          backups: standing,
         }),
       };
     },

@@ -29,9 +29,13 @@ export const InstanceHealthSchema = Type.Object(
       Type.Object(
         {
           bytes: Type.Integer({ examples: [1_048_576] }),
+          reusableBytes: Type.Integer({
+            description: 'Of these, freed by deletions: later rows fill them; the file does not shrink by itself.',
+            examples: [65_536],
+          }),
           walBytes: Type.Integer({ description: 'Its log.', examples: [4_194_304] }),
           freeBytes: Nullable(Type.Integer({ description: 'Left on its disk.', examples: [8_589_934_592] })),
-          schemaVersion: Type.Integer({ examples: [9] }),
+          schemaVersion: Type.Integer({ examples: [10] }),
         },
         { $id: 'InstanceDatabase' },
       ),

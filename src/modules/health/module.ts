@@ -2,8 +2,16 @@
 import type { Module, World } from '../module.ts';
 import { instanceHealthService } from './instance.ts';
 import { instanceHealthRoute } from './instance-route.ts';
+import { type QueueCounts, queueCounter } from './queue-counts.ts';
+import { doctorRoute } from './doctor-route.ts';
 import { healthRoutes } from './routes.ts';
+import type { BackupStanding } from './warnings.ts';
 
-export function healthModule(world: World): Module {
-  return { operations: [...healthRoutes(world), instanceHealthRoute(instanceHealthService(world))] };
+export function healthModule(
+  world: World,
+  { backups }: { readonly backups: () => Promise<BackupStanding | null> },
+): Module & { readonly queueCounts: QueueCounts } {
+  const queueCounts = queueCounter(world);
+  const health = instanceHealthService({ ...world, queueCounts, backups });
+  return { queueCounts, operations: [...healthRoutes(world), instanceHealthRoute(health), doctorRoute(world)] };
 }

@@ -1,7 +1,8 @@
 /** What those who run an instance should look at, told from what is known of it. */
-import { HOUR, MINUTE } from '../../core/clock.ts';
+import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
 import { isLoopbackAddress } from '../../core/ip-address.ts';
 import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
+import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
 import type { MailLane } from '../../store/mails.ts';
 import type { Waiting } from '../../store/queues.ts';
 import type { InstanceFacts } from './facts.ts';
@@ -16,20 +17,38 @@ export interface Queues {
 /** What is looked at. */
 export interface Observed {
   readonly now: number;
-  readonly facts: Pick<InstanceFacts, 'mode' | 'isBaseUrlSet' | 'mail' | 'untrustedProxyHeader'>;
+  readonly facts: Pick<
+    InstanceFacts,
+    'mode' | 'isBaseUrlSet' | 'mail' | 'untrustedProxyHeader' | 'certificateExpiresAt'
+  >;
   readonly baseUrl: string;
   readonly database: DatabaseStatus & DatabaseSize;
   readonly queues: Queues;
+  /** Null where the server makes none by itself. */
+  readonly backups: BackupStanding | null;
+}
+
+/** How it stands with the server’s own backups. */
+export interface BackupStanding {
+  /** In epoch milliseconds; null where there never was a good one. */
+  readonly lastGoodAt: number | null;
+  /** Two of them should have been made since. */
+  readonly isLate: boolean;
+  /** Why the last one failed; null where it did not. */
+  readonly error: string | null;
 }
 
 export const WARNING_CODES = [
   'mail_goes_nowhere',
   'base_url_unset',
   'base_url_not_https',
+  'certificate_expires',
   'proxy_not_trusted',
   'database_not_writable',
   'log_is_long',
   'disk_nearly_full',
+  'backup_failed',
+  'backup_late',
   'mail_waits',
   'deliveries_wait',
   'long_work_waits',
@@ -54,14 +73,15 @@ const PATIENCE_MS: Record<MailLane | 'delivery' | 'longWork', number> = {
 };
 
 /** In the order in which they are worth mending. */
-export function warningsOf({ now, facts, baseUrl, database, queues }: Observed): Warning[] {
+export function warningsOf({ now, facts, baseUrl, database, queues, backups }: Observed): Warning[] {
   const { mode, isBaseUrlSet, mail } = facts;
   const isDue = ({ dueAt }: Waiting, kind: keyof typeof PATIENCE_MS) =>
     dueAt !== null && now - dueAt > PATIENCE_MS[kind];
   const proxyHeader = facts.untrustedProxyHeader();
+  const expiresAt = facts.certificateExpiresAt();
   const { deliveries, longWork, mails } = queues;
   const found: (Warning | false)[] = [
-    (!database.isWritable || !database.isInPlace) && {
+    (!database.isWritable || database.isRefusing || !database.isInPlace) && {
       code: 'database_not_writable',
       message: 'The database takes no changes: its disk refuses them, or its file was deleted or replaced.',
       remedy: 'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
@@ -71,6 +91,18 @@ export function warningsOf({ now, facts, baseUrl, database, queues }: Observed):
         code: 'disk_nearly_full',
         message: `${mebibytes(database.freeBytes)} are left on the disk of the data folder.`,
         remedy: 'Make room, or move the data folder to a larger disk; without room nothing is accepted.',
+      },
+    backups?.error !== null &&
+      backups?.error !== undefined && {
+        code: 'backup_failed',
+        message: `The last backup failed${backups.lastGoodAt === null ? ', and there is no good one' : `; the last good one is of ${isoTime(backups.lastGoodAt)}`}: ${backups.error}`,
+        remedy: 'Mend that, then make a backup under Backups; the server tries again by itself too.',
+      },
+    backups?.error === null &&
+      backups.isLate && {
+        code: 'backup_late',
+        message: `No backup was made since ${isoTime(backups.lastGoodAt ?? now)}, though the schedule asks for more.`,
+        remedy: 'Make one under Backups; where that does not end, look at the log.',
       },
     mode === 'normal' &&
       mail.transport === 'outbox' && {
@@ -88,7 +120,14 @@ export function warningsOf({ now, facts, baseUrl, database, queues }: Observed):
       isPlainToOthers(baseUrl) && {
         code: 'base_url_not_https',
         message: `${baseUrl} is reached without encryption: sessions and codes can be read on the way, and passkeys do not work.`,
-        remedy: 'Put a proxy with a certificate before this server, and set GATEHOUSE_BASE_URL to its https address.',
+        remedy:
+          'Put a proxy with a certificate before this server, or give it one (--tls-cert), and set GATEHOUSE_BASE_URL to its https address.',
+      },
+    expiresAt !== null &&
+      expiresAt - now <= EXPIRY_WARNING_MS && {
+        code: 'certificate_expires',
+        message: `The certificate ${expiresAt <= now ? 'ended' : 'ends'} at ${isoTime(expiresAt)}.`,
+        remedy: 'Renew it in its files, then send the process SIGHUP (systemctl reload).',
       },
     proxyHeader !== null && {
       code: 'proxy_not_trusted',
@@ -120,7 +159,8 @@ export function warningsOf({ now, facts, baseUrl, database, queues }: Observed):
   return found.filter((warning) => warning !== false);
 }
 
-function isPlainToOthers(baseUrl: string): boolean {
+/** Whether people elsewhere would reach it without encryption. */
+export function isPlainToOthers(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   const host = hostname.replace(/^\[|\]$/g, '');
   return protocol === 'http:' && host !== 'localhost' && !host.endsWith('.localhost') && !isLoopbackAddress(host);

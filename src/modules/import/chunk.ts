@@ -30,6 +30,8 @@ export interface ImportedChunk {
   readonly results: ImportResult['results'];
   /** Slugs in the rows that do not exist, by kind. */
   readonly unknownSlugs: Record<GrantKind, string[]>;
+  /** The users of whom something was written. */
+  readonly changed: ReadonlySet<string>;
 }
 
 type RowResult = ImportResult['results'][number];
@@ -49,6 +51,8 @@ interface Known {
   readonly held: Map<string, HeldGrants>;
   /** By user, of those whom the workspace knows. */
   readonly languages: Map<string, readonly SpokenLanguage[]>;
+  /** By user, of whom something was written. */
+  readonly changed: Set<string>;
 }
 
 /** Where people are imported to. */
@@ -63,6 +67,7 @@ export async function importChunk(unit: Unit, target: Target, rows: readonly Cle
   return {
     results,
     unknownSlugs: { roles: unknownOf('roles'), scopes: unknownOf('scopes'), memberships: unknownOf('memberships') },
+    changed: known.changed,
   };
 }
 
@@ -87,6 +92,7 @@ async function readKnown(
     usernames: await findUsernameHolders(unit, applicationId, names),
     held: await heldGrantsOf(unit, memberIds),
     languages: new Map(await listLanguagesOf(unit, userIds)),
+    changed: new Set(),
   };
 }
 
@@ -138,6 +144,7 @@ async function importRow(
     const enrolled = { applicationId, userId, username: wantedName };
     known.members.set(userId, await enrolMember(unit, enrolled, joiningGrants(known, slugs)));
   }
+  if (!member) known.changed.add(userId);
   const outcome: ImportOutcome = member ? 'already_member' : isExpected(addressee) ? 'linked' : 'created';
   return { email, outcome, userId };
 }
@@ -160,6 +167,7 @@ async function fillPerson(unit: Unit, known: Known, user: User, offered: CleanPr
     await insertLanguages(unit, user.id, languages);
     known.languages.set(user.id, languages);
   }
+  if (categories.length > 0) known.changed.add(user.id);
   await announceProfile(unit, user.id, categories, changed);
   return user.id;
 }
@@ -193,6 +201,7 @@ async function reserve(
   const difference = differenceOf(before, reservedProfile);
   if (difference.categories.length === 0) return userId;
   await updateMember(unit, member.id, { reservedProfile });
+  known.changed.add(userId);
   known.members.set(userId, { ...member, reservedProfile });
   const name = displayName({ ...reservedProfile, name: null });
   await emit(unit, {
@@ -206,7 +215,8 @@ async function reserve(
 const BLANK = profileOf({ givenName: null, familyName: null, fullName: null, locale: null, timezone: null }, []);
 
 /** Gives a member who has none a username. */
-async function claimUsername(unit: Unit, { members }: Known, userId: string, username: string): Promise<void> {
+async function claimUsername(unit: Unit, { members, changed }: Known, userId: string, username: string): Promise<void> {
+  changed.add(userId);
   const member = required(members.get(userId), `membership of ${userId}`);
   const { id, applicationId } = member;
   await updateMember(unit, id, { username });
@@ -223,8 +233,11 @@ async function addNamedGrants(unit: Unit, known: Known, userId: string, slugs: C
   const member = required(known.members.get(userId), `membership of ${userId}`);
   // Who has joined in this chunk was not there when it was read.
   const held = known.held.get(member.id) ?? (await heldGrants(unit, member.id));
-  for (const kind of ALL_KINDS)
-    held[kind] = await addGrants(unit, kind, member, held[kind], pick(known.grantIds[kind], slugs[kind]));
+  for (const kind of ALL_KINDS) {
+    const before = held[kind];
+    held[kind] = await addGrants(unit, kind, member, before, pick(known.grantIds[kind], slugs[kind]));
+    if (held[kind].length > before.length) known.changed.add(userId);
+  }
   known.held.set(member.id, held);
 }
 

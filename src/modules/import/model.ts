@@ -53,8 +53,8 @@ export const ImportInput = Input({
   }),
 });
 
-const OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
-export type ImportOutcome = (typeof OUTCOMES)[number];
+export const IMPORT_OUTCOMES = ['created', 'linked', 'already_member', 'skipped'] as const;
+export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
 
 export const ImportResult = Type.Object(
   {
@@ -68,7 +68,7 @@ export const ImportResult = Type.Object(
     results: Type.Array(
       Type.Object({
         email: Type.String(),
-        outcome: Choice(OUTCOMES, { $id: 'ImportOutcome' }),
+        outcome: Choice(IMPORT_OUTCOMES, { $id: 'ImportOutcome' }),
         userId: Nullable(Type.String()),
         error: Type.Optional(
           Type.String({

@@ -1,8 +1,13 @@
 /** People brought along from elsewhere, many at a time. */
 import type { Module, World } from '../module.ts';
+import { IMPORT_OUTCOMES } from './model.ts';
 import { importRoutes } from './routes.ts';
-import { importService } from './service.ts';
+import { type Import, importService } from './service.ts';
 
-export function importModule({ db }: World): Module {
-  return { operations: importRoutes(importService(db)) };
+export function importModule({ db, metrics }: World): Module & { readonly service: Import } {
+  const rows = metrics.counter('gatehouse_imported_rows_total', 'Rows of imports of users, by what became of them.', {
+    outcome: IMPORT_OUTCOMES,
+  });
+  const service = importService(db, (outcome) => rows.inc(outcome));
+  return { service, operations: importRoutes(service) };
 }

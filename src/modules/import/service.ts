@@ -6,7 +6,7 @@
 import type { Actor } from '../../core/actor.ts';
 import { required } from '../../core/required.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { amendAudit, recordAudit } from '../../store/audit.ts';
 import { ALL_KINDS } from '../../store/grants.ts';
@@ -21,7 +21,8 @@ const CHUNK = 50;
 export type Import = ReturnType<typeof importService>;
 
 /** Sending the same rows again changes nothing more. */
-export function importService(db: Database) {
+/** @param noteImported told what became of each row, once that is durable. */
+export function importService(db: Database, noteImported: (outcome: ImportOutcome) => void = () => {}) {
   return {
     /**
      * Adds and fills blanks; never removes or overwrites. Unknown slugs are reported, not dropped silently. One audit
@@ -46,8 +47,35 @@ export function importService(db: Database) {
             recordId ?? (await recordAudit(unit, { kind: 'user.imported', applicationId, workspaceId, detail })),
           ] as const;
         });
+        for (const { outcome } of done.results.slice(before.results.length)) noteImported(outcome);
       } while (done.results.length < rows.length);
       return done;
+    },
+
+    /**
+     * What an import of these rows would do, by the import itself: each part of it is rolled back. Writes nothing.
+     *
+     * @returns for each row what would become of it, and whether anything would be written.
+     */
+    async previewUsers(
+      actor: Actor,
+      { id, workspaceId: owner }: Application,
+      rows: readonly ImportRow[],
+    ): Promise<PreviewedRow[]> {
+      const workspaceId = required(owner, 'workspace of an application');
+      const previewed: PreviewedRow[] = [];
+      for (let from = 0; from < rows.length; from += CHUNK) {
+        const chunk = rows.slice(from, from + CHUNK).map(cleanRow);
+        const { results, changed } = await rolledBack(db, actor, (unit) =>
+          importChunk(unit, { id, workspaceId }, chunk),
+        );
+        for (const row of results)
+          previewed.push({
+            ...row,
+            isChanged: row.userId !== null && row.outcome !== 'skipped' && changed.has(row.userId),
+          });
+      }
+      return previewed;
     },
 
     /** Writes nothing. A name asked for twice in one call is judged twice alike. */
@@ -69,6 +97,27 @@ export function importService(db: Database) {
       return { results, summary };
     },
   };
+}
+
+/** What would become of a row. */
+export type PreviewedRow = ImportResult['results'][number] & { readonly isChanged: boolean };
+
+/** Carries what a change would have given out of it, when it is taken back. */
+class TakenBack<Result> extends Error {
+  constructor(readonly result: Result) {
+    super('a change was tried and taken back');
+  }
+}
+
+async function rolledBack<Result>(db: Database, actor: Actor, work: (unit: Unit) => Promise<Result>): Promise<Result> {
+  try {
+    return await db.write(actor, async (unit): Promise<never> => {
+      throw new TakenBack(await work(unit));
+    });
+  } catch (error) {
+    if (error instanceof TakenBack) return error.result as Result;
+    throw error;
+  }
 }
 
 const NO_SLUGS: ImportResult['unknownSlugs'] = { roles: [], scopes: [], memberships: [] };

@@ -3,6 +3,9 @@
 /** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
+/** Messages that may wait for the first one of a stream. */
+const MAX_EARLY = 100;
+
 interface Whose {
   readonly applicationId: string;
   readonly userId: string;
@@ -65,7 +68,7 @@ export function listeners(): Listeners {
 
   function send(listener: Listener, bytes: Uint8Array): void {
     const { controller, early } = listener as Stream;
-    if (controller === null) return void early.push(bytes);
+    if (controller === null) return early.length < MAX_EARLY ? void early.push(bytes) : close(listener);
     try {
       if ((controller.desiredSize ?? 0) < -MAX_WAITING_BYTES) close(listener);
       else controller.enqueue(bytes);

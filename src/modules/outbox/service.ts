@@ -111,8 +111,13 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
 function withoutCode(mail: OutboxMailRecord): OutboxMailRecord {
   return {
     ...mail,
-    subject: mail.lane === 'code' ? (mail.subject?.replace(/\d{6,}/, '••••••') ?? null) : mail.subject,
+    subject: mail.subject === null ? null : subjectInList({ subject: mail.subject, lane: MAIL_LANES[mail.lane] }),
   };
+}
+
+/** What a mail is about, without its code. */
+export function subjectInList({ subject, lane }: Pick<MailEnvelope, 'subject' | 'lane'>): string {
+  return lane === MAIL_LANES.code ? subject.replace(/\d{6,}/, '••••••') : subject;
 }
 
 const LANE_NAMES = Object.fromEntries(Object.entries(MAIL_LANES).map(([name, lane]) => [lane, name as MailLane]));

@@ -105,18 +105,20 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     describe,
 
     /**
+     * @param principal null is this server itself.
      * @throws {AppError} invalid_request for an issuer that cannot be asked; forbidden where the caller has no say in the
      * workspace as a whole and the client speaks for it: who runs it can come in as anyone of the workspace.
      */
     async configure(
       actor: Actor,
-      principal: Principal,
+      principal: Principal | null,
       application: TenantApplication,
       input: ProviderInput,
     ): Promise<ProviderRecord> {
       const { issuer = GOOGLE_ISSUER, clientId, clientSecret, name = null } = input;
       checkIssuer(issuer);
-      if (reach({ issuer, clientId }) === 'workspace' && workspaceAccess(principal, application.workspaceId) !== 'full')
+      const mayVouch = principal === null || workspaceAccess(principal, application.workspaceId) === 'full';
+      if (!mayVouch && reach({ issuer, clientId }) === 'workspace')
         throw new AppError('forbidden', { hint: 'provider_client_restricted' });
       const sealedSecret = await instanceKey.seal('provider', clientSecret);
       const client = { issuer, clientId, sealedSecret, name: name?.trim() ?? null };

@@ -18,7 +18,7 @@ import { completeSignIn } from '../sign-in/complete.ts';
 import type { Workspaces } from '../workspace/service.ts';
 import type { SetupDone, SetupInput } from './model.ts';
 
-const LINK_LIFETIME_MS = 24 * HOUR;
+export const LINK_LIFETIME_MS = 24 * HOUR;
 
 export interface SetupDependencies {
   readonly db: Database;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, MINUTE, SECOND } from '@/core/clock.ts';
+import { SCHEMA_VERSION } from '@/db/migrate.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
 import { ALL_SETTINGS } from '@/settings.ts';
 import { queueMail } from '@/store/mails.ts';
@@ -65,7 +66,12 @@ describe('what is told', () => {
       startedAt: new Date(START).toISOString(),
       uptimeSeconds: 90,
       mode: 'normal',
-      database: { walBytes: 0, schemaVersion: 9, freeBytes: expect.any(Number) },
+      database: {
+        walBytes: 0,
+        reusableBytes: expect.any(Number),
+        schemaVersion: SCHEMA_VERSION,
+        freeBytes: expect.any(Number),
+      },
       queues: { changes: expect.any(Number), deliveriesQueued: 0, deliveriesHeld: 0, longWork: 0 },
       mail: { transport: 'outbox', server: null, from: null },
     });

@@ -1,6 +1,6 @@
 /** Every warning has its cause, and none comes without it. */
 import { expect, test } from 'bun:test';
-import { HOUR, MINUTE } from '@/core/clock.ts';
+import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { type Observed, WARNING_CODES, warningsOf } from '@/modules/health/warnings.ts';
 
 const NOW = 1_000_000_000_000;
@@ -15,13 +15,24 @@ const WELL: Observed = {
     isBaseUrlSet: true,
     mail: { transport: 'smtp', server: 'smtp.example.com:587', from: 'a@example.com' },
     untrustedProxyHeader: () => null,
+    certificateExpiresAt: () => null,
   },
-  database: { queued: 0, logBytes: 64 * 2 ** 20, isWritable: true, isInPlace: true, bytes: 1, freeBytes: 2 ** 30 },
+  database: {
+    queued: 0,
+    logBytes: 64 * 2 ** 20,
+    isWritable: true,
+    isRefusing: false,
+    isInPlace: true,
+    bytes: 1,
+    reusableBytes: 0,
+    freeBytes: 2 ** 30,
+  },
   queues: {
     mails: { code: since(10 * MINUTE), notice: NONE, bulk: since(HOUR) },
     deliveries: { queued: since(15 * MINUTE), held: since(100 * HOUR) },
     longWork: NONE,
   },
+  backups: { lastGoodAt: NOW - DAY, isLate: false, error: null },
 };
 
 const { facts, database, queues } = WELL;
@@ -32,11 +43,15 @@ const ILL: [code: (typeof WARNING_CODES)[number], Partial<Observed>][] = [
   ['base_url_unset', { baseUrl: 'http://localhost:8080', facts: { ...facts, isBaseUrlSet: false } }],
   ['base_url_not_https', { baseUrl: 'http://auth.example.com' }],
   ['base_url_not_https', { baseUrl: 'http://192.0.2.7:8080' }],
+  ['certificate_expires', { facts: { ...facts, certificateExpiresAt: () => NOW + 14 * DAY } }],
   ['proxy_not_trusted', { facts: { ...facts, untrustedProxyHeader: () => 'X-Forwarded-For' } }],
   ['database_not_writable', { database: { ...database, isWritable: false } }],
   ['database_not_writable', { database: { ...database, isInPlace: false } }],
+  ['database_not_writable', { database: { ...database, isRefusing: true } }],
   ['log_is_long', { database: { ...database, logBytes: 64 * 2 ** 20 + 1 } }],
   ['disk_nearly_full', { database: { ...database, freeBytes: 2 ** 30 - 1 } }],
+  ['backup_failed', { backups: { lastGoodAt: null, isLate: false, error: 'There is no folder /backups.' } }],
+  ['backup_late', { backups: { lastGoodAt: NOW - 3 * DAY, isLate: true, error: null } }],
   ['mail_waits', { queues: { ...queues, mails: { ...queues.mails, code: since(10 * MINUTE + 1) } } }],
   ['mail_waits', { queues: { ...queues, mails: { ...queues.mails, bulk: since(3 * HOUR) } } }],
   ['deliveries_wait', { queues: { ...queues, deliveries: { ...queues.deliveries, queued: since(HOUR) } } }],

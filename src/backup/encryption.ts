@@ -1,0 +1,126 @@
+/**
+ * Encryption of a backup in the age format (https://age-encryption.org/v1), which the `age` tool opens as well: by recipients
+ * or by a passphrase, in pieces, so that memory stays flat however large the file is.
+ */
+import { Decrypter, Encrypter } from 'age-encryption';
+import { open } from 'node:fs/promises';
+import { StartupError } from '../core/startup-error.ts';
+
+/** Whom a backup is encrypted for. */
+export interface Locks {
+  /** `age1…` */
+  readonly recipients: readonly string[];
+  readonly passphrase: string | null;
+}
+
+/** What opens one. */
+export interface Keys {
+  /** `AGE-SECRET-KEY-1…` */
+  readonly identities: readonly string[];
+  readonly passphrase: string | null;
+}
+
+export const NO_LOCKS: Locks = { recipients: [], passphrase: null };
+
+/** 64 MiB while the key is derived; the format's usual 18 takes four times that, of a server that may have little. */
+const SCRYPT_WORK = 16;
+export const SHORTEST_PASSPHRASE = 12;
+/** What is flushed at once: more would hold up others that write to the disk. */
+const FLUSH_BYTES = 32 * 2 ** 20;
+const MAGIC = 'age-encryption.org/v1\n';
+
+export function isEncrypted(locks: Locks): boolean {
+  return locks.recipients.length > 0 || locks.passphrase !== null;
+}
+
+/** Whether the first bytes of a file are those of an encrypted one. */
+export function isAge(head: Uint8Array): boolean {
+  return Buffer.from(head.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
+}
+
+/** Size and SHA-256 of what was written. */
+export interface Written {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes a stream to a new private file and flushes it. */
+export async function writeFlushed(
+  stream: ReadableStream<Uint8Array>,
+  path: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<Written> {
+  const file = await open(path, 'w', 0o600);
+  const hasher = new Bun.CryptoHasher('sha256');
+  let bytes = 0;
+  let flushed = 0;
+  try {
+    for await (const piece of stream) {
+      hasher.update(piece);
+      for (let rest = piece; rest.length > 0;) rest = rest.subarray((await file.write(rest)).bytesWritten);
+      bytes += piece.length;
+      if (bytes - flushed >= FLUSH_BYTES) {
+        await file.datasync();
+        flushed = bytes;
+      }
+      onBytes(bytes);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hasher.digest('hex') };
+}
+
+/** A file in pieces, of which the next is read when the last was taken. */
+export function piecesOf(path: string): ReadableStream<Uint8Array> {
+  return Bun.file(path).stream();
+}
+
+export async function encrypt(
+  stream: ReadableStream<Uint8Array>,
+  { recipients, passphrase }: Locks,
+): Promise<ReadableStream<Uint8Array>> {
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) {
+    try {
+      encrypter.addRecipient(recipient);
+    } catch (cause) {
+      throw new StartupError(`${recipient} is no age recipient; give one as age-keygen prints it.`, { cause });
+    }
+  }
+  if (passphrase !== null) {
+    encrypter.setScryptWorkFactor(SCRYPT_WORK);
+    encrypter.setPassphrase(passphrase);
+  }
+  return encrypter.encrypt(stream);
+}
+
+/** @throws {StartupError} where nothing opens it. That it is damaged shows while it is read. */
+export async function decrypt(
+  stream: ReadableStream<Uint8Array>,
+  { identities, passphrase }: Keys,
+  name: string,
+): Promise<ReadableStream<Uint8Array>> {
+  if (identities.length === 0 && passphrase === null)
+    throw new StartupError(`${name} is encrypted; give --passphrase-file or --identity-file.`);
+  const decrypter = new Decrypter();
+  for (const identity of identities) {
+    try {
+      decrypter.addIdentity(identity);
+    } catch (cause) {
+      throw new StartupError('The identity file holds no age identity (AGE-SECRET-KEY-1…).', { cause });
+    }
+  }
+  if (passphrase !== null) decrypter.addPassphrase(passphrase);
+  try {
+    return await decrypter.decrypt(stream);
+  } catch (cause) {
+    const { message } = cause as Error;
+    if (/no identity matched/i.test(message)) {
+      const what = passphrase === null ? 'identity' : 'passphrase';
+      throw new StartupError(`The ${what} does not open ${name}; give the one that it was encrypted for.`, { cause });
+    }
+    throw new StartupError(`${name} is damaged or not whole (${message}). Nothing was changed.`, { cause });
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Makes one backup: copies, looks the copy through, encrypts it where asked for, and puts it in its place under its name only
+ * once it is whole and on the disk. Holds its thread for as long as the copy takes, so it runs in one of its own (backup-thread.ts).
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { StartupError } from '../core/startup-error.ts';
+import { type BackupContents, copyForBackup, inspectBackup } from '../db/backup.ts';
+import { encrypt, isEncrypted, type Locks, piecesOf, type Written, writeFlushed } from './encryption.ts';
+import { isLeftover, type Keep, outlived } from './names.ts';
+import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
+
+/** What is wanted; goes to another thread as it is. */
+export interface BackupOrder {
+  readonly dataFolder: string;
+  /** Of the file or the object itself. */
+  readonly target: BackupPlace;
+  readonly isReplacing: boolean;
+  readonly access: BucketAccess;
+  readonly locks: Locks;
+  /** In epoch milliseconds. */
+  readonly now: number;
+  readonly version: string;
+  /** Of this instance's backups beside it; null keeps all. */
+  readonly keep: Keep | null;
+}
+
+/** Where a backup stands, with how many of its bytes were written where that is known. */
+export interface BackupProgress {
+  readonly step: 'copy' | 'check' | 'encrypt' | 'upload';
+  readonly bytes: number;
+}
+
+/** A backup that is in its place. */
+export interface MadeBackup extends Written {
+  readonly place: string;
+  readonly isEncrypted: boolean;
+  readonly contents: BackupContents;
+  readonly durationMs: number;
+  /** Names of older ones that were removed. */
+  readonly removed: readonly string[];
+  /** Why older ones could not be removed; null where that went well. */
+  readonly keepProblem: string | null;
+}
+
+const PART_BYTES = 16 * 2 ** 20;
+const MOST_PARTS = 9000;
+
+/** Files of a backup under way; the next one takes them away, if a kill has left them. */
+const WORK_NAMES = ['gatehouse.db.backup-copy', 'gatehouse.db.backup-sealed'] as const;
+
+/** What goes to standard output is made under this one. */
+export const PIPED_NAME = 'gatehouse.db.backup-piped';
+
+/** What has a name of its own until it is whole. */
+const unfinished = (path: string) => `${path}.unfinished`;
+
+/** Which file grows while the copy is made. */
+export function copyPathOf({
+  dataFolder,
+  target,
+  locks,
+}: Pick<BackupOrder, 'dataFolder' | 'target' | 'locks'>): string {
+  const isOpen = target.kind === 'disk' && !isEncrypted(locks);
+  return isOpen ? unfinished(target.path) : join(dataFolder, WORK_NAMES[0]);
+}
+
+/** Takes away what a backup writes before it is in its place. To be called under the folder's backup lock. */
+export function removeWorkFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
+  const paths = WORK_NAMES.map((name) => join(dataFolder, name));
+  if (target.kind === 'disk') paths.push(unfinished(target.path));
+  for (const path of paths) for (const file of [path, `${path}-journal`]) rmSync(file, { force: true });
+}
+
+/** To be called under the folder's backup lock. @throws {StartupError} */
+export async function makeBackup(order: BackupOrder, tell: (progress: BackupProgress) => void): Promise<MadeBackup> {
+  const began = performance.now();
+  const { dataFolder, target, locks, now, version } = order;
+  const copy = copyPathOf(order);
+  const clear = () => removeWorkFiles(order);
+  try {
+    await refuseExisting(order);
+    clear();
+    tell({ step: 'copy', bytes: 0 });
+    copyForBackup(join(dataFolder, 'gatehouse.db'), copy, readKey(dataFolder), { madeAt: now, version });
+    tell({ step: 'check', bytes: 0 });
+    const contents = inspectBackup(copy, copy);
+    const { file, written } = await seal(order, copy, tell);
+    if (target.kind === 'disk') putInPlace(file, target.path);
+    else await upload(order, target, file, written.bytes, tell);
+    const { removed, keepProblem } = await removeOutlived(order, target, contents.mark);
+    return {
+      ...written,
+      place: placeText(target),
+      isEncrypted: isEncrypted(locks),
+      contents,
+      durationMs: Math.round(performance.now() - began),
+      removed,
+      keepProblem,
+    };
+  } catch (error) {
+    throw backupTrouble(error, target, dataFolder);
+  } finally {
+    clear();
+  }
+}
+
+async function refuseExisting({ target, isReplacing, access }: BackupOrder): Promise<void> {
+  if (isReplacing) return;
+  const isThere =
+    target.kind === 'disk' ? existsSync(target.path) : await isInBucket(bucketOf(target.bucket, access), target);
+  if (isThere) throw new StartupError(`${placeText(target)} exists already; name another, or replace it with --force.`);
+}
+
+/** By the list, whose refusals say more than those of a look at the object itself. */
+async function isInBucket(bucket: Bun.S3Client, target: Extract<BackupPlace, { kind: 'bucket' }>): Promise<boolean> {
+  try {
+    const { contents = [] } = await bucket.list({ prefix: target.key, maxKeys: 1 });
+    return contents.some(({ key }) => key === target.key);
+  } catch (error) {
+    throw bucketTrouble(error, target);
+  }
+}
+
+function readKey(dataFolder: string): Uint8Array {
+  const path = join(dataFolder, 'instance.key');
+  if (!existsSync(path)) throw new StartupError(`${path} is missing; put back the one that belongs to this database.`);
+  return new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url'));
+}
+
+/** What goes to its place, encrypted where asked for, and flushed. */
+async function seal(
+  { dataFolder, target, locks }: BackupOrder,
+  copy: string,
+  tell: (progress: BackupProgress) => void,
+): Promise<{ file: string; written: Written }> {
+  if (!isEncrypted(locks)) {
+    flush(copy);
+    const hasher = new Bun.CryptoHasher('sha256');
+    let bytes = 0;
+    for await (const piece of piecesOf(copy)) {
+      hasher.update(piece);
+      bytes += piece.length;
+    }
+    return { file: copy, written: { bytes, sha256: hasher.digest('hex') } };
+  }
+  const file = target.kind === 'disk' ? unfinished(target.path) : join(dataFolder, WORK_NAMES[1]);
+  const stream = await encrypt(piecesOf(copy), locks);
+  const written = await writeFlushed(stream, file, (bytes) => tell({ step: 'encrypt', bytes }));
+  return { file, written };
+}
+
+function putInPlace(file: string, path: string): void {
+  chmodSync(file, 0o600);
+  renameSync(file, path);
+  flush(dirname(path));
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}
+
+/** An object is there only when all of it is; that it is as long as what was sent is looked at all the same. */
+async function upload(
+  { access }: BackupOrder,
+  target: Extract<BackupPlace, { kind: 'bucket' }>,
+  file: string,
+  bytes: number,
+  tell: (progress: BackupProgress) => void,
+): Promise<void> {
+  tell({ step: 'upload', bytes: 0 });
+  const bucket = bucketOf(target.bucket, access);
+  const partSize = Math.max(PART_BYTES, Math.ceil(bytes / MOST_PARTS));
+  try {
+    await bucket.write(target.key, Bun.file(file), {
+      partSize,
+      queueSize: 3,
+      retry: 3,
+      type: 'application/octet-stream',
+    });
+    const { size } = await bucket.stat(target.key);
+    if (size !== bytes) throw new Error(`${size} of ${bytes} bytes have arrived.`);
+  } catch (error) {
+    throw bucketTrouble(error, target);
+  }
+}
+
+/** That old ones cannot be removed is no fault of the new one. */
+async function removeOutlived(
+  { keep, access, now }: BackupOrder,
+  target: BackupPlace,
+  mark: number,
+): Promise<{ removed: string[]; keepProblem: string | null }> {
+  const removed: string[] = [];
+  if (keep === null) return { removed, keepProblem: null };
+  try {
+    if (target.kind === 'disk') {
+      const folder = dirname(target.path);
+      const names = readdirSync(folder);
+      for (const name of names) if (isLeftover(name, mark)) rmSync(join(folder, name), { force: true });
+      for (const name of outlived(names, mark, keep, now)) {
+        rmSync(join(folder, name), { force: true });
+        removed.push(name);
+      }
+    } else {
+      const bucket = bucketOf(target.bucket, access);
+      const prefix = target.key.slice(0, target.key.length - basename(target.key).length);
+      for (const name of outlived(await namesBelow(bucket, prefix), mark, keep, now)) {
+        await bucket.delete(`${prefix}${name}`);
+        removed.push(name);
+      }
+    }
+    return { removed, keepProblem: null };
+  } catch (error) {
+    return { removed, keepProblem: (error as Error).message };
+  }
+}
+
+async function namesBelow(bucket: Bun.S3Client, prefix: string): Promise<string[]> {
+  const names: string[] = [];
+  let continuationToken: string | undefined;
+  do {
+    const page = await bucket.list({ prefix, ...(continuationToken !== undefined && { continuationToken }) });
+    names.push(...(page.contents ?? []).map(({ key }) => key.slice(prefix.length)));
+    continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;
+  } while (continuationToken !== undefined);
+  return names;
+}
+
+/** What a file system or SQLite said, with the remedy. */
+function backupTrouble(error: unknown, target: BackupPlace, dataFolder: string): unknown {
+  if (error instanceof StartupError) return error;
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const where = target.kind === 'disk' ? dirname(target.path) : dataFolder;
+  const told = (text: string) => new StartupError(text, { cause: error });
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'SQLITE_FULL':
+      return told(`There is no room for the backup in ${where}. Make room, or name another place.`);
+    case 'ENOENT':
+    case 'ENOTDIR':
+    case 'SQLITE_CANTOPEN':
+      if (target.kind === 'disk' && !existsSync(where))
+        return told(`There is no folder ${where}; make it, or mount it.`);
+      return told(`${path ?? where} cannot be written. Give this user the right to it, or name another place.`);
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+    case 'SQLITE_READONLY':
+      return told(`${path ?? where} cannot be written. Give this user the right to it, or name another place.`);
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return told(
+        `The database in ${dataFolder} is damaged (${message}): no backup of it can be made. Restore the last good one.`,
+      );
+    default:
+      return code === undefined ? error : told(`No backup could be made in ${where} (${message}).`);
+  }
+}

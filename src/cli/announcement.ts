@@ -1,0 +1,167 @@
+/** What a server says when it is up, and when it goes: lines for people on a terminal, lines of the log for everybody else. */
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import type { Config } from '../config.ts';
+import { isoTime, systemClock } from '../core/clock.ts';
+import { fileSystemOf } from '../db/file-system.ts';
+import { isPlainToOthers } from '../modules/health/warnings.ts';
+import type { RunningServer } from '../server.ts';
+import { SETTINGS } from '../settings.ts';
+import { countLongWorks, countQueuedMails, countWaitingDeliveries } from '../store/queues.ts';
+import { VERSION } from '../version.ts';
+import { counted } from './doctor/finding.ts';
+import { networkTrouble } from './doctor/folder.ts';
+import { wrapText } from './wrap.ts';
+
+/** How it is said. */
+export interface Voice {
+  /** Lines for people; else each is an object of the log, so that whoever reads that understands all of it. */
+  readonly isForPeople: boolean;
+  readonly write: (text: string) => void;
+}
+
+/** People read a terminal, the pretty form, and what `--dev` prints. */
+export function voiceOf({ logFormat, mode }: Config, fd: number, write: Voice['write']): Voice {
+  return { isForPeople: logFormat === 'pretty' || (logFormat === null && (mode === 'dev' || isatty(fd))), write };
+}
+
+const WIDTH = 10;
+const COLUMNS = 80;
+/** Counting what waits may take long where much does; nobody waits for it. */
+const COUNT_MS = 1000;
+
+/** @param seeded what a seed has done, in sentences. */
+export async function announceStart(
+  server: RunningServer,
+  config: Config,
+  seeded: readonly string[],
+  voice: Voice,
+): Promise<void> {
+  const { url, localUrl, services, upgradeCopy } = server;
+  const hasOwner = await services.workspaces.hasOwner();
+  const setupLink = hasOwner ? null : `${url}/setup?token=${await services.setup.createLink()}`;
+  const taken = server.isAfterCrash ? await takenUp(server) : null;
+  const notes = [
+    ...(upgradeCopy ? [`The database was upgraded; a copy from before is at ${upgradeCopy}`] : []),
+    ...(taken === null ? [] : [taken]),
+    ...seeded.map((line) => line.trim()),
+  ];
+  const warnings = warningsAtStart(config, url);
+  const facts = {
+    version: VERSION,
+    listens: localUrl,
+    data: resolve(config.dataFolder),
+    mail: mailOf(config),
+    backups: backupsOf(config),
+    console: `${url}/console`,
+  };
+  if (voice.isForPeople) {
+    const rows = Object.entries(facts).filter(
+      ([name, value]) => !(name === 'listens' && value === url.replace('localhost', '127.0.0.1')) && value !== null,
+    );
+    const lines = [
+      `Gatehouse is running at ${url}`,
+      ...rows.map(([name, value]) => `  ${`${name.charAt(0).toUpperCase()}${name.slice(1)}`.padEnd(WIDTH)}${value}`),
+      ...(notes.length > 0 ? ['', ...notes.flatMap((text) => wrapText(text, COLUMNS))] : []),
+      ...(warnings.length > 0 ? ['', ...warnings.flatMap(marked)] : []),
+      ...(setupLink === null
+        ? []
+        : ['', 'Nobody owns it yet. Open this link to become its owner (24 hours, once):', `  ${setupLink}`]),
+    ];
+    voice.write(`${lines.join('\n')}\n\n`);
+    return;
+  }
+  // In one piece, and the address last: whoever waits for that has read all of it.
+  voice.write(
+    [
+      ...notes.map((msg) => logLine('info', msg)),
+      ...warnings.map((msg) => logLine('warn', msg)),
+      ...(setupLink === null
+        ? []
+        : [logLine('warn', `Nobody owns it yet. Open this link to become its owner (24 hours, once): ${setupLink}`)]),
+      logLine('info', `Gatehouse is running at ${url}`, { url, ...facts }),
+    ].join(''),
+  );
+}
+
+/** The lines of one warning. */
+function marked(text: string): string[] {
+  return wrapText(text, COLUMNS - 2).map((line, at) => `${at === 0 ? '!' : ' '} ${line}`);
+}
+
+/** @param pending requests that are not answered yet. */
+export function goodbye(pending: number, { isForPeople, write }: Voice): void {
+  const text = pending > 0 ? `Stopping… finishing ${counted(pending, 'request')}` : 'Stopping…';
+  // Behind the ^C that the terminal shows.
+  write(isForPeople ? `\n${text}\n` : logLine('info', text));
+}
+
+export function stopped({ isForPeople, write }: Voice): void {
+  write(isForPeople ? 'Stopped.\n' : logLine('info', 'Stopped.'));
+}
+
+function logLine(level: 'info' | 'warn', msg: string, fields: Readonly<Record<string, unknown>> = {}): string {
+  return `${JSON.stringify({ level, time: isoTime(systemClock.now()), msg, ...fields })}\n`;
+}
+
+function mailOf({ smtpUrl, mode }: Config): string {
+  if (smtpUrl !== null) return new URL(smtpUrl).host;
+  return mode === 'dev' ? 'kept in the outbox, and printed here' : 'goes nowhere';
+}
+
+function backupsOf({ shown, backupTo, mode }: Config): string | null {
+  if (mode !== 'normal') return null;
+  if (backupTo === null) return 'none (GATEHOUSE_BACKUP_TO)';
+  const of = (name: string) => shown.find((setting) => setting.name === name)?.value ?? '';
+  return `${of(SETTINGS.backupSchedule.env)} UTC, to ${of(SETTINGS.backupTo.env)}`;
+}
+
+/** What an operator should mend, in sentences. */
+export function warningsAtStart(config: Config, url: string): string[] {
+  const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder } = config;
+  const network = mode === 'ephemeral' ? null : networkTrouble(dataFolder, placeOf(dataFolder));
+  return [
+    ...(network === null ? [] : [network]),
+    ...(mode === 'normal' && smtpUrl === null
+      ? ['MAIL GOES NOWHERE: no mail server is set (GATEHOUSE_SMTP_URL). Codes are read by "gatehouse outbox list".']
+      : []),
+    ...(isPlainToOthers(url)
+      ? [`${url} is not encrypted: sessions and codes can be read on the way, and passkeys do not work.`]
+      : []),
+    ...(baseUrl?.startsWith('https:') && tlsFiles === null && trustedProxies.rules.length === 0
+      ? ['No proxy is trusted (GATEHOUSE_TRUSTED_PROXIES): everybody behind one counts as one client.']
+      : []),
+  ];
+}
+
+function placeOf(folder: string) {
+  try {
+    return fileSystemOf(folder);
+  } catch {
+    return null;
+  }
+}
+
+/** What a crash has left under way. */
+async function takenUp({ db }: RunningServer): Promise<string> {
+  const counting = Promise.all([
+    countQueuedMails(db.reader),
+    countWaitingDeliveries(db.reader),
+    countLongWorks(db.reader),
+  ]);
+  counting.catch(() => {});
+  const counts = await Promise.race([counting, Bun.sleep(COUNT_MS).then(() => null)]);
+  const before = 'The server before this one did not stop in order';
+  if (counts === null) return `${before}; what it left under way is taken up again.`;
+  const [mails, deliveries, longWork] = counts;
+  const mailCount = mails.code.count + mails.notice.count + mails.bulk.count;
+  const { count } = deliveries.queued;
+  const parts = [
+    mailCount > 0 && counted(mailCount, 'mail'),
+    count > 0 && `${count.toLocaleString('en')} webhook ${count === 1 ? 'delivery' : 'deliveries'}`,
+    longWork.count > 0 && counted(longWork.count, 'long work'),
+  ].filter((part) => part !== false);
+  return parts.length === 0
+    ? `${before}. Nothing was left under way.`
+    : `${before}. Taken up again: ${parts.join(', ')}.`;
+}

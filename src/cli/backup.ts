@@ -1,0 +1,103 @@
+/** `gatehouse backup`: a whole, verified copy of the instance in one file, made while its server runs. */
+import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { MadeBackup } from '../backup/make.ts';
+import type { BackupRun } from '../backup/run.ts';
+import { loadConfig } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
+import { StartupError } from '../core/startup-error.ts';
+import { SETTINGS } from '../settings.ts';
+import { VERSION } from '../version.ts';
+import type { Command } from './arguments.ts';
+import { placeOperand } from './place-operand.ts';
+import { bytesText, secondsText, stepLine } from './step-line.ts';
+
+const STEPS = { copy: 'copying', check: 'checking', encrypt: 'encrypting', upload: 'uploading' } as const;
+const LOOK_EVERY_MS = 200;
+
+export const backup: Command = {
+  name: 'backup',
+  group: 'data',
+  summary: 'Write database and instance key to one verified file, while the server runs or not',
+  operands: [{ name: 'FILE', meaning: 'Where to: a file, s3://bucket/name, or - for standard output.' }],
+  settings: [SETTINGS.dataFolder, SETTINGS.backupRecipients, SETTINGS.backupPassphraseFile],
+  switches: { force: 'Replace FILE where it exists.' },
+  next: [
+    'To see whether one is good: gatehouse backup verify FILE',
+    'To bring one back:          gatehouse restore FILE',
+  ],
+  async run(flags, [file]) {
+    const config = loadConfig(process.env, { flags });
+    const dataFolder = resolve(config.dataFolder);
+    const { isEncrypted } = await import('../backup/encryption.ts');
+    const { PIPED_NAME } = await import('../backup/make.ts');
+    const { accessOf, locksOf } = await import('../backup/plan.ts');
+    const { startBackup } = await import('../backup/run.ts');
+    const { requireNoRestore } = await import('../dependencies.ts');
+    const isPiped = file === '-';
+    const target = isPiped ? ({ kind: 'disk', path: join(dataFolder, PIPED_NAME) } as const) : placeOperand(file);
+    const locks = locksOf(config);
+    requireNoRestore(dataFolder);
+    if (!existsSync(join(dataFolder, 'gatehouse.db')))
+      throw new StartupError(`There is no Gatehouse database in ${dataFolder}; name its folder with --data.`);
+    process.umask(0o077);
+    // A reader that goes away ends the process.
+    if (isPiped) process.once('exit', () => rmSync(target.kind === 'disk' ? target.path : '', { force: true }));
+    const run = startBackup({
+      dataFolder,
+      target,
+      isReplacing: isPiped || flags['force'] === true,
+      access: accessOf(config),
+      locks,
+      now: systemClock.now(),
+      version: VERSION,
+      keep: null,
+    });
+    const made = await watched(run, dataFolder);
+    if (isPiped) await toStdout(target.kind === 'disk' ? target.path : '');
+    tell(made, isPiped ? 'standard output' : made.place, isEncrypted(locks));
+    return 0;
+  },
+};
+
+async function watched(run: BackupRun, dataFolder: string): Promise<MadeBackup> {
+  const line = stepLine();
+  const whole = statSync(join(dataFolder, 'gatehouse.db')).size;
+  const look = setInterval(() => {
+    const { step, bytes } = run.progress();
+    line.show(STEPS[step], bytes, step === 'copy' || step === 'encrypt' ? whole : null);
+  }, LOOK_EVERY_MS);
+  const giveUp = () => {
+    run.cancel();
+    line.end();
+    process.exit(130);
+  };
+  process.once('SIGINT', giveUp);
+  process.once('SIGTERM', giveUp);
+  try {
+    return await run.done;
+  } finally {
+    clearInterval(look);
+    line.end();
+    process.off('SIGINT', giveUp);
+    process.off('SIGTERM', giveUp);
+  }
+}
+
+async function toStdout(path: string): Promise<void> {
+  await pipeline(createReadStream(path), process.stdout, { end: false });
+}
+
+function tell(made: MadeBackup, place: string, isLocked: boolean): void {
+  const { bytes, contents, durationMs, sha256 } = made;
+  const rows = contents.rowCount.toLocaleString('en');
+  const lines = [`${place}: ${bytesText(bytes)}, ${rows} rows, ${secondsText(durationMs)}, sha-256 ${sha256}`];
+  if (contents.danglingRows > 0)
+    lines.push(`Beware: ${contents.danglingRows} rows refer to rows that are not there. They were so in the database.`);
+  if (!isLocked)
+    lines.push(
+      'It is not encrypted, and holds the instance key: keep it as safe as the server (--recipient, --passphrase-file).',
+    );
+  process.stderr.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,47 @@
+/** `gatehouse doctor`: looks at settings, server, data folder, database, address and mail, and says what to mend. */
+import { normalizeEmail } from '../core/email.ts';
+import { SETTINGS } from '../settings.ts';
+import { VERSION } from '../version.ts';
+import { type Command, UsageError } from './arguments.ts';
+import { stepLine } from './step-line.ts';
+
+export const doctor: Command = {
+  name: 'doctor',
+  group: 'data',
+  summary: 'See what is wrong, beside the server or without it, and what to do',
+  settings: [SETTINGS.dataFolder],
+  options: { 'send-to': { value: 'ADDR', meaning: 'Send a test mail there, and say what the mail server says.' } },
+  switches: {
+    full: 'Look through all of the database, its indexes too, however long it takes.',
+    json: 'A list of findings: check, status (ok, warn, fail), message, remedy.',
+  },
+  next: [
+    'It changes nothing. Run it as the user of the server and with its environment,',
+    'which it needs to try the mail server. Exit code 1 where something fails.',
+  ],
+  async run(flags) {
+    const sendTo = addressee(flags['send-to']);
+    const { examine } = await import('./doctor/examine.ts');
+    const { report } = await import('./doctor/report.ts');
+    const { setScene } = await import('./doctor/scene.ts');
+    const scene = setScene({ environment: process.env, flags, now: Date.now });
+    const line = stepLine();
+    const step = (what: string) => line.show(what, 0);
+    const findings = await examine(scene, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
+    const isTerminal = process.stdout.isTTY === true;
+    const isColoured = isTerminal && !process.env['NO_COLOR'];
+    process.stdout.write(
+      flags['json'] === true
+        ? `${JSON.stringify(findings, null, 2)}\n`
+        : report(`Gatehouse ${VERSION}, ${scene.folder}`, findings, { isTerminal, isColoured }),
+    );
+    return findings.some(({ status }) => status === 'fail') ? 1 : 0;
+  },
+};
+
+function addressee(given: string | boolean | undefined): string | null {
+  if (typeof given !== 'string') return null;
+  const email = normalizeEmail(given);
+  if (email === null) throw new UsageError('--send-to: give an e-mail address, such as ada@example.com.');
+  return email;
+}

@@ -1,0 +1,89 @@
+/** The certificate that a base URL is reached with, as a client sees it: chain, name, and how long it holds. */
+import type { X509Certificate } from 'node:crypto';
+import { connect } from 'node:tls';
+import { DAY } from '../../core/clock.ts';
+import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
+import { type Finding, findingsOf, lasting } from './finding.ts';
+
+interface Shown {
+  readonly certificate: X509Certificate;
+  /** Why a client would refuse it; null where it would not. */
+  readonly refusal: string | null;
+}
+
+const CHAIN: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'it comes from an authority that this machine does not know',
+  UNABLE_TO_GET_ISSUER_CERT: 'it comes from an authority that this machine does not know',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it comes from an authority that this machine does not know',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'it comes from an authority that this machine does not know, or the certificates between them are not sent along',
+};
+const ABOUT_TIME_OR_NAME = /EXPIRED|NOT_YET_VALID|ALTNAME/;
+const SOON_MS = 3 * DAY;
+
+/** @param baseUrl an https address. */
+export async function certificateFindings(baseUrl: string, patienceMs: number, now: number): Promise<Finding[]> {
+  const { ok, warn, fail } = findingsOf('certificate');
+  const { hostname, port } = new URL(baseUrl);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  let shown: Shown;
+  try {
+    shown = await certificateAt(host, Number(port || 443), patienceMs);
+  } catch (error) {
+    return [
+      fail(
+        `No TLS is spoken at ${baseUrl} (${(error as Error).message}).`,
+        'See that the proxy runs, and that it serves https.',
+      ),
+    ];
+  }
+  const { certificate, refusal } = shown;
+  const [begins, ends] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+  const left = lasting(Math.abs(ends - now));
+  const renew = 'Renew it, and let what serves it read it again.';
+  const findings: Finding[] = [];
+  if (ends <= now) findings.push(fail(`It ended ${left} ago.`, renew));
+  else if (begins > now)
+    findings.push(
+      fail(`It holds only from ${certificate.validFrom} on.`, 'Give one that is in force, or set the clock.'),
+    );
+  else if (ends - now < EXPIRY_WARNING_MS)
+    findings.push((ends - now < SOON_MS ? fail : warn)(`It ends in ${left}.`, renew));
+  if ((certificate.checkHost(host) ?? certificate.checkIP(host)) === undefined)
+    findings.push(
+      fail(
+        `It is not for ${host}, but for ${certificate.subjectAltName ?? certificate.subject}.`,
+        'Get one for the name in the base URL, or set GATEHOUSE_BASE_URL to a name that it is for.',
+      ),
+    );
+  if (refusal !== null && !ABOUT_TIME_OR_NAME.test(refusal))
+    findings.push(
+      fail(
+        `Clients will not trust it: ${CHAIN[refusal] ?? refusal}.`,
+        'Serve one of a public authority with its whole chain; where the authority is your own, its clients and this machine must know it (NODE_EXTRA_CA_CERTS).',
+      ),
+    );
+  return findings.length > 0 ? findings : [ok(`For ${host}, trusted, and good for another ${left}.`)];
+}
+
+function certificateAt(host: string, port: number, patienceMs: number): Promise<Shown> {
+  const shown = Promise.withResolvers<Shown>();
+  // Looked at, and nothing is sent: what is wrong with it is the result.
+  const socket = connect(
+    { host, port, servername: /^[\d.]+$|:/.test(host) ? '' : host, rejectUnauthorized: false },
+    () => {
+      const certificate = socket.getPeerX509Certificate();
+      const refusal = socket.authorized ? null : String(socket.authorizationError);
+      socket.end();
+      if (certificate) shown.resolve({ certificate, refusal });
+      else shown.reject(new Error('no certificate was shown'));
+    },
+  );
+  const timer = setTimeout(() => shown.reject(new Error(`no answer within ${lasting(patienceMs)}`)), patienceMs);
+  socket.on('error', shown.reject);
+  return shown.promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}

@@ -1,0 +1,231 @@
+/** The database, only looked at: its schema, whether it is whole, and what waits in it or went wrong lately. */
+import { existsSync } from 'node:fs';
+import { DAY } from '../../core/clock.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import { folderTrouble } from '../../db/folder-trouble.ts';
+import { refuseForeignDatabase, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
+import { type Onlooker, openOnlooker } from '../../db/onlooker.ts';
+import type { Reader } from '../../db/database.ts';
+import { type Observed, type Queues, warningsOf } from '../../modules/health/warnings.ts';
+import { SETTINGS } from '../../settings.ts';
+import { findLastGoodBackup, listJudgedBackupRuns } from '../../store/backup-runs.ts';
+import { countRestingEndpoints, listLimitsReached } from '../../store/operation-figures.ts';
+import { countLongWorks, countQueuedMails, countWaitingDeliveries } from '../../store/queues.ts';
+import { bytesText } from '../step-line.ts';
+import { counted, type Finding, findingsOf, lasting } from './finding.ts';
+import type { ServerAnswer, Scene } from './scene.ts';
+
+/** For looking through the database, unless all of it is asked for. */
+const CHECK_MS = 60_000;
+const LONG_LOG_BYTES = 64 * 2 ** 20;
+const OLD_BACKUP_MS = 2 * DAY;
+const MOST_LIMITS = 4;
+
+export interface DatabaseOptions {
+  readonly isFull: boolean;
+  readonly checkMs?: number;
+  /** Told before each step. */
+  readonly step: (what: string) => void;
+}
+
+export async function databaseFindings(
+  scene: Scene,
+  local: ServerAnswer | null,
+  options: DatabaseOptions,
+): Promise<Finding[]> {
+  const { databasePath: path } = scene;
+  const { fail } = findingsOf('database');
+  if (!existsSync(path))
+    return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
+  let onlooker: Onlooker | undefined;
+  try {
+    if (!refuseForeignDatabase(path))
+      return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
+    const { isCurrent, findings } = schemaFindings(scene);
+    onlooker = openOnlooker(path);
+    return [
+      ...findings,
+      ...wholeFindings(onlooker, options),
+      ...logFindings(onlooker),
+      ...(isCurrent ? await contentFindings(scene, onlooker.reader, local) : []),
+    ];
+  } catch (error) {
+    const trouble = error instanceof StartupError ? error : folderTrouble(error, path);
+    if (trouble === null) throw error;
+    return [fail(trouble.message, 'Where it is damaged, bring back a good backup: gatehouse restore FILE.')];
+  } finally {
+    onlooker?.close();
+  }
+}
+
+function schemaFindings({ databasePath, server }: Scene): { isCurrent: boolean; findings: Finding[] } {
+  const { ok, warn } = findingsOf('schema');
+  const version = schemaVersionOf(databasePath);
+  if (version === SCHEMA_VERSION) return { isCurrent: true, findings: [ok(`${version}, this binary’s own.`)] };
+  const remedy =
+    server === null
+      ? 'Start the server once with this binary: it makes a copy, then upgrades the database.'
+      : 'Restart the running server with this binary: it makes a copy, then upgrades the database.';
+  const message = `The database has schema ${version}, this binary knows ${SCHEMA_VERSION}: what is in it was not looked at.`;
+  return { isCurrent: false, findings: [warn(message, remedy)] };
+}
+
+function wholeFindings(onlooker: Onlooker, { isFull, checkMs = CHECK_MS, step }: DatabaseOptions): Finding[] {
+  const { ok, warn, fail } = findingsOf('integrity');
+  const withinMs = isFull ? Infinity : checkMs;
+  const check = onlooker.check({ withinMs, isThorough: isFull });
+  let next = check.next();
+  while (!next.done) {
+    step(`checking ${next.value.table} (${next.value.done + 1} of ${next.value.all})`);
+    next = check.next();
+  }
+  const { problems, checked, leftOut } = next.value;
+  if (problems.length > 0)
+    return [
+      fail(
+        `The database is damaged: ${problems.join('; ')}.`,
+        'Stop the server, keep a copy of the folder, and bring back a good backup: gatehouse restore FILE.',
+      ),
+    ];
+  if (leftOut.length > 0)
+    return [
+      warn(
+        `${checked} tables are whole; ${leftOut.join(', ')} would have taken longer than ${lasting(checkMs)}.`,
+        'To look through all of it, however long it takes: gatehouse doctor --full',
+      ),
+    ];
+  return [ok(`${checked} tables (${bytesText(onlooker.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
+}
+
+function logFindings({ logBytes }: Onlooker): Finding[] {
+  const { ok, warn } = findingsOf('log');
+  if (logBytes <= LONG_LOG_BYTES) return [ok(`The write-ahead log has ${bytesText(logBytes)}.`)];
+  return [
+    warn(
+      `The write-ahead log has ${bytesText(logBytes)}: something keeps it from being folded in.`,
+      'End long readers of the database file, such as a backup tool that hangs.',
+    ),
+  ];
+}
+
+async function contentFindings(scene: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
+  return [
+    ...(await pendingFindings(scene, reader)),
+    ...(await endpointFindings(reader)),
+    ...(await limitFindings(scene, reader, local)),
+    ...(await backupFindings(scene, reader)),
+  ];
+}
+
+/** What is judged elsewhere. */
+const ALL_WELL = {
+  facts: {
+    mode: 'normal',
+    isBaseUrlSet: false,
+    mail: { transport: 'smtp', server: null, from: null },
+    untrustedProxyHeader: () => null,
+    certificateExpiresAt: () => null,
+  },
+  baseUrl: 'https://localhost',
+  database: {
+    queued: 0,
+    logBytes: 0,
+    isWritable: true,
+    isRefusing: false,
+    isInPlace: true,
+    bytes: 0,
+    reusableBytes: 0,
+    freeBytes: null,
+  },
+  backups: null,
+} as const satisfies Omit<Observed, 'now' | 'queues'>;
+const WAITING: readonly string[] = ['mail_waits', 'deliveries_wait', 'long_work_waits'];
+
+async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<Finding[]> {
+  const { ok, warn } = findingsOf('pending');
+  const queues: Queues = {
+    mails: await countQueuedMails(reader),
+    deliveries: await countWaitingDeliveries(reader),
+    longWork: await countLongWorks(reader),
+  };
+  const { mails, deliveries, longWork } = queues;
+  const lag = (dueAt: number | null) =>
+    dueAt !== null && now() > dueAt + 1000 ? ` (due for ${lasting(now() - dueAt)})` : '';
+  const mailCount = mails.code.count + mails.notice.count + mails.bulk.count;
+  const dueAt = [mails.code, mails.notice, mails.bulk].flatMap((lane) => lane.dueAt ?? []);
+  const parts = [
+    mailCount > 0 && `${counted(mailCount, 'mail')}${lag(dueAt.length > 0 ? Math.min(...dueAt) : null)}`,
+    deliveries.queued.count > 0 &&
+      `${deliveries.queued.count.toLocaleString('en')} webhook ${deliveries.queued.count === 1 ? 'delivery' : 'deliveries'}${lag(deliveries.queued.dueAt)}`,
+    longWork.count > 0 && `${counted(longWork.count, 'long work')}${lag(longWork.dueAt)}`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return [ok('Nothing waits to be sent or done.')];
+  const what = `Waiting: ${parts.join(', ')}.`;
+  // Without a server it is no wonder that things wait.
+  const late =
+    server === null ? [] : warningsOf({ ...ALL_WELL, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
+  if (late.length === 0) return [ok(what)];
+  return late.map(({ message, remedy }, index) => warn(index === 0 ? `${what} ${message}` : message, remedy));
+}
+
+async function endpointFindings(reader: Reader): Promise<Finding[]> {
+  const { ok, warn } = findingsOf('webhooks');
+  const { quarantined, disabled } = await countRestingEndpoints(reader);
+  const off = disabled > 0 ? ` ${counted(disabled, 'endpoint')} switched off by their owners.` : '';
+  if (quarantined === 0) return [ok(`No endpoint is in quarantine.${off}`)];
+  return [
+    warn(
+      `${counted(quarantined, 'endpoint')} in quarantine after failing for long: what is for them waits.${off}`,
+      'Their owners find why under Webhooks in the console, mend the receiver, and release them there.',
+    ),
+  ];
+}
+
+async function limitFindings({ now }: Scene, reader: Reader, local: ServerAnswer | null): Promise<Finding[]> {
+  const { ok, warn } = findingsOf('limits');
+  const today = now() - (now() % DAY);
+  const reached = await listLimitsReached(reader, today - DAY);
+  const told = (list: readonly { readonly limit: string; readonly count: number }[]) =>
+    list
+      .toSorted((left, right) => right.count - left.count)
+      .slice(0, MOST_LIMITS)
+      .map(({ limit, count }) => `${limit} ${count.toLocaleString('en')} times`)
+      .join(', ');
+  const refusals = local?.facts?.refusals ?? [];
+  if (reached.length === 0 && refusals.length === 0) return [ok('None has refused anybody since yesterday.')];
+  const parts = [
+    reached.length > 0 && `Since yesterday limits have refused calls: ${told(reached)}.`,
+    refusals.length > 0 && `Since the server’s start: ${told(refusals)}.`,
+  ].filter((part) => part !== false);
+  return [
+    warn(
+      parts.join(' '),
+      'Where those were people and not guessers, raise the limit (GATEHOUSE_LIMIT_…, or the key’s own); see gatehouse help serve.',
+    ),
+  ];
+}
+
+async function backupFindings({ given, now }: Scene, reader: Reader): Promise<Finding[]> {
+  const { ok, warn, fail } = findingsOf('backups');
+  const [last] = await listJudgedBackupRuns(reader, 1);
+  const good = await findLastGoodBackup(reader);
+  const when = good
+    ? `the last good one is ${lasting(now() - good.startedAt)} old (${good.place})`
+    : 'there is no good one';
+  if (given(SETTINGS.backupTo.env) === null)
+    return [
+      warn(
+        `The server makes none by itself${good ? `; ${when}` : ''}.`,
+        'Set GATEHOUSE_BACKUP_TO to a folder of another disk or to s3://bucket; or let cron run gatehouse backup FILE.',
+      ),
+    ];
+  if (last?.status === 'failed')
+    return [
+      fail(`The last one failed, and ${when}: ${last.error ?? 'no reason is known'}.`, 'Mend that; it is tried again.'),
+    ];
+  if (!good)
+    return [warn('None has been made yet.', 'Make one in the console under Backups, or wait for the schedule.')];
+  if (now() - good.startedAt > OLD_BACKUP_MS)
+    return [warn(`Of late there was none: ${when}.`, 'See that the server runs, and look at its log.')];
+  return [ok(`${when.charAt(0).toUpperCase()}${when.slice(1)}.`)];
+}

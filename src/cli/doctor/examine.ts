@@ -1,0 +1,57 @@
+/** The whole look: each part in its turn, what needs nobody else first. */
+import { addressFindings, isOnThisMachine, proxyFindings, reachFindings } from './base-url.ts';
+import { certificateFindings } from './certificate.ts';
+import { databaseFindings } from './database.ts';
+import type { Finding } from './finding.ts';
+import { folderFindings, isOpenToUs } from './folder.ts';
+import { clockFindings, clockInGreeting, descriptorFindings, isClockSynchronized, type OtherClock } from './machine.ts';
+import { mailFindings } from './mail.ts';
+import type { Scene } from './scene.ts';
+import { serverFindings, settingsFindings } from './settings.ts';
+
+export interface ExamineOptions {
+  /** Where a test mail goes to; null for none. */
+  readonly sendTo: string | null;
+  /** Looks through all of the database, however long it takes. */
+  readonly isFull: boolean;
+  readonly step?: (what: string) => void;
+}
+
+/** Changes nothing, but for the test mail. */
+export async function examine(
+  scene: Scene,
+  { sendTo, isFull, step = () => {} }: ExamineOptions,
+): Promise<readonly Finding[]> {
+  const { baseUrl, note, now, patienceMs } = scene;
+  const isOpen = isOpenToUs(scene.folder);
+  step('asking the server');
+  const local = note === null ? null : await scene.reach(note.localUrl, { isAnyCertificate: true });
+  const isHttps = baseUrl.startsWith('https:');
+  step(`asking ${baseUrl}`);
+  const outside = await scene.reach(baseUrl, { isAnyCertificate: isHttps });
+  const isSpoken = isHttps && (outside.response !== null || scene.server !== null);
+  const certificate = isSpoken ? await certificateFindings(baseUrl, patienceMs, now()) : [];
+  step('asking the mail server');
+  const mail = await mailFindings(scene, sendTo);
+  const isOthersClock = outside.clockAheadMs !== null && !isOnThisMachine(baseUrl);
+  const clocks: (OtherClock | null)[] = [
+    isOthersClock ? { whose: new URL(baseUrl).host, aheadMs: outside.clockAheadMs ?? 0 } : null,
+    clockInGreeting(mail.greeting, now()),
+  ];
+  return [
+    ...settingsFindings(scene),
+    ...(isOpen ? serverFindings(scene, local) : []),
+    ...folderFindings(scene),
+    ...(isOpen ? await databaseFindings(scene, local, { isFull, step }) : []),
+    ...addressFindings(scene),
+    ...reachFindings(scene, outside),
+    ...certificate,
+    ...proxyFindings(scene, outside.facts?.seen ?? null, local?.facts ?? null),
+    ...mail.findings,
+    ...clockFindings(
+      clocks.filter((clock) => clock !== null),
+      await isClockSynchronized(),
+    ),
+    ...descriptorFindings(scene),
+  ];
+}

@@ -1,0 +1,130 @@
+/** The data folder: that it is there, private, on a disk that a database can live on, and with room left. */
+import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartupError } from '../../core/startup-error.ts';
+import { refuseOpenToOthers } from '../../db/data-folder.ts';
+import { type FileSystem, fileSystemOf } from '../../db/file-system.ts';
+import { bytesText } from '../step-line.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Scene } from './scene.ts';
+
+const LEAST_BYTES = 128 * 2 ** 20;
+const LITTLE_BYTES = 2 ** 30;
+/** A copy before an upgrade, and a backup on the same disk. */
+const COPIES = 2;
+const READABLE_BY_OTHERS = 0o055;
+
+export function folderFindings(scene: Scene, fileSystem = readFileSystem(scene.folder)): Finding[] {
+  const { folder } = scene;
+  const { fail } = findingsOf('data folder');
+  if (isOpenToUs(folder))
+    return [...placeFindings(folder, fileSystem), ...rightsFindings(folder), ...roomFindings(scene)];
+  const uid = ownerOf(folder);
+  if (uid === null && isMissing(folder))
+    return [fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.')];
+  const who = uid === null ? 'the user of the server' : `user ${uid}`;
+  const command = uid === null ? 'sudo -u USER' : `sudo -u '#${uid}'`;
+  return [
+    fail(`${folder} is not open to this user.`, `Run this as ${who}: ${command} gatehouse doctor --data ${folder}`),
+  ];
+}
+
+function readFileSystem(folder: string): FileSystem | null {
+  try {
+    return fileSystemOf(folder);
+  } catch {
+    return null;
+  }
+}
+
+/** Without that nothing in it can be looked at. */
+export function isOpenToUs(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ownerOf(folder: string): number | null {
+  try {
+    return statSync(folder).uid;
+  } catch {
+    return null;
+  }
+}
+
+function isMissing(folder: string): boolean {
+  try {
+    statSync(folder);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EACCES';
+  }
+}
+
+/** How a server says it of its own folder when it starts, too; null where all is well. */
+export function networkTrouble(folder: string, fileSystem: FileSystem | null): string | null {
+  if (fileSystem?.kind !== 'network') return null;
+  return (
+    `${folder} lies on a network file system (${fileSystem.type}), whose locks and flushes cannot be relied on: ` +
+    'the database can be damaged there. Move it to a local disk.'
+  );
+}
+
+function placeFindings(folder: string, fileSystem: FileSystem | null): Finding[] {
+  const { ok, warn, fail } = findingsOf('data folder');
+  if (fileSystem === null) return [ok(`${folder}; what file system it is on cannot be told here.`)];
+  const { type, kind } = fileSystem;
+  const moved = 'Stop the server, move the folder to a local disk, and name it with --data.';
+  if (kind === 'network')
+    return [fail(`${folder} is on a network file system (${type}): the database can be damaged there.`, moved)];
+  if (kind === 'shared')
+    return [warn(`${folder} is shared in from another system (${type}): whether its locks hold is not known.`, moved)];
+  if (kind === 'fleeting' && /^(?:tmpfs|ramfs)$/.test(type))
+    return [warn(`${folder} is in memory (${type}): it is gone when the machine starts again.`, moved)];
+  if (kind === 'fleeting')
+    return [warn(`${folder} is on ${type}: it is gone with the container.`, 'Mount a volume there.')];
+  return [ok(`${folder}, on ${type}.`)];
+}
+
+function rightsFindings(folder: string): Finding[] {
+  const { ok, warn, fail } = findingsOf('permissions');
+  if (process.platform === 'win32') return [];
+  try {
+    refuseOpenToOthers(folder);
+  } catch (error) {
+    if (!(error instanceof StartupError))
+      return [fail(`${folder} cannot be looked into.`, 'Run this as the server’s user.')];
+    const [message = '', command] = error.message.split(/ (?=Run: )/);
+    return [fail(message, `${command ?? 'Close it to others'}.`)];
+  }
+  const { uid, mode } = statSync(folder);
+  const strangers = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.uid ?? uid) !== uid);
+  if (strangers.length > 0)
+    return [
+      fail(
+        `${strangers.length === 1 ? 'A file' : 'Files'} in it belong${strangers.length === 1 ? 's' : ''} to another user than the folder: ${strangers.slice(0, 3).join(', ')}.`,
+        `Run: chown --reference=${folder} ${strangers.slice(0, 3).join(' ')}`,
+      ),
+    ];
+  if (mode & READABLE_BY_OTHERS)
+    return [warn('Others may list what is in it; they can read none of it.', `Run: chmod 700 ${folder}`)];
+  return [ok('The folder and its files are for their owner alone.')];
+}
+
+function roomFindings({ folder, databasePath }: Scene): Finding[] {
+  const { ok, warn, fail } = findingsOf('disk');
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const size = statSync(databasePath, { throwIfNoEntry: false })?.size ?? 0;
+  const left = `${bytesText(free)} are free beside a database of ${bytesText(size)}`;
+  const more = 'Make room, or move the data folder to a larger disk.';
+  if (free < LEAST_BYTES) return [fail(`${left}: soon nothing is accepted any more.`, more)];
+  if (free < LITTLE_BYTES || free < COPIES * size)
+    return [warn(`${left}: too little for an upgrade’s copy and a backup.`, more)];
+  return [ok(`${left}.`)];
+}

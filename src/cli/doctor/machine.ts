@@ -1,0 +1,91 @@
+/** The machine: its clock, and how many files and connections a process may have open. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { counted, type Finding, findingsOf, lasting } from './finding.ts';
+import type { Scene } from './scene.ts';
+
+const SKEW_MS = 30_000;
+/** A connection takes one each. */
+const FEW_FILES = 4096;
+const NTP_MS = 2000;
+
+/** Another machine's clock, less this one's. */
+export interface OtherClock {
+  readonly whose: string;
+  readonly aheadMs: number;
+}
+
+/** Some mail servers say the time in their greeting. @param at when it came. */
+export function clockInGreeting(greeting: string | null, at: number): OtherClock | null {
+  const [date] = /\w{3}, \d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d (?:[+-]\d{4}|GMT|UTC)/.exec(greeting ?? '') ?? [];
+  const time = Date.parse(date ?? '');
+  return Number.isNaN(time) ? null : { whose: 'the mail server', aheadMs: time + 500 - at };
+}
+
+/** @param isSynchronized what the system says; null where it says nothing. */
+export function clockFindings(others: readonly OtherClock[], isSynchronized: boolean | null): Finding[] {
+  const { ok, warn } = findingsOf('clock');
+  const keep =
+    'Let the system keep its clock (timedatectl set-ntp true, or chrony): codes, sessions and signatures go by it.';
+  const wrong = others.filter(({ aheadMs }) => Math.abs(aheadMs) > SKEW_MS);
+  if (wrong.length > 0)
+    return wrong.map(({ whose, aheadMs }) =>
+      warn(`This machine is ${lasting(Math.abs(aheadMs))} ${aheadMs > 0 ? 'behind' : 'ahead of'} ${whose}.`, keep),
+    );
+  if (isSynchronized === false) return [warn('The system does not keep it in step with others (no NTP).', keep)];
+  const seen = others.length > 0 ? `In step with ${others.map(({ whose }) => whose).join(' and ')}` : null;
+  if (isSynchronized)
+    return [ok(`${seen ?? 'Kept in step by the system'}${seen ? ', and kept so by the system' : ''}.`)];
+  return seen ? [ok(`${seen}.`)] : [ok('Nothing was there to compare it with.')];
+}
+
+/** As systemd says it; null where there is none, or it does not know. */
+export async function isClockSynchronized(): Promise<boolean | null> {
+  if (process.platform !== 'linux' || !existsSync('/run/systemd/system')) return null;
+  const command = Bun.which('timedatectl');
+  if (command === null) return null;
+  const child = Bun.spawn([command, 'show', '--property=NTPSynchronized', '--value'], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+    timeout: NTP_MS,
+  });
+  const said = (await new Response(child.stdout).text()).trim();
+  return said === 'yes' ? true : said === 'no' ? false : null;
+}
+
+/** Of the running server where it can be seen, else of whoever asks. */
+export function descriptorFindings({ note }: Scene): Finding[] {
+  const { ok, warn } = findingsOf('open files');
+  if (process.platform !== 'linux') return [];
+  const found = (note && limitsOf(note.pid)) ?? limitsOf('self');
+  if (found === null) return [];
+  const { soft, used, isOwn } = found;
+  const told = isOwn
+    ? `A process may have ${counted(soft, 'file')} open`
+    : `The server has ${used === null ? '' : `${used.toLocaleString('en')} of `}${counted(soft, 'file')} open that it may`;
+  const more =
+    'Allow more: LimitNOFILE=65536 in its systemd unit, --ulimit nofile=65536 for a container, or ulimit -n.';
+  if (soft < FEW_FILES) return [warn(`${told}: each connection takes one.`, more)];
+  if (used !== null && used > soft * 0.8) return [warn(`${told}: soon none is left.`, more)];
+  return [ok(`${told}.`)];
+}
+
+function limitsOf(pid: number | 'self'): { soft: number; used: number | null; isOwn: boolean } | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    const [, soft = ''] = /^Max open files\s+(\d+|unlimited)/m.exec(text) ?? [];
+    if (soft === '') return null;
+    const isOwn = pid === 'self';
+    return { soft: soft === 'unlimited' ? 2 ** 31 : Number(soft), used: isOwn ? null : filesOf(pid), isOwn };
+  } catch {
+    return null;
+  }
+}
+
+function filesOf(pid: number): number | null {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return null;
+  }
+}

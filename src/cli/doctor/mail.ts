@@ -1,0 +1,115 @@
+/** Whether mail gets out: the server takes a connection, encrypts and logs in; and, when asked for, a mail. */
+import { isLoopbackAddress } from '../../core/ip-address.ts';
+import { MailError } from '../../mail/transport.ts';
+import { mailTestMail } from '../../mail/messages/mail-test.ts';
+import { smtpTransport } from '../../mail/smtp.ts';
+import { checkSmtp } from '../../mail/smtp-check.ts';
+import { newId } from '../../core/id.ts';
+import { SETTINGS } from '../../settings.ts';
+import type { Mail } from '../../store/mails.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Scene } from './scene.ts';
+
+export interface MailFindings {
+  readonly findings: readonly Finding[];
+  /** What the server said first, in which some say the time. */
+  readonly greeting: string | null;
+}
+
+const { smtpUrl } = SETTINGS;
+
+/** @param sendTo where a test mail goes to; null for none. */
+export async function mailFindings(scene: Scene, sendTo: string | null): Promise<MailFindings> {
+  const { config, note, patienceMs } = scene;
+  const { ok, warn, fail } = findingsOf('mail');
+  const ownMail = findingsOf('test mail');
+  const unsent = (remedy: string) =>
+    sendTo === null ? [] : [ownMail.fail('None was sent: no mail server is known.', remedy)];
+  if (config.smtpUrl === null && note?.mailServer) {
+    const remedy = `Run this with the server’s own environment (${smtpUrl.env}) to try it.`;
+    const found = warn(
+      `The running server sends by ${note.mailServer}; this command does not know how to log in there.`,
+      remedy,
+    );
+    return { findings: [found, ...unsent(remedy)], greeting: null };
+  }
+  if (config.smtpUrl === null) {
+    const remedy = `Set ${smtpUrl.env}, restart, and see: gatehouse doctor --send-to YOU. Until then: gatehouse outbox list`;
+    return {
+      findings: [
+        warn('Mail goes nowhere: no mail server is set, codes stay in the outbox.', remedy),
+        ...unsent(remedy),
+      ],
+      greeting: null,
+    };
+  }
+  try {
+    const { address, isEncrypted, isLoggedIn, greeting } = await checkSmtp(config.smtpUrl, patienceMs);
+    const how = `${address} takes connections, ${isEncrypted ? 'encrypted' : 'in plain text'}, ${isLoggedIn ? 'and the log-in' : 'without a log-in'}.`;
+    const isPlain = !isEncrypted && !isOfThisMachine(address);
+    const found = isPlain
+      ? warn(how, `Codes and the password can be read on the way: use smtps:// or STARTTLS in ${smtpUrl.env}.`)
+      : ok(how);
+    const unused =
+      note !== null && note.mailServer === null
+        ? [warn('The running server does not use it: there mail goes nowhere.', 'Restart it with this setting.')]
+        : [];
+    const tested = sendTo === null ? [] : [await testMail(scene, config.smtpUrl, sendTo)];
+    return { findings: [found, ...unused, ...tested], greeting };
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    const remedy = `Mend ${smtpUrl.env}, or ask whoever runs that mail server.`;
+    return {
+      findings: [
+        fail(`${sentence(error.reason)}`, remedy),
+        ...(sendTo === null ? [] : [ownMail.fail('None was sent.', remedy)]),
+      ],
+      greeting: null,
+    };
+  }
+}
+
+async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string, to: string): Promise<Finding> {
+  const { ok, fail } = findingsOf('test mail');
+  const { hostname, host } = new URL(baseUrl);
+  const from = config.mailFrom ?? `Gatehouse <no-reply@${hostname}>`;
+  const transport = smtpTransport({ url, from, timeoutMs: patienceMs });
+  const content = mailTestMail({ locale: 'en', workspaceName: host, host });
+  const at = now();
+  const mail: Mail = {
+    ...content,
+    id: newId('mail', at),
+    recipient: to,
+    code: null,
+    status: 'queued',
+    attempts: 1,
+    nextAttemptAt: at,
+    leasedUntil: null,
+    expiresAt: at,
+    lastError: null,
+    createdAt: at,
+    sentAt: null,
+    lane: 1,
+    applicationId: null,
+    workspaceId: null,
+  };
+  try {
+    const words = await transport.send(mail);
+    return ok(`Taken for ${to}, from ${from}; the server said: ${words ?? 'nothing'}`);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    return fail(
+      `Not taken for ${to}: ${sentence(error.reason)}`,
+      'Those are the mail server’s words: see the sender (GATEHOUSE_MAIL_FROM), the address, and what the server lets you send.',
+    );
+  } finally {
+    transport.close();
+  }
+}
+
+function isOfThisMachine(address: string): boolean {
+  const host = address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
+  return host === 'localhost' || isLoopbackAddress(host);
+}
+
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);

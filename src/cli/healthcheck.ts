@@ -1,0 +1,60 @@
+/** `gatehouse healthcheck`: whether the server of this machine is ready, by the exit code; for containers and monitors. */
+import { loadConfig, localUrlOf, ownUrl } from '../config.ts';
+import { findServer } from '../db/beside-server.ts';
+import { SETTINGS } from '../settings.ts';
+import type { Command } from './arguments.ts';
+
+const PATIENCE_MS = 3000;
+
+export const healthcheck: Command = {
+  name: 'healthcheck',
+  group: 'data',
+  summary: 'Exit with 0 where the server is ready, else with 1',
+  settings: [SETTINGS.dataFolder, SETTINGS.host, SETTINGS.port],
+  next: [
+    'It asks the server that runs on the data folder, where that listens, or the',
+    'one at host and port. It is silent where all is well, and else says why not.',
+  ],
+  async run(flags) {
+    const config = loadConfig(process.env, { flags });
+    const note = findServer(config.dataFolder)?.note ?? null;
+    const url = note?.localUrl ?? localUrlOf(config, config.port);
+    const problem = await problemOf(url, new URL(note?.url ?? ownUrl(config, config.port)).hostname);
+    if (problem === null) return 0;
+    process.stderr.write(`gatehouse: ${problem}\n`);
+    return 1;
+  },
+};
+
+/** @param name that its certificate is for. @returns null where it is ready. */
+async function problemOf(url: string, name: string): Promise<string | null> {
+  try {
+    const response = await fetch(`${url}/readyz`, {
+      redirect: 'manual',
+      // A proxy of the environment is for what lies outside.
+      proxy: false,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      // On loopback nobody else answers.
+      tls: isLoopback(url) ? { rejectUnauthorized: false } : { serverName: name },
+    } as BunFetchRequestInit);
+    if (response.status === 200) return null;
+    return `the server at ${url} is not ready: ${reasonIn(await response.text()) ?? `it answers ${response.status}`}`;
+  } catch (error) {
+    const { name: kind, message, code } = error as Error & { readonly code?: string };
+    if (kind === 'TimeoutError') return `the server at ${url} does not answer within ${PATIENCE_MS / 1000} seconds.`;
+    return `no server answers at ${url} (${code ?? message}).`;
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(new URL(url).hostname);
+}
+
+function reasonIn(body: string): string | null {
+  try {
+    const { message } = JSON.parse(body) as { message?: unknown };
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,118 @@
+/** Mails as the machine of the server sees them: read from the database, beside the server or without it. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SYSTEM_ACTOR } from '../core/actor.ts';
+import { isoTime } from '../core/clock.ts';
+import { StartupError } from '../core/startup-error.ts';
+import { requirePresentSchema } from '../db/beside-server.ts';
+import type { Reader } from '../db/database.ts';
+import { refuseForeignDatabase } from '../db/migrate.ts';
+import { openOnlooker } from '../db/onlooker.ts';
+import { openData, requireNoRestore } from '../dependencies.ts';
+import { subjectInList } from '../modules/outbox/service.ts';
+import { recordAudit } from '../store/audit.ts';
+import { findMail, listMails, type Mail } from '../store/mails.ts';
+import { shortTime, table } from './remote/table.ts';
+import { printable } from './remote/terminal.ts';
+
+export interface MailListOptions {
+  readonly to: string | undefined;
+  readonly limit: number;
+  readonly isJson: boolean;
+}
+
+/** Newest first, without codes; nothing is changed. @throws {StartupError} */
+export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
+  const mails = await looked(dataFolder, (reader) => listMails(reader, to, limit));
+  if (isJson) return `${JSON.stringify(mails.map(envelopeOf), null, 2)}\n`;
+  if (mails.length > 0) return tableOf(mails);
+  return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;
+}
+
+/** One with all that it says, which is on record before it is shown. @throws {StartupError} */
+export async function mailText(
+  dataFolder: string,
+  id: string,
+  isJson: boolean,
+): Promise<{ readonly text: string; readonly isOnRecord: boolean }> {
+  const data = await openData(dataFolder, { isServer: false });
+  try {
+    const mail = await findMail(data.db.reader, id);
+    if (!mail)
+      throw new StartupError(`There is no mail ${printable(id)}; "gatehouse outbox list" names those there are.`);
+    const isReadable = mail.text !== null;
+    if (isReadable)
+      await data.db.write(SYSTEM_ACTOR, (unit) =>
+        recordAudit(unit, {
+          kind: 'mail.read',
+          applicationId: mail.applicationId,
+          workspaceId: mail.workspaceId,
+          email: mail.recipient,
+          targetId: mail.id,
+        }),
+      );
+    if (!isJson) return { text: letterText(mail), isOnRecord: isReadable };
+    const { text, html, code } = mail;
+    const letter = { ...envelopeOf(mail), subject: isReadable ? mail.subject : null, text, html, code };
+    return { text: `${JSON.stringify(letter, null, 2)}\n`, isOnRecord: isReadable };
+  } finally {
+    await data.close();
+  }
+}
+
+async function looked<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
+  const folder = resolve(dataFolder);
+  const path = join(folder, 'gatehouse.db');
+  requireNoRestore(folder);
+  if (!existsSync(path) || !refuseForeignDatabase(path))
+    throw new StartupError(`There is no Gatehouse database in ${folder}; name its folder with --data.`);
+  requirePresentSchema(folder, path);
+  const onlooker = openOnlooker(path);
+  try {
+    return await read(onlooker.reader);
+  } finally {
+    onlooker.close();
+  }
+}
+
+function envelopeOf(mail: Mail) {
+  const { id, recipient: to, status, attempts, lastError, applicationId, createdAt, sentAt } = mail;
+  const subject = mail.subject === '' ? null : subjectInList(mail);
+  const times = { createdAt: isoTime(createdAt), sentAt: isoTime(sentAt) };
+  return { id, to, subject, status, attempts, lastError, applicationId, ...times };
+}
+
+/** Times of this machine's zone. */
+function tableOf(mails: readonly Mail[]): string {
+  const isTerminal = process.stdout.isTTY === true;
+  const now = Date.now();
+  return table<Mail>(
+    [
+      { title: 'ID', of: ({ id }) => id },
+      { title: 'WHEN', of: ({ createdAt }) => shortTime(isoTime(createdAt), now) },
+      { title: 'STATE', of: ({ status }) => status },
+      { title: 'TO', of: ({ recipient }) => recipient, isCut: true },
+      { title: 'SUBJECT', of: (mail) => subjectInList(mail), isCut: true },
+    ],
+    mails,
+    { columns: isTerminal ? process.stdout.columns || 80 : null },
+  );
+}
+
+function letterText(mail: Mail): string {
+  const { recipient, subject, text, status, createdAt, sentAt, lastError } = mail;
+  const head = [
+    `To:       ${printable(recipient)}`,
+    ...(subject === '' ? [] : [`Subject:  ${printable(subject)}`]),
+    `Queued:   ${isoTime(createdAt)}`,
+    `State:    ${status}${sentAt === null ? '' : ` at ${isoTime(sentAt)}`}${lastError === null ? '' : ` (${printable(lastError)})`}`,
+  ];
+  const body = text === null ? (WITHOUT_TEXT[status] ?? WITHOUT_TEXT.gone) : text.split('\n').map(printable).join('\n');
+  return `${head.join('\n')}\n\n${body.trimEnd()}\n`;
+}
+
+const WITHOUT_TEXT: Readonly<Record<string, string>> & { readonly gone: string } = {
+  sent: 'A mail server has it; what it said is kept there alone.',
+  failed: 'It was given up; what it said is not kept.',
+  gone: 'What it said is not kept.',
+};

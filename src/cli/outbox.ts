@@ -1,0 +1,64 @@
+/** `gatehouse outbox`: what was mailed, for whoever can log in to the server's own machine; for instances without a mail server. */
+import { loadConfig } from '../config.ts';
+import { normalizeEmail } from '../core/email.ts';
+import { SETTINGS } from '../settings.ts';
+import { type Command, UsageError } from './arguments.ts';
+
+const USUAL_LIMIT = 20;
+const MOST = 1000;
+
+const JSON_SWITCH = { json: 'As JSON.' };
+
+const outboxList: Command = {
+  name: 'outbox list',
+  group: 'data',
+  summary: 'The latest mails of the instance, newest first, without what they say',
+  settings: [SETTINGS.dataFolder],
+  options: {
+    to: { value: 'ADDR', meaning: 'Only those to this address.' },
+    limit: { value: 'N', meaning: `How many; ${USUAL_LIMIT} unless said otherwise, ${MOST} at the most.` },
+  },
+  switches: JSON_SWITCH,
+  next: ['To read one, with its code: gatehouse outbox show ID'],
+  async run(flags) {
+    const to = typeof flags['to'] === 'string' ? addressOf(flags['to']) : undefined;
+    const limit = limitOf(flags['limit']);
+    const { dataFolder } = loadConfig(process.env, { flags });
+    const { mailList } = await import('./outbox-mails.ts');
+    process.stdout.write(await mailList(dataFolder, { to, limit, isJson: flags['json'] === true }));
+    return 0;
+  },
+};
+
+const outboxShow: Command = {
+  name: 'outbox show',
+  group: 'data',
+  summary: 'One mail as it reads; that it was read goes on record',
+  operands: [{ name: 'ID', meaning: 'Of the mail, from "gatehouse outbox list".' }],
+  settings: [SETTINGS.dataFolder],
+  switches: JSON_SWITCH,
+  next: ['Whoever reads a code can sign in as its reader: activity shows it as mail.read.'],
+  async run(flags, [id = '']) {
+    const { dataFolder } = loadConfig(process.env, { flags });
+    const { mailText } = await import('./outbox-mails.ts');
+    const { text, isOnRecord } = await mailText(dataFolder, id, flags['json'] === true);
+    process.stdout.write(text);
+    if (isOnRecord) process.stderr.write('That you have read it is on record (mail.read).\n');
+    return 0;
+  },
+};
+
+export const OUTBOX: readonly Command[] = [outboxList, outboxShow];
+
+function addressOf(text: string): string {
+  const email = normalizeEmail(text);
+  if (email === null) throw new UsageError('--to: give an e-mail address, such as ada@example.com.');
+  return email;
+}
+
+function limitOf(given: string | boolean | undefined): number {
+  if (given === undefined) return USUAL_LIMIT;
+  const limit = typeof given === 'string' && /^\d{1,4}$/.test(given) ? Number(given) : NaN;
+  if (!(limit >= 1 && limit <= MOST)) throw new UsageError(`--limit: give a whole number from 1 to ${MOST}.`);
+  return limit;
+}

@@ -1,0 +1,52 @@
+/** A seed file, read and judged as far as that goes without a server. */
+import { readFileSync } from 'node:fs';
+import type { Environment } from '../config.ts';
+import { AppError, type FieldProblem } from '../core/error.ts';
+import { StartupError } from '../core/startup-error.ts';
+import { checkDocument, checkForm, type Secrets } from '../modules/seed/check.ts';
+import type { SeedDocument } from '../modules/seed/model.ts';
+import { placeOfJsonError } from './json-place.ts';
+
+export interface SeedFile {
+  readonly document: SeedDocument;
+  readonly secrets: Secrets;
+}
+
+/** @throws {StartupError} that names the file and each place that is wrong, with its remedy. */
+export async function readSeedFile(file: string, environment: Environment): Promise<SeedFile> {
+  const secrets: Secrets = (name) => environment[name]?.trim() || undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    throw new StartupError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const place = placeOfJsonError(text);
+    throw new StartupError(
+      `${file} is no JSON${place === null ? '' : `: look at ${place}`}. Comments are not JSON either.`,
+    );
+  }
+  try {
+    const document = checkForm(value);
+    (await checkDocument(document, '', secrets)).refuse();
+    return { document, secrets };
+  } catch (error) {
+    throw refusedSeed(file, error);
+  }
+}
+
+/** What is wrong with a file, a line for each place. Everything else is passed on. */
+export function refusedSeed(file: string, error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const { fields = [], message } = error;
+  return new StartupError(fields.length > 0 ? problemLines(file, fields) : `${file} cannot be applied: ${message}`);
+}
+
+export function problemLines(file: string, fields: readonly FieldProblem[]): string {
+  const lines = fields.map(({ path, message }) => `  - ${path}: ${message}`);
+  return [`${file} cannot be applied:`, ...lines].join('\n');
+}

@@ -1,0 +1,23 @@
+/** One backup of a data folder at a time, whoever makes it: a lock of the operating system, which no kill leaves behind. */
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { PRIVATE_FILE } from './data-folder.ts';
+import { giveToOwnerOf } from './folder-owner.ts';
+
+/** @returns null where another one is under way. */
+export function lockBackups(folder: string): { release(): void } | null {
+  const path = join(folder, 'backup.lock');
+  const lock = new SqliteDatabase(path, { create: true, readwrite: true });
+  try {
+    lock.run('PRAGMA journal_mode = MEMORY');
+    lock.run('BEGIN EXCLUSIVE');
+    chmodSync(path, PRIVATE_FILE);
+    giveToOwnerOf(folder, [path]);
+  } catch (error) {
+    lock.close();
+    if ((error as { code?: string }).code === 'SQLITE_BUSY') return null;
+    throw error;
+  }
+  return { release: () => lock.close() };
+}

@@ -1,0 +1,184 @@
+/**
+ * What a backup is: the database as of one moment, copied while it is in use, with the instance key and where it comes from
+ * in one table more. It is looked through before anybody relies on it.
+ */
+import { Database as SqliteDatabase } from 'bun:sqlite';
+import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
+import { StartupError } from '../core/startup-error.ts';
+import { PRIVATE_FILE } from './data-folder.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+
+/** Where a backup comes from. */
+export interface BackupOrigin {
+  /** In epoch milliseconds. */
+  readonly madeAt: number;
+  /** Of the binary that made it. */
+  readonly version: string;
+}
+
+/** What is found in one. */
+export interface BackupContents extends BackupOrigin {
+  readonly schemaVersion: number;
+  /** Of its instance key; see there. */
+  readonly mark: number;
+  /** Rows by table, those of the backup itself left out. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly rowCount: number;
+  /** Rows that refer to one that is not there: none, unless a fault of ours let them in. */
+  readonly danglingRows: number;
+}
+
+const TABLE = 'gatehouse_backup';
+const FORMAT = 1;
+const HEADER = 'SQLite format 3\0';
+
+/**
+ * Copies the database into a new file through a connection of its own. Writers go on meanwhile; their log cannot begin anew
+ * until it is done. What lies in freed pages does not come along.
+ *
+ * @param secret the instance key, which must be that of the database.
+ * @throws {StartupError}
+ */
+export function copyForBackup(path: string, into: string, secret: Uint8Array, origin: BackupOrigin): void {
+  rmSync(into, { force: true });
+  rmSync(`${into}-journal`, { force: true });
+  const source = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
+  try {
+    source.run('PRAGMA busy_timeout = 5000');
+    source.prepare('VACUUM INTO ?').run(into);
+  } finally {
+    source.close();
+  }
+  chmodSync(into, PRIVATE_FILE);
+  const copy = new SqliteDatabase(into, { readwrite: true, create: false, strict: true });
+  try {
+    const { mark } = instanceKey(secret);
+    if (boundTo(copy) !== mark)
+      throw new StartupError(
+        `The instance key beside ${path} is that of another database; put back the one that belongs to it.`,
+      );
+    copy.run(
+      `CREATE TABLE ${TABLE} (format INTEGER NOT NULL, made_at INTEGER NOT NULL, version TEXT NOT NULL, instance_key BLOB NOT NULL) STRICT`,
+    );
+    copy
+      .prepare(`INSERT INTO ${TABLE} (format, made_at, version, instance_key) VALUES (?, ?, ?, ?)`)
+      .run(FORMAT, origin.madeAt, origin.version, secret);
+  } finally {
+    copy.close();
+  }
+}
+
+/**
+ * Looks a backup through, all of it.
+ *
+ * @param name as the operator knows it.
+ * @throws {StartupError} where it is no backup, damaged, not whole, or newer than this binary.
+ */
+export function inspectBackup(path: string, name: string): BackupContents {
+  requireSqlite(path, name);
+  let sqlite: SqliteDatabase | undefined;
+  try {
+    sqlite = new SqliteDatabase(path, { readonly: true, strict: true });
+    const { origin, secret } = originOf(sqlite, name);
+    const { mark } = instanceKey(secret);
+    if (boundTo(sqlite) !== mark)
+      throw new StartupError(`The instance key in ${name} is that of another database. Take another backup.`);
+    const schemaVersion = numberOf(sqlite, 'user_version');
+    if (schemaVersion > SCHEMA_VERSION)
+      throw new StartupError(
+        `${name} has schema ${schemaVersion}, this binary knows ${SCHEMA_VERSION}: it was made by version ${origin.version}. ` +
+          'Use that one, or a newer. Nothing was changed.',
+      );
+    const [problem] = sqlite.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all();
+    if (problem?.integrity_check !== 'ok') throw damaged(name, problem?.integrity_check ?? 'it cannot be checked');
+    const danglingRows = sqlite.query('PRAGMA foreign_key_check').all().length;
+    const rows = countRows(sqlite);
+    const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    return { ...origin, schemaVersion, mark, rows, rowCount, danglingRows };
+  } catch (error) {
+    throw String((error as { code?: unknown }).code).startsWith('SQLITE_')
+      ? damaged(name, (error as Error).message, error)
+      : error;
+  } finally {
+    sqlite?.close();
+  }
+}
+
+/** Makes a backup a database again, and its key a file of its own. To be looked through before. */
+export function unpackBackup(path: string, keyPath: string): void {
+  const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
+  try {
+    const { secret } = originOf(sqlite, path);
+    writeFileSync(keyPath, `${Buffer.from(secret).toString('base64url')}\n`, { mode: PRIVATE_FILE, flush: true });
+    // The key's bytes are to stand nowhere in the database.
+    sqlite.run('PRAGMA secure_delete = ON');
+    sqlite.run(`DROP TABLE ${TABLE}`);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function requireSqlite(path: string, name: string): void {
+  const head = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  const length = readSync(file, head, 0, head.length, 0);
+  const { size } = fstatSync(file);
+  closeSync(file);
+  if (length < head.length || head.toString('latin1', 0, HEADER.length) !== HEADER)
+    throw new StartupError(
+      `${name} is no backup of Gatehouse${length === 0 ? ': it is empty' : ''}. Name a file that "gatehouse backup" has made.`,
+    );
+  // https://www.sqlite.org/fileformat2.html#the_database_header
+  const whole = (head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16)) * head.readUInt32BE(28);
+  if (size < whole) throw damaged(name, `${size} of its ${whole} bytes are there`);
+}
+
+function originOf(sqlite: SqliteDatabase, name: string): { origin: BackupOrigin; secret: Uint8Array } {
+  const tables = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  if (!tables.some((table) => table.name === TABLE))
+    throw new StartupError(
+      `${name} is a database, but no backup of Gatehouse: there is no instance key in it. Name a file that "gatehouse backup" has made.`,
+    );
+  const row = sqlite.query(`SELECT * FROM ${TABLE}`).get() as {
+    format: number;
+    made_at: number;
+    version: string;
+    instance_key: Uint8Array;
+  } | null;
+  if (!row || row.instance_key.length !== INSTANCE_KEY_BYTES) throw damaged(name, 'the instance key is not whole');
+  if (row.format > FORMAT)
+    throw new StartupError(
+      `${name} was made by version ${row.version}, in a form that this one does not know. Use that.`,
+    );
+  return { origin: { madeAt: row.made_at, version: row.version }, secret: row.instance_key };
+}
+
+function countRows(sqlite: SqliteDatabase): Record<string, number> {
+  const tables = sqlite
+    .query<{ name: string }, []>(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .all()
+    .filter(({ name }) => name !== TABLE);
+  return Object.fromEntries(
+    tables.map(({ name }) => {
+      const { rows } = sqlite.prepare(`SELECT count(*) AS rows FROM "${name}"`).get() as { rows: number };
+      return [name, rows];
+    }),
+  );
+}
+
+function boundTo(sqlite: SqliteDatabase): number {
+  return numberOf(sqlite, 'application_id');
+}
+
+function numberOf(sqlite: SqliteDatabase, pragma: 'application_id' | 'user_version'): number {
+  return (sqlite.prepare(`PRAGMA ${pragma}`).get() as Record<string, number>)[pragma] ?? 0;
+}
+
+function damaged(name: string, reason: string, cause?: unknown): StartupError {
+  return new StartupError(`${name} is damaged or not whole (${reason}). Take another backup; nothing was changed.`, {
+    cause,
+  });
+}

@@ -1,0 +1,118 @@
+/**
+ * The thread of an upgrade, which ends with it: makes the copy, looks it through, gives it its name, and only then changes the
+ * database, in one transaction. A kill at any moment leaves the old schema or the new one.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { StartupError } from '../core/startup-error.ts';
+import { copyForBackup, inspectBackup } from './backup.ts';
+import { migrate, SCHEMA_VERSION } from './migrate.ts';
+import { openSqlite } from './open.ts';
+import { removeOldCopies, unfinishedCopy } from './upgrade-copies.ts';
+
+declare const self: Worker;
+
+/** What is to be done; goes to the thread as it is. */
+export interface UpgradeOrder {
+  readonly databasePath: string;
+  readonly instanceKeyPath: string;
+  readonly from: number;
+  readonly copyPath: string;
+  /** In epoch milliseconds. */
+  readonly now: number;
+  /** Of this binary. */
+  readonly version: string;
+  readonly isDurable: boolean;
+}
+
+/** Where it stands; of changes, which of how many. */
+export type UpgradeStep =
+  | { readonly kind: 'copy' }
+  | { readonly kind: 'check' }
+  | { readonly kind: 'change'; readonly step: number; readonly steps: number }
+  | { readonly kind: 'fold' };
+
+export type UpgradeNews =
+  | { readonly kind: 'step'; readonly step: UpgradeStep }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined };
+
+/** Of pages, for the changes: indexes of large tables are written in the order of their rows, not their own. */
+const CACHE_KIB = 65_536;
+
+const tell = (news: UpgradeNews) => self.postMessage(news);
+const tellStep = (step: UpgradeStep) => tell({ kind: 'step', step });
+
+/** @throws {StartupError} when it cannot be made; nothing is changed then. */
+function copy({ databasePath, instanceKeyPath, copyPath, from, now, version }: UpgradeOrder): void {
+  const unfinished = unfinishedCopy(copyPath);
+  try {
+    tellStep({ kind: 'copy' });
+    const secret = new Uint8Array(Buffer.from(readFileSync(instanceKeyPath, 'utf8').trim(), 'base64url'));
+    copyForBackup(databasePath, unfinished, secret, { madeAt: now, version });
+    tellStep({ kind: 'check' });
+    flush(unfinished);
+    const { schemaVersion } = inspectBackup(unfinished, 'the copy');
+    if (schemaVersion !== from) throw new Error('the copy has another schema');
+    renameSync(unfinished, copyPath);
+    flush(dirname(copyPath));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL';
+    throw new StartupError(
+      `No copy could be made before the upgrade, so nothing was upgraded: ${message}. ` +
+        (isFull
+          ? `Make room for a second database at ${dirname(copyPath)}, then start again.`
+          : `Look at the database by "gatehouse doctor --data ${dirname(copyPath)}", or restore a backup; then start again.`),
+      { cause },
+    );
+  }
+}
+
+function change({ databasePath, from, isDurable }: UpgradeOrder): void {
+  let at = 0;
+  const sqlite = openSqlite(databasePath, { isDurable });
+  try {
+    // What is sorted for an index of millions of rows goes to the disk whose room was asked for, not into memory.
+    sqlite.run('PRAGMA temp_store = FILE');
+    sqlite.run(`PRAGMA temp_store_directory = '${dirname(databasePath).replaceAll("'", "''")}'`);
+    sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+    migrate(sqlite, databasePath, (step, steps) => {
+      at = step;
+      tellStep({ kind: 'change', step, steps });
+    });
+    tellStep({ kind: 'fold' });
+    sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (at === 0) throw cause;
+    throw new StartupError(
+      `The database could not be upgraded to schema ${SCHEMA_VERSION} (${message}, in step ${from + at}). It is as it was. ` +
+        (code === 'SQLITE_FULL' || code === 'ENOSPC'
+          ? `Make room at ${dirname(databasePath)}, then start again.`
+          : 'Start the binary from before, and report this.'),
+      { cause },
+    );
+  } finally {
+    sqlite.run("PRAGMA temp_store_directory = ''");
+    sqlite.close();
+  }
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}
+
+self.onmessage = ({ data: order }: MessageEvent<UpgradeOrder>) => {
+  try {
+    copy(order);
+    removeOldCopies(order.databasePath);
+    change(order);
+    tell({ kind: 'done' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    tell({ kind: 'failed', message, code: error instanceof StartupError ? undefined : (code ?? 'unknown') });
+  }
+};

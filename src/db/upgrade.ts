@@ -1,0 +1,112 @@
+/**
+ * Brings the database of a data folder to the schema of this binary: room is asked for first, then a copy is made and looked
+ * through, then everything is changed at once. It runs in a thread of its own, so that it can say how far it has come.
+ */
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { statfsSync, statSync } from 'node:fs';
+import type { Clock } from '../core/clock.ts';
+import { StartupError } from '../core/startup-error.ts';
+import type { DataFolder } from './data-folder.ts';
+import { SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { clearUnfinishedCopies, unfinishedCopy, upgradeCopyPath } from './upgrade-copies.ts';
+import type { UpgradeNews, UpgradeOrder, UpgradeStep } from './upgrade-thread.ts';
+
+export interface UpgradeOptions {
+  readonly clock: Clock;
+  /** Of this binary. */
+  readonly version: string;
+  readonly isDurable: boolean;
+  /** Told at the beginning, and of a long one every few seconds. */
+  readonly tell: (line: string) => void;
+}
+
+const TELL_EVERY_MS = 3000;
+
+/** One for the copy, one for the log of the changes, one for what the database grows by and what is sorted on the way. */
+const ROOM = 3;
+const LEAST_ROOM_BYTES = 16 * 2 ** 20;
+
+/**
+ * To be called under the folder's lock, before anything else uses the database.
+ *
+ * @param sqlite a connection to it, without a transaction.
+ * @returns the path of the copy; null where there was nothing to upgrade.
+ * @throws {StartupError} the database is as it was then.
+ */
+export async function upgradeData(
+  sqlite: SqliteDatabase,
+  { path, databasePath, instanceKeyPath }: DataFolder,
+  { clock, version, isDurable, tell }: UpgradeOptions,
+): Promise<string | null> {
+  const from = schemaVersion(sqlite);
+  if (from === 0 || from >= SCHEMA_VERSION) return null;
+  clearUnfinishedCopies(databasePath);
+  const bytes = bytesOf(sqlite);
+  requireRoom(path, bytes);
+  const now = clock.now();
+  const copyPath = upgradeCopyPath(databasePath, from, SCHEMA_VERSION, now);
+  const change = `the database from schema ${from} to ${SCHEMA_VERSION}`;
+  tell(`Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`);
+  const order = { databasePath, instanceKeyPath, from, copyPath, now, version, isDurable };
+  await carryOut(order, bytes, (text) => tell(`Upgrading ${change}: ${text}`));
+  return copyPath;
+}
+
+function carryOut(order: UpgradeOrder, bytes: number, tell: UpgradeOptions['tell']): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const thread = new Worker(new URL('./upgrade-thread.ts', import.meta.url).href);
+  const began = performance.now();
+  let at: UpgradeStep = { kind: 'copy' };
+  const telling = setInterval(() => tell(`${stepText(at, order, bytes)}, ${secondsSince(began)} s`), TELL_EVERY_MS);
+  thread.onmessage = ({ data: news }: MessageEvent<UpgradeNews>) => {
+    if (news.kind === 'step') at = news.step;
+    else if (news.kind === 'done') ended.resolve();
+    else if (news.code === undefined) ended.reject(new StartupError(news.message));
+    else ended.reject(Object.assign(new Error(news.message), { code: news.code }));
+  };
+  thread.onerror = (event) => ended.reject(new Error(`the thread of the upgrade failed: ${event.message}`));
+  thread.postMessage(order);
+  return ended.promise.finally(() => {
+    clearInterval(telling);
+    thread.terminate();
+    clearUnfinishedCopies(order.databasePath);
+  });
+}
+
+function stepText(at: UpgradeStep, { copyPath, databasePath }: UpgradeOrder, bytes: number): string {
+  if (at.kind === 'copy') {
+    const made = statSync(unfinishedCopy(copyPath), { throwIfNoEntry: false })?.size ?? 0;
+    return `copied ${bytesText(Math.min(made, bytes))} of ${bytesText(bytes)}`;
+  }
+  if (at.kind === 'check') return 'the copy is looked through';
+  const log = statSync(`${databasePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (at.kind === 'change') return `step ${at.step} of ${at.steps}, ${bytesText(log)} changed`;
+  return 'done; what was changed is written into the database file';
+}
+
+const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000);
+
+/** Without what lies free in the file. */
+function bytesOf(sqlite: SqliteDatabase): number {
+  const row = sqlite
+    .query(
+      'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+    )
+    .get() as { bytes: number };
+  return row.bytes;
+}
+
+function requireRoom(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = ROOM * bytes + LEAST_ROOM_BYTES;
+  if (bavail * bsize >= needed) return;
+  throw new StartupError(
+    `The upgrade needs ${bytesText(needed)} at ${folder} for a copy of the database and for what it changes; ` +
+      `${bytesText(bavail * bsize)} are free. Make room, then start again. Nothing was changed.`,
+  );
+}
+
+/** As people read it. */
+function bytesText(bytes: number): string {
+  return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}

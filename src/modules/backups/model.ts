@@ -1,0 +1,53 @@
+/** Schemas of the backups that the server makes by itself. */
+import { type Static, Type } from '@sinclair/typebox';
+import { Choice, Id, Nullable, Timestamp } from '../../http/schemas.ts';
+
+export const BackupRunSchema = Type.Object(
+  {
+    id: Id('bkp'),
+    cause: Choice(['schedule', 'manual'], { $id: 'BackupCause' }),
+    status: Choice(['running', 'succeeded', 'failed', 'interrupted'], {
+      $id: 'BackupStatus',
+      description: '`interrupted` where the server ended meanwhile; it is made up soon.',
+    }),
+    place: Type.String({ examples: ['s3://backups/auth/gatehouse-3fa9c2d1-20260302T030000Z.db.age'] }),
+    isEncrypted: Type.Boolean(),
+    startedAt: Timestamp(),
+    endedAt: Nullable(Timestamp()),
+    bytes: Nullable(Type.Integer({ examples: [52_428_800] })),
+    rows: Nullable(Type.Integer({ examples: [184_220] })),
+    sha256: Nullable(Type.String({ examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] })),
+    error: Nullable(
+      Type.String({
+        description:
+          'What kept it from being made, with the remedy; of a good one, why older ones could not be removed.',
+        examples: ['There is no room for the backup in /backups. Make room, or name another place.'],
+      }),
+    ),
+  },
+  { $id: 'BackupRun' },
+);
+export type BackupRunRecord = Static<typeof BackupRunSchema>;
+
+export const BackupsSchema = Type.Object(
+  {
+    place: Nullable(
+      Type.String({ description: 'Null where none are made: GATEHOUSE_BACKUP_TO.', examples: ['s3://backups/auth'] }),
+    ),
+    schedule: Type.String({ description: 'As it was given; times are UTC.', examples: ['daily 03:00'] }),
+    keep: Type.Object(
+      {
+        count: Nullable(Type.Integer({ description: 'The newest so many stay.', examples: [14] })),
+        days: Nullable(Type.Integer({ description: 'Those younger than so many days stay.', examples: [30] })),
+      },
+      { $id: 'BackupKeep' },
+    ),
+    isEncrypted: Type.Boolean(),
+    isRunning: Type.Boolean(),
+    nextAt: Nullable(Timestamp()),
+    lastGoodAt: Nullable(Timestamp()),
+    runs: Type.Array(BackupRunSchema, { description: 'The newest fifty, newest first.' }),
+  },
+  { $id: 'Backups' },
+);
+export type BackupsRecord = Static<typeof BackupsSchema>;

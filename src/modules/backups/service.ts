@@ -1,0 +1,234 @@
+/**
+ * The backups that the server makes by itself: when one is due, one at a time, and what became of each. What is missed while the
+ * server is down is made up when it is up; one that fails is tried again soon, then less and less often.
+ */
+import type { Logger } from 'pino';
+import { backupName } from '../../backup/names.ts';
+import type { BackupOrder, MadeBackup } from '../../backup/make.ts';
+import { placeIn, placeText } from '../../backup/place.ts';
+import { accessOf, type BackupSettings, isEncryptionSet, locksOf } from '../../backup/plan.ts';
+import { type BackupRun, BackupUnderWay, startBackup } from '../../backup/run.ts';
+import { nextRun } from '../../backup/schedule.ts';
+import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
+import { DAY, HOUR, MINUTE, type WorldClock } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
+import { StartupError } from '../../core/startup-error.ts';
+import type { Database, Unit } from '../../db/database.ts';
+import { recordAudit } from '../../store/audit.ts';
+import {
+  type BackupCause,
+  endBackupRun,
+  findLastGoodBackup,
+  forgetBackupRuns,
+  insertBackupRun,
+  interruptBackupRuns,
+  listBackupRuns,
+  listJudgedBackupRuns,
+  type StoredBackupRun,
+} from '../../store/backup-runs.ts';
+import type { BackupStanding } from '../health/warnings.ts';
+import type { TellOwners } from './owners.ts';
+
+export interface BackupServiceDependencies {
+  readonly db: Database;
+  readonly clock: WorldClock;
+  readonly log: Logger;
+  readonly settings: BackupSettings;
+  readonly version: string;
+  /** Of the instance key. */
+  readonly mark: number;
+  readonly tellOwners: TellOwners;
+}
+
+const FIRST_RETRY_MS = 15 * MINUTE;
+const LONGEST_RETRY_MS = 6 * HOUR;
+/** More failures in a row change nothing any more. */
+const MOST_COUNTED = 6;
+const KEPT_MS = 100 * DAY;
+const LATE_MS = HOUR;
+const RECORD_RETRY_MS = 5000;
+
+export type Backups = ReturnType<typeof backupService>;
+
+export function backupService(dependencies: BackupServiceDependencies) {
+  const { db, clock, log, settings, version, mark, tellOwners } = dependencies;
+  let current: { readonly run: BackupRun; readonly ended: Promise<void> } | null = null;
+  let isBeginning = false;
+  let isStopped = false;
+
+  const placeSet = () => settings.backupTo !== null;
+
+  function orderFor(now: number): BackupOrder {
+    const { dataFolder, backupKeep: keep } = settings;
+    const target = placeOf(now);
+    const locks = locksOf(settings);
+    // The name is of this second and this instance: nothing else has it.
+    return { dataFolder, target, isReplacing: true, access: accessOf(settings), locks, now, version, keep };
+  }
+
+  /** The disk may be what has failed: what cannot be written down now is tried until it can. */
+  async function record(work: (unit: Unit) => Promise<unknown>): Promise<void> {
+    while (!isStopped) {
+      try {
+        await db.write(SYSTEM_ACTOR, work);
+        return;
+      } catch (error) {
+        log.error({ err: error }, 'what became of a backup could not be recorded; it is tried again');
+        if (!(error instanceof AppError)) return;
+        await Bun.sleep(RECORD_RETRY_MS);
+      }
+    }
+  }
+
+  async function succeeded(id: string, made: MadeBackup): Promise<void> {
+    const { bytes, sha256, contents, place, durationMs, removed, keepProblem } = made;
+    log.info({ place, bytes, durationMs, rows: contents.rowCount, removed: removed.length }, 'a backup was made');
+    if (keepProblem !== null) log.error({ place, reason: keepProblem }, 'old backups could not be removed');
+    if (contents.danglingRows > 0)
+      log.error({ rows: contents.danglingRows }, 'rows of the database refer to rows that are not there');
+    await record(async (unit) => {
+      const [before] = await listJudgedBackupRuns(unit, 1);
+      const error = keepProblem === null ? null : `Old backups could not be removed: ${keepProblem}`;
+      await endBackupRun(unit, id, { status: 'succeeded', bytes, sha256, rowCount: contents.rowCount, error });
+      await forgetBackupRuns(unit, unit.now - KEPT_MS);
+      if (before?.status === 'failed') await tellOwners(unit, { kind: 'works', place });
+    });
+  }
+
+  async function failed(id: string, place: string, error: unknown): Promise<void> {
+    if (isStopped) return;
+    const reason = error instanceof StartupError ? error.message : 'A fault in the server kept it; see its log.';
+    log.error({ place, reason, ...(!(error instanceof StartupError) && { err: error }) }, 'a backup failed');
+    await record(async (unit) => {
+      const [before] = await listJudgedBackupRuns(unit, 1);
+      const lastGood = await findLastGoodBackup(unit);
+      await endBackupRun(unit, id, { status: 'failed', error: reason });
+      if (before?.status !== 'failed')
+        await tellOwners(unit, { kind: 'failed', place, reason, lastGoodAt: lastGood?.startedAt ?? null });
+    });
+  }
+
+  /** @throws {AppError} invalid_state where one is under way, or there is no place for it. */
+  async function begin(cause: BackupCause, actor: Actor, workspaceId: string | null): Promise<StoredBackupRun> {
+    if (!placeSet()) throw new AppError('invalid_state', { hint: 'backup_place_unset' });
+    if (current !== null || isBeginning) throw new AppError('invalid_state', { hint: 'backup_running' });
+    isBeginning = true;
+    try {
+      const startedAt = clock.now();
+      const isEncrypted = isEncryptionSet(settings);
+      const place = placeText(placeOf(startedAt));
+      // What is refused before it begins is a failure like any other, but that another one is under way.
+      let run: BackupRun | null = null;
+      let refusal: unknown;
+      try {
+        run = startBackup(orderFor(startedAt));
+      } catch (error) {
+        if (error instanceof BackupUnderWay) throw new AppError('invalid_state', { hint: 'backup_running' });
+        refusal = error;
+      }
+      const row = await db
+        .write(actor, async (unit) => {
+          if (workspaceId !== null)
+            await recordAudit(unit, { kind: 'workspace.backup_started', workspaceId, detail: { place } });
+          return insertBackupRun(unit, { cause, place, isEncrypted, startedAt });
+        })
+        .catch((error: unknown) => {
+          run?.cancel();
+          throw error;
+        });
+      if (run === null) await failed(row.id, place, refusal);
+      else {
+        const ended = run.done
+          .then(
+            (made) => succeeded(row.id, made),
+            (error: unknown) => failed(row.id, place, error),
+          )
+          .finally(() => (current = null));
+        current = { run, ended };
+      }
+      return row;
+    } finally {
+      isBeginning = false;
+    }
+  }
+
+  function placeOf(now: number) {
+    if (settings.backupTo === null) throw new AppError('invalid_state', { hint: 'backup_place_unset' });
+    return placeIn(settings.backupTo, backupName(mark, now, isEncryptionSet(settings)));
+  }
+
+  /** When the next one is due; the past where it is overdue, null where none is made. */
+  async function nextAt(): Promise<number | null> {
+    if (!placeSet()) return null;
+    const now = clock.now();
+    const [last] = await listBackupRuns(db.reader, 1);
+    // A clock that was set back must not keep backups waiting for years.
+    if (!last || last.startedAt > now + DAY) return now;
+    const planned = nextRun(settings.backupSchedule, Math.min(last.startedAt, now));
+    if (last.status === 'succeeded' || last.status === 'running') return planned;
+    const runs = await listBackupRuns(db.reader, MOST_COUNTED);
+    const good = runs.findIndex(({ status }) => status === 'succeeded');
+    const failures = good < 0 ? runs.length : good;
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+    return Math.min(planned, (last.endedAt ?? last.startedAt) + wait);
+  }
+
+  return {
+    begin,
+    nextAt,
+    settings,
+    list: (limit: number) => listBackupRuns(db.reader, limit),
+    lastGood: () => findLastGoodBackup(db.reader),
+    isRunning: () => current !== null,
+
+    /** For the scheduler: makes what is due, and returns when it has ended. */
+    async runOnce(): Promise<void> {
+      if (!placeSet() || isStopped) return;
+      const due = await nextAt();
+      if (due === null || due > clock.now() || current !== null) return;
+      try {
+        await begin('schedule', SYSTEM_ACTOR, null);
+      } catch (error) {
+        // Somebody makes one by hand; then this one waits for the next look.
+        if (error instanceof AppError && error.hint === 'backup_running') return;
+        throw error;
+      }
+      await (current as { ended: Promise<void> } | null)?.ended;
+    },
+
+    /** What those who run the instance are warned of; null where none is made. */
+    async standing(): Promise<BackupStanding | null> {
+      if (!placeSet()) return null;
+      const [lastGood, [judged]] = await Promise.all([
+        findLastGoodBackup(db.reader),
+        listJudgedBackupRuns(db.reader, 1),
+      ]);
+      const { backupSchedule } = settings;
+      const isLate =
+        lastGood !== undefined &&
+        clock.now() > nextRun(backupSchedule, nextRun(backupSchedule, lastGood.startedAt)) + LATE_MS;
+      return {
+        lastGoodAt: lastGood?.startedAt ?? null,
+        isLate,
+        error: judged?.status === 'failed' ? judged.error : null,
+      };
+    },
+
+    /** @throws {StartupError} where two settings contradict each other. */
+    async start(): Promise<void> {
+      if (settings.backupRecipients !== null && settings.backupPassphraseFile !== null) locksOf(settings);
+      const runs = await listBackupRuns(db.reader, MOST_COUNTED);
+      if (runs.some(({ status }) => status === 'running'))
+        await db.write(SYSTEM_ACTOR, (unit) => interruptBackupRuns(unit, 'The server ended while it was made.'));
+    },
+
+    async stop(): Promise<void> {
+      isStopped = true;
+      if (current === null) return;
+      const { run, ended } = current;
+      run.cancel();
+      await ended;
+      await db.write(SYSTEM_ACTOR, (unit) => interruptBackupRuns(unit, 'The server was stopped while it was made.'));
+    },
+  };
+}

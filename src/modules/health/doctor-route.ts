@@ -1,0 +1,91 @@
+/** What a server tells the `doctor` of its own machine: how a request of that has reached it, and what it has seen before. */
+import { Type, type Static } from '@sinclair/typebox';
+import type { WorldClock } from '../../core/clock.ts';
+import { DOCTOR_HEADER, isDoctorPass } from '../../core/doctor-pass.ts';
+import { AppError } from '../../core/error.ts';
+import type { Metrics } from '../../core/metrics.ts';
+import type { Database } from '../../db/database.ts';
+import { type Operation, operation } from '../../http/operation.ts';
+import type { PeerAddress } from '../../http/request-context.ts';
+import { Nullable } from '../../http/schemas.ts';
+import type { InstanceFacts } from './facts.ts';
+
+export const DOCTOR_PATH = '/healthz/doctor';
+
+const Header = () => Nullable(Type.String());
+
+const DoctorAnswer = Type.Object({
+  instanceId: Type.String(),
+  version: Type.String(),
+  isWritable: Type.Boolean(),
+  /** Of this very request. */
+  seen: Type.Object({
+    peer: Header(),
+    /** Whom it is counted of. */
+    client: Type.String(),
+    host: Header(),
+    forwardedFor: Header(),
+    forwardedProto: Header(),
+    forwarded: Header(),
+  }),
+  untrustedProxyHeader: Header(),
+  /** Since the start. */
+  refusals: Type.Array(Type.Object({ limit: Type.String(), count: Type.Integer() })),
+});
+export type DoctorAnswer = Static<typeof DoctorAnswer>;
+
+export interface DoctorRouteDependencies {
+  readonly db: Pick<Database, 'status'>;
+  readonly clock: WorldClock;
+  readonly metrics: Pick<Metrics, 'families'>;
+  readonly peerAddress: PeerAddress;
+  readonly instance: InstanceFacts;
+}
+
+/** To everybody else it is not there. */
+export function doctorRoute({ db, clock, metrics, peerAddress, instance }: DoctorRouteDependencies): Operation {
+  return operation({
+    id: 'getDoctorFacts',
+    method: 'GET',
+    path: DOCTOR_PATH,
+    summary: 'What the doctor of the same machine asks',
+    tag: 'Operation',
+    access: 'none',
+    scope: 'instance',
+    limit: 'none',
+    style: 'flat',
+    isUndocumented: true,
+    data: DoctorAnswer,
+    errors: ['not_found'],
+    async handle({ context }) {
+      const { headers } = context.request;
+      const { identity, version } = instance;
+      const pass = headers.get(DOCTOR_HEADER) ?? '';
+      if (identity === null || !isDoctorPass(pass, identity.pass, clock.real())) throw new AppError('not_found');
+      const { isWritable, isRefusing, isInPlace } = db.status();
+      return {
+        instanceId: identity.instanceId,
+        version,
+        isWritable: isWritable && !isRefusing && isInPlace,
+        seen: {
+          peer: peerAddress(context.request),
+          client: context.ip,
+          host: headers.get('host'),
+          forwardedFor: headers.get('x-forwarded-for'),
+          forwardedProto: headers.get('x-forwarded-proto'),
+          forwarded: headers.get('forwarded'),
+        },
+        untrustedProxyHeader: instance.untrustedProxyHeader(),
+        refusals: await refusalsIn(metrics),
+      };
+    },
+  });
+}
+
+async function refusalsIn(metrics: Pick<Metrics, 'families'>): Promise<DoctorAnswer['refusals']> {
+  const family = metrics.families().find(({ name }) => name === 'gatehouse_rate_limit_refusals_total');
+  const samples = (await family?.read()) ?? [];
+  return samples
+    .map(({ labels, value }) => ({ limit: labels?.['limit'] ?? '', count: value }))
+    .filter(({ count }) => count > 0);
+}

@@ -1,0 +1,154 @@
+/** What a document says of an application itself: its settings first, and last, when all else stands, gate and stage. */
+import type { BlockList } from 'node:net';
+import type { Actor } from '../../core/actor.ts';
+import type { Principal } from '../../core/principal.ts';
+import { parseReturnUrl } from '../../core/return-url.ts';
+import { targetProblem } from '../../outbound/guarded-fetch.ts';
+import { STAGES } from '../../store/applications.ts';
+import type { ApplicationPatch, ApplicationRecord } from '../applications/model.ts';
+import { presentApplication } from '../applications/present.ts';
+import { type Applications, STOCK_ROLES } from '../applications/service.ts';
+import type { Beta } from '../beta/service.ts';
+import type { ProviderClients } from '../provider/clients.ts';
+import { GOOGLE_ISSUER, isIssuer } from '../provider/issuer.ts';
+import { created, changedFields, hiddenDifference, type Site, updated } from './plan.ts';
+
+export interface ApplicationTools {
+  readonly applications: Applications;
+  readonly beta: Beta;
+  readonly clients: ProviderClients;
+  readonly isLoopbackAllowed: boolean;
+  readonly allowedCidrs: BlockList;
+}
+
+/** On whose behalf. */
+export interface Doer {
+  readonly actor: Actor;
+  /** Null is this server itself. */
+  readonly principal: Principal | null;
+  readonly workspaceId: string;
+}
+
+const TEXT_FIELDS = ['returnUrls', 'sessionTtlSeconds'] as const;
+const NESTED_FIELDS = ['legalUrls', 'branding'] as const;
+
+/** Makes it, or changes its settings. @param made is told the id of a new one. */
+export async function planSettings(
+  { applications, isLoopbackAllowed }: ApplicationTools,
+  { actor, workspaceId }: Doer,
+  site: Site,
+  made: (id: string) => void,
+): Promise<void> {
+  const { plan, wanted, place, present } = site;
+  const { slug } = wanted;
+  for (const [at, url] of (wanted.returnUrls ?? []).entries())
+    if (!parseReturnUrl(url, isLoopbackAllowed))
+      plan.problems.add(`${place}.returnUrls.${at}`, 'Give an absolute https address without user name or fragment.');
+  if (!present) {
+    const roles = wanted.roles?.map(({ slug: role, name, description = null, isDefault = false }) => ({
+      slug: role,
+      name: name?.trim() ?? role,
+      description,
+      isDefault,
+    }));
+    plan.add(place, [created('application', null, slug)], async () => {
+      const input = { ...settingsOf(wanted), slug, name: wanted.name ?? slug };
+      made((await applications.create(actor, workspaceId, input, roles ?? STOCK_ROLES)).id);
+    });
+    return;
+  }
+  const fields = settingDifferences(wanted, await presentApplication(site.db.reader, present));
+  if (fields.length === 0) plan.unchanged += 1;
+  else
+    plan.add(place, [updated('application', null, slug, fields)], async () => {
+      await applications.update(actor, await site.open(), changedSettings(wanted, fields));
+    });
+}
+
+/** Who signs people in there. */
+export async function planProvider(
+  { clients, isLoopbackAllowed, allowedCidrs }: ApplicationTools,
+  { actor, principal }: Doer,
+  { plan, wanted, place, present, db, secrets, open }: Site,
+): Promise<void> {
+  const { identityProvider } = wanted;
+  if (!identityProvider) return;
+  const path = `${place}.identityProvider`;
+  const { issuer = GOOGLE_ISSUER, clientId, clientSecret: reference, name } = identityProvider;
+  const problem = targetProblem(issuer, { allowed: allowedCidrs, isLoopbackAllowed });
+  if (problem !== null || !isIssuer(issuer, isLoopbackAllowed))
+    return plan.problems.add(`${path}.issuer`, problem ?? 'Give the https address of an OpenID Connect issuer.');
+  const clientSecret = secrets(reference.env) ?? '';
+  const effective = present && (await clients.effectiveOf(db.reader, present));
+  const own = effective?.source === 'application' ? effective : null;
+  const input = { issuer, clientId, clientSecret, ...(name !== undefined && { name }) };
+  const configure = async () => clients.configure(actor, principal, await open(), input);
+  if (!own) return plan.add(path, [created('provider', wanted.slug, issuer)], configure);
+  // Without a name it is shown by its issuer.
+  const shownName = name?.trim() ?? undefined;
+  const fields = changedFields(
+    { issuer, clientId, name: shownName },
+    { issuer: own.issuer, clientId: own.clientId, name: own.name },
+  );
+  if ((await own.secret()) !== clientSecret) fields.push(hiddenDifference('clientSecret'));
+  if (fields.length === 0) plan.unchanged += 1;
+  else plan.add(path, [updated('provider', wanted.slug, issuer, fields)], configure);
+}
+
+/** Policy, gate and stage, so that nobody comes in before all else is as it should be. */
+export function planOpening({ applications, beta }: ApplicationTools, { actor }: Doer, site: Site): void {
+  const { plan, wanted, place, present, open } = site;
+  const { betaRequestPolicy: policy, signinGate: gate, stage } = wanted;
+  const now = present ?? { betaRequestPolicy: 'manual', signinGate: 'public', stage: 'draft' };
+  const change = (field: string, to: string) =>
+    present ? [updated('application', null, wanted.slug, changedFields({ [field]: to }, { ...now }))] : [];
+  if (policy !== undefined && policy !== now.betaRequestPolicy)
+    plan.add(`${place}.betaRequestPolicy`, change('betaRequestPolicy', policy), async () =>
+      beta.setPolicy(actor, await open(), { policy }),
+    );
+  if (gate !== undefined && gate !== now.signinGate)
+    plan.add(`${place}.signinGate`, change('signinGate', gate), async () => beta.setGate(actor, await open(), gate));
+  if (stage === undefined || stage === now.stage) return;
+  if (rank(stage) < rank(now.stage))
+    return plan.note(`${place}.stage`, `It stays ${now.stage}: a stage only moves forward.`);
+  plan.add(`${place}.stage`, change('stage', stage), async () => {
+    if ((await open()).stage === 'draft') await applications.publish(actor, await open());
+    if (stage === 'live') await applications.goLive(actor, await open());
+  });
+}
+
+const rank = (stage: string) => (STAGES as readonly string[]).indexOf(stage);
+
+type Wanted = Site['wanted'];
+
+function settingsOf({ returnUrls, legalUrls, branding, signinMethods, sessionTtlSeconds }: Wanted): ApplicationPatch {
+  return {
+    ...(returnUrls && { returnUrls }),
+    ...(legalUrls && { legalUrls }),
+    ...(branding && { branding }),
+    ...(signinMethods && { signinMethods }),
+    ...(sessionTtlSeconds !== undefined && { sessionTtlSeconds }),
+  };
+}
+
+function settingDifferences(wanted: Wanted, present: ApplicationRecord) {
+  const sorted = (methods: readonly string[] | undefined) => methods && [...methods].sort();
+  const flat = (of: Wanted | ApplicationRecord) => ({
+    name: of.name?.trim(),
+    signinMethods: sorted(of.signinMethods),
+    ...Object.fromEntries(TEXT_FIELDS.map((field) => [field, of[field]])),
+    ...Object.fromEntries(
+      NESTED_FIELDS.flatMap((field) =>
+        Object.entries(of[field] ?? {}).map(([name, value]) => [`${field}.${name}`, value]),
+      ),
+    ),
+  });
+  return changedFields(flat(wanted), flat(present));
+}
+
+/** Only what differs, so that the record of the change says what it was. */
+function changedSettings(wanted: Wanted, fields: readonly { readonly field: string }[]): ApplicationPatch {
+  const names = new Set(fields.map(({ field }) => field.split('.')[0]));
+  const given: ApplicationPatch = { ...settingsOf(wanted), ...(wanted.name !== undefined && { name: wanted.name }) };
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+}

@@ -1,0 +1,202 @@
+/** What can be said of a seed file without a server: its form, what is named twice, and secrets that are not there. */
+import type { FieldProblem } from '../../core/error.ts';
+import { AppError } from '../../core/error.ts';
+import { normalizeEmail } from '../../core/email.ts';
+import { isSecret } from '../../core/secret.ts';
+import { yieldIfLong } from '../../core/turn.ts';
+import { validator } from '../../http/validate.ts';
+import type { ImportRow } from '../import/model.ts';
+import { cleanRow } from '../import/rows.ts';
+import { eventProblems } from '../webhooks/service.ts';
+import { type SeedApplication, SeedDocument, type SeedUser } from './model.ts';
+
+/** What an environment variable holds; undefined for one that is not set. */
+export type Secrets = (name: string) => string | undefined;
+
+const MAX_PROBLEMS = 20;
+const ROWS_A_LOOK = 200;
+
+/** What is wrong with a user, in words. */
+const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
+  email_invalid: { path: 'email', message: 'Give an e-mail address, such as ada@example.com.' },
+  username_invalid: {
+    path: 'username',
+    message: 'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter; no reserved word.',
+  },
+  name_invalid: { path: 'fullName', message: 'Give names of at most 100 characters, on one line.' },
+  locale_invalid: { path: 'locale', message: 'Give a language tag, such as de-AT.' },
+  timezone_invalid: { path: 'timezone', message: 'Give an IANA time zone, such as Europe/Vienna.' },
+  language_invalid: { path: 'languages', message: 'Give language tags, such as de-AT.' },
+};
+
+const validate = validator(SeedDocument);
+
+/** Problems by their place; the first twenty. */
+export class Problems {
+  readonly found: FieldProblem[] = [];
+
+  add(path: string, message: string): void {
+    if (this.found.length < MAX_PROBLEMS) this.found.push({ path, message });
+  }
+
+  /** @throws {AppError} invalid_request where there are any. */
+  refuse(): void {
+    if (this.found.length > 0) throw new AppError('invalid_request', { fields: this.found });
+  }
+}
+
+/** The form alone. @throws {AppError} invalid_request naming what is wrong, by its place. */
+export function checkForm(value: unknown): SeedDocument {
+  return validate(value);
+}
+
+/**
+ * All but the form.
+ *
+ * @param place what stands before each path, with a dot at its end where there is something.
+ */
+export async function checkDocument(document: SeedDocument, place: string, secrets: Secrets): Promise<Problems> {
+  const problems = new Problems();
+  const { applications = [], apiKeys = [] } = document;
+  unique(
+    problems,
+    applications,
+    (at) => `${place}applications.${at}.slug`,
+    ({ slug }) => slug,
+  );
+  const tokens: [path: string, name: string][] = apiKeys.map(({ token }, at) => [
+    `${place}apiKeys.${at}.token.env`,
+    token.env,
+  ]);
+  for (const [at, application] of applications.entries()) {
+    const path = `${place}applications.${at}`;
+    await checkApplication(problems, application, path, secrets);
+    for (const [index, { token }] of (application.apiKeys ?? []).entries())
+      tokens.push([`${path}.apiKeys.${index}.token.env`, token.env]);
+  }
+  checkTokens(problems, tokens, secrets);
+  return problems;
+}
+
+/** The same of one application by itself, whose path is the place. */
+export async function checkApplicationAlone(
+  application: SeedApplication,
+  place: string,
+  secrets: Secrets,
+): Promise<Problems> {
+  const problems = new Problems();
+  await checkApplication(problems, application, place, secrets);
+  const tokens = (application.apiKeys ?? []).map(({ token }, at): [string, string] => [
+    `${place}.apiKeys.${at}.token.env`,
+    token.env,
+  ]);
+  checkTokens(problems, tokens, secrets);
+  return problems;
+}
+
+/** The names of all variables that a document refers to. */
+export function namesOfSecrets({ applications = [], apiKeys = [] }: SeedDocument): string[] {
+  const references = applications.flatMap(({ apiKeys: keys = [], webhooks = [], identityProvider }) => [
+    ...(identityProvider ? [identityProvider.clientSecret] : []),
+    ...webhooks.flatMap(({ secret }) => secret ?? []),
+    ...keys.map(({ token }) => token),
+  ]);
+  return [...new Set([...references, ...apiKeys.map(({ token }) => token)].map(({ env }) => env))];
+}
+
+/** A user as the import takes them. */
+export function importRowOf({ email, roles, scopes, groups, ...profile }: SeedUser): ImportRow {
+  return {
+    email,
+    ...(roles && { roleSlugs: roles }),
+    ...(scopes && { scopeSlugs: scopes }),
+    ...(groups && { membershipSlugs: groups }),
+    profile,
+  };
+}
+
+async function checkApplication(
+  problems: Problems,
+  application: SeedApplication,
+  path: string,
+  secrets: Secrets,
+): Promise<void> {
+  const { roles = [], scopes = [], groups = [], webhooks = [], allowlist = [], identityProvider } = application;
+  for (const [section, grants] of Object.entries({ roles, scopes, groups }))
+    unique(
+      problems,
+      grants,
+      (at) => `${path}.${section}.${at}.slug`,
+      ({ slug }) => slug,
+    );
+  if (identityProvider && !secrets(identityProvider.clientSecret.env))
+    problems.add(`${path}.identityProvider.clientSecret.env`, unset(identityProvider.clientSecret.env));
+  for (const [at, { events, secret }] of webhooks.entries()) {
+    for (const problem of eventProblems(events))
+      problems.add(`${path}.webhooks.${at}.${problem.path}`, problem.message);
+    if (secret) checkSigningSecret(problems, `${path}.webhooks.${at}.secret.env`, secret.env, secrets);
+  }
+  const listed = (at: number) => `${path}.allowlist.${at}`;
+  for (const [at, email] of allowlist.entries())
+    if (normalizeEmail(email) === null) problems.add(listed(at), 'Give an e-mail address, such as ada@example.com.');
+  unique(problems, allowlist, listed, (email) => normalizeEmail(email));
+  await checkUsers(problems, application.users ?? [], `${path}.users`);
+}
+
+async function checkUsers(problems: Problems, users: readonly SeedUser[], path: string): Promise<void> {
+  const emails = new Map<string, number>();
+  const usernames = new Map<string, number>();
+  for (const [at, user] of users.entries()) {
+    const { email, profile } = cleanRow(importRowOf(user));
+    if ('error' in profile) {
+      const { path: field = 'email', message = profile.error } = ROW_PROBLEMS[profile.error] ?? {};
+      problems.add(`${path}.${at}.${field}`, message);
+    } else if (profile.username !== null) {
+      const first = usernames.get(profile.username);
+      if (first !== undefined) problems.add(`${path}.${at}.username`, `The same as ${path}.${first}; give each once.`);
+      usernames.set(profile.username, at);
+    }
+    const first = emails.get(email);
+    if (first !== undefined) problems.add(`${path}.${at}.email`, `The same as ${path}.${first}; give each once.`);
+    emails.set(email, at);
+    if (at % ROWS_A_LOOK === 0) await yieldIfLong();
+  }
+}
+
+function checkTokens(problems: Problems, tokens: readonly (readonly [string, string])[], secrets: Secrets): void {
+  const seen = new Map<string, string>();
+  for (const [path, name] of tokens) {
+    const token = secrets(name);
+    if (!token) problems.add(path, unset(name));
+    else if (!isSecret('apiKey', token)) problems.add(path, `${name} holds no API key; make one with "gatehouse key".`);
+    else if (seen.has(token))
+      problems.add(path, `The same key as ${seen.get(token)}; make another with "gatehouse key".`);
+    else seen.set(token, path);
+  }
+}
+
+/** Receivers have what their libraries give them: any key of some length will do. */
+function checkSigningSecret(problems: Problems, path: string, name: string, secrets: Secrets): void {
+  const secret = secrets(name);
+  if (!secret) problems.add(path, unset(name));
+  else if (!/^[\x21-\x7e]{24,200}$/.test(secret))
+    problems.add(path, `${name} holds no signing secret: 24 to 200 characters without spaces.`);
+}
+
+const unset = (name: string) => `${name} is not set; the secret is taken from there.`;
+
+function unique<Item>(
+  problems: Problems,
+  items: readonly Item[],
+  pathOf: (at: number) => string,
+  nameOf: (item: Item) => string | null,
+): void {
+  const seen = new Map<string, number>();
+  for (const [at, item] of items.entries()) {
+    const name = nameOf(item);
+    if (name === null) continue;
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, at);
+    else problems.add(pathOf(at), `The same as ${pathOf(first)}; give each once.`);
+  }
+}

@@ -1,0 +1,86 @@
+/** The roles, scopes and groups of a document; and which of them there will be once it is applied. */
+import type { Actor } from '../../core/actor.ts';
+import { type GrantKind, listGrants } from '../../store/grants.ts';
+import { STOCK_ROLES } from '../applications/service.ts';
+import type { GrantServices } from '../grants/module.ts';
+import type { ChangedKind } from './model.ts';
+import { created, changedFields, type Site, updated } from './plan.ts';
+
+/** The sections of a document by what they hold. */
+const SECTIONS = { roles: 'roles', scopes: 'scopes', memberships: 'groups' } as const;
+const CHANGED: Readonly<Record<GrantKind, ChangedKind>> = { roles: 'role', scopes: 'scope', memberships: 'group' };
+const NOUNS = { roles: 'role', scopes: 'scope', groups: 'group' } as const;
+
+/** The slugs that there will be, and those among them that are yet to be made. */
+export interface Slugs {
+  readonly all: ReadonlySet<string>;
+  readonly coming: ReadonlySet<string>;
+}
+
+export type SlugsBySection = Readonly<Record<keyof typeof NOUNS, Slugs>>;
+
+export async function planGrants(services: GrantServices, actor: Actor, site: Site): Promise<SlugsBySection> {
+  return {
+    roles: await planKind('roles', services, actor, site),
+    scopes: await planKind('scopes', services, actor, site),
+    groups: await planKind('memberships', services, actor, site),
+  };
+}
+
+async function planKind(kind: GrantKind, services: GrantServices, actor: Actor, site: Site): Promise<Slugs> {
+  const { plan, wanted, present, place, db, open } = site;
+  const section = SECTIONS[kind];
+  const given = wanted[section];
+  const known = new Map(
+    present ? (await listGrants(db.reader, kind, present.id)).map((grant) => [grant.slug, grant]) : [],
+  );
+  const coming = new Set<string>();
+  for (const [at, { slug, name, description, isDefault }] of (given ?? []).entries()) {
+    const path = `${place}.${section}.${at}`;
+    const grant = known.get(slug);
+    if (!grant) {
+      coming.add(slug);
+      const input = { slug, ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+      const create = async () =>
+        services[kind].create(actor, await open(), { ...input, ...(isDefault !== undefined && { isDefault }) });
+      // The roles of a new application are made with it.
+      const isMade = !present && kind === 'roles';
+      plan.add(path, [created(CHANGED[kind], wanted.slug, slug)], isMade ? async () => {} : create);
+      continue;
+    }
+    const fields = changedFields({ name: name?.trim(), description, isDefault }, { ...grant });
+    if (fields.length === 0) plan.unchanged += 1;
+    else
+      plan.add(path, [updated(CHANGED[kind], wanted.slug, slug, fields)], async () =>
+        services[kind].update(
+          actor,
+          await open(),
+          grant.id,
+          {
+            ...(name !== undefined && { name }),
+            ...(description !== undefined && { description }),
+            ...(isDefault !== undefined && { isDefault }),
+          },
+          false,
+        ),
+      );
+  }
+  if (!present && kind === 'roles' && !given) for (const { slug } of STOCK_ROLES) coming.add(slug);
+  return { all: new Set([...known.keys(), ...coming]), coming };
+}
+
+/** Names each slug that there will not be. */
+export function checkSlugs(
+  { plan }: Site,
+  path: string,
+  slugs: SlugsBySection,
+  named: Readonly<Partial<Record<keyof SlugsBySection, readonly string[] | undefined>>>,
+): void {
+  for (const section of Object.keys(NOUNS) as (keyof SlugsBySection)[])
+    for (const [at, slug] of (named[section] ?? []).entries())
+      if (!slugs[section].all.has(slug))
+        plan.problems.add(
+          `${path}.${section}.${at}`,
+          `This ${NOUNS[section]} does not exist in the application, nor in the file; add it to "${section}".`,
+        );
+}

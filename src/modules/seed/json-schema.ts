@@ -1,0 +1,19 @@
+/** The JSON Schema of the seed file, made of the schemas that it is judged by. */
+import { Components } from '../description/components.ts';
+import { jsonSchema } from '../description/json-schema.ts';
+import { SeedDocument } from './model.ts';
+
+/** As editors take it (draft 2020-12). */
+export function seedSchema(): object {
+  const components = new Components();
+  const root = jsonSchema(SeedDocument, components, 'SeedDocument') as { $ref?: string };
+  const { schemas: definitions = {} } = components.sorted();
+  const { SeedDocument: document = root, ...$defs } = definitions;
+  const local = JSON.stringify({ ...document, $defs }).replaceAll('"#/components/schemas/', '"#/$defs/');
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Gatehouse seed file',
+    description: 'What an instance is to have: for gatehouse apply and serve --seed.',
+    ...(JSON.parse(local) as object),
+  };
+}

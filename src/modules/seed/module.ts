@@ -1,0 +1,14 @@
+/** What an instance is to have, declared in a file. */
+import type { Module, World } from '../module.ts';
+import { seedRoutes } from './routes.ts';
+import { type Seed, seedService, type SeedTools } from './service.ts';
+
+export type SeedStandsOn = Pick<
+  SeedTools,
+  'applications' | 'beta' | 'clients' | 'grants' | 'imports' | 'webhooks' | 'apiKeys'
+>;
+
+export function seedModule(world: World, standsOn: SeedStandsOn): Module & { readonly service: Seed } {
+  const service = seedService({ ...world, ...standsOn });
+  return { service, operations: seedRoutes(service) };
+}

@@ -1,0 +1,184 @@
+/** Databases of every schema that was ever released: upgraded all or nothing, with a way back, and used as if nothing had been. */
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { adjustableClock } from '@/core/clock.ts';
+import { openData } from '@/dependencies.ts';
+import { SCHEMA_VERSION, schemaVersionOf } from '@/db/migrate.ts';
+import { layFixture, migrationNames } from '../fixtures/schemas.ts';
+import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../fixtures/world.ts';
+import { emptyFolder } from '../support/binary.ts';
+import { createInstanceOn } from '../support/instance.ts';
+
+setDefaultTimeout(30_000);
+
+const scratch = emptyFolder();
+afterAll(() => scratch.remove());
+
+let folders = 0;
+
+/** A data folder as the release of a schema left it. */
+function folderOf(version: number): string {
+  const folder = join(scratch.path, `${(folders += 1)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  layFixture(version, join(folder, 'gatehouse.db'));
+  writeFileSync(join(folder, 'instance.key'), `${Buffer.from(FIXTURE_KEY).toString('base64url')}\n`);
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
+  return folder;
+}
+
+const copiesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.includes('.schema-'))
+    .sort();
+
+const clock = () => adjustableClock({ now: () => FIXTURE_TIME });
+
+async function upgrade(folder: string, lines: string[] = []): Promise<string | null> {
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const data = await openData(folder, { clock: clock(), isDurable: false, log });
+  await data.close();
+  return data.upgradeCopy;
+}
+
+function faultsOf(path: string): unknown[] {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    const [integrity] = sqlite.query('PRAGMA integrity_check').values() as [string][];
+    return [...(integrity?.[0] === 'ok' ? [] : [integrity]), ...sqlite.query('PRAGMA foreign_key_check').all()];
+  } finally {
+    sqlite.close();
+  }
+}
+
+const schemaOf = (path: string) => {
+  const sqlite = new Database(path, { readonly: true });
+  try {
+    return sqlite
+      .query("SELECT type, name, tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name")
+      .all();
+  } finally {
+    sqlite.close();
+  }
+};
+
+describe('a database of schema', () => {
+  const released = migrationNames().map((_, at) => at + 1);
+
+  test.each(released)('%d is sound after its upgrade, and all that was in it still works', async (version) => {
+    const folder = folderOf(version);
+    const sent: { url: string; body: string }[] = [];
+    const instance = await createInstanceOn(folder, {
+      time: { now: () => FIXTURE_TIME },
+      outbound: async ({ url, body }) => {
+        sent.push({ url, body: String(body) });
+        return { status: 200, headers: new Headers(), body: new Uint8Array() };
+      },
+    });
+    try {
+      expect(faultsOf(join(folder, 'gatehouse.db'))).toEqual([]);
+      expect(schemaVersionOf(join(folder, 'gatehouse.db'))).toBe(SCHEMA_VERSION);
+      const session = await instance.call('POST', '/api/v1/session', { token: HELD.session });
+      expect([session.status, session.json.email]).toEqual([200, HELD.email]);
+      const users = await instance.call('GET', `/api/applications/${session.json.applicationId}/users`, {
+        token: HELD.apiKey,
+      });
+      expect(users.json.data.items.map(({ email }: { email: string }) => email)).toContain(HELD.email);
+      expect((await instance.signIn(HELD.clientId, HELD.email)).userId).toBe(
+        users.json.data.items.find(({ email }: { email: string }) => email === HELD.email).userId,
+      );
+      const banned = await instance.trySignIn(HELD.clientId, 'bob@example.com');
+      expect(banned.status).toBe(403);
+      if (version >= 3) {
+        await instance.services.deliveries.runOnce();
+        expect(sent.map(({ url }) => url)).toContain(HELD.webhookUrl);
+        expect(sent[0]?.body).toContain('user.signed_in');
+      }
+      await instance.services.longWork.runOnce();
+    } finally {
+      await instance.close();
+    }
+    expect(copiesIn(folder)).toHaveLength(version === SCHEMA_VERSION ? 0 : 1);
+  });
+
+  test('1 becomes what a new one is', async () => {
+    const folder = folderOf(1);
+    await upgrade(folder);
+    const fresh = join(scratch.path, 'fresh');
+    await upgrade(fresh);
+    expect(schemaOf(join(folder, 'gatehouse.db'))).toEqual(schemaOf(join(fresh, 'gatehouse.db')));
+  });
+});
+
+describe('the copy before an upgrade', () => {
+  const OLD = SCHEMA_VERSION - 1;
+
+  test('is a backup of the database as it was, for nobody else to read, named by schemas and time', async () => {
+    const folder = folderOf(1);
+    const lines: string[] = [];
+    const copy = await upgrade(folder, lines);
+    expect(copy).toBe(join(folder, `gatehouse.db.schema-1-to-${SCHEMA_VERSION}.20260301T120000Z`));
+    expect(statSync(copy!).mode & 0o777).toBe(0o600);
+    expect(schemaVersionOf(copy!)).toBe(1);
+    expect(faultsOf(copy!)).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([]);
+    expect(lines).toEqual([
+      `Upgrading the database from schema 1 to ${SCHEMA_VERSION}; a copy of its 1 MiB is made first. The port opens when it is done.`,
+    ]);
+  });
+
+  test('stays with the two before it; what a kill has left unfinished goes', async () => {
+    const folder = folderOf(OLD);
+    const name = (day: number) => `gatehouse.db.schema-${OLD}-to-${SCHEMA_VERSION}.2026020${day}T000000Z`;
+    for (const file of [1, 2, 3, 4].map(name)) writeFileSync(join(folder, file), '', { mode: 0o600 });
+    writeFileSync(join(folder, `${name(5)}.unfinished`), 'half', { mode: 0o600 });
+    await upgrade(folder);
+    expect(copiesIn(folder)).toEqual([
+      name(3),
+      name(4),
+      `gatehouse.db.schema-${OLD}-to-${SCHEMA_VERSION}.20260301T120000Z`,
+    ]);
+  });
+
+  test('that cannot be made leaves the database as it was, and says what to do', async () => {
+    const folder = folderOf(OLD);
+    const path = join(folder, 'gatehouse.db');
+    const sqlite = new Database(path, { readwrite: true });
+    // A page in the middle of it is lost.
+    const { page } = sqlite.query("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'audit_records'").get() as {
+      page: number;
+    };
+    sqlite.close();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0x5a, (page - 1) * 4096, page * 4096));
+    const opening = upgrade(folder);
+    expect(opening).rejects.toThrow(/nothing was upgraded: .*gatehouse doctor/);
+    await opening.catch(() => {});
+    expect(schemaVersionOf(path)).toBe(OLD);
+    expect(copiesIn(folder)).toEqual([]);
+  });
+
+  test('is named to whoever comes with the binary from before, who changes nothing', async () => {
+    const folder = folderOf(OLD);
+    const path = join(folder, 'gatehouse.db');
+    const copy = await upgrade(folder);
+    const newer = new Database(path, { readwrite: true });
+    newer.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+    newer.close();
+    const later = copy!.replace(`-${OLD}-to-${SCHEMA_VERSION}`, `-${SCHEMA_VERSION}-to-${SCHEMA_VERSION + 1}`);
+    writeFileSync(later, readFileSync(copy!), { mode: 0o600 });
+    const before = readFileSync(path);
+    const files = readdirSync(folder);
+    const opening = upgrade(folder);
+    expect(opening).rejects.toThrow(
+      `has schema ${SCHEMA_VERSION + 1}, this binary knows ${SCHEMA_VERSION}. Start the newer binary that wrote it; or, to go back ` +
+        `to how it was before that upgrade and give up what came later, restore the copy made then: ` +
+        `gatehouse restore ${later} --force --data ${folder}. Nothing was changed.`,
+    );
+    await opening.catch(() => {});
+    expect(readFileSync(path)).toEqual(before);
+    expect(readdirSync(folder)).toEqual(files);
+  });
+});
