@@ -1,5 +1,5 @@
 /** The rail: which application is open, its sections, search, the workspace, and who is signed in. */
-import { ChevronsUpDown, LogOut, Menu as MenuIcon, Search } from 'lucide';
+import { BookOpen, ChevronsUpDown, LogOut, Menu as MenuIcon, Search } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Link, useLocation } from 'wouter-preact';
 import { ApplicationMark } from '../../pages/components/application-mark.tsx';
@@ -87,6 +87,17 @@ export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
           <span class="rail-me" title={me.email} dir="auto">
             {me.email}
           </span>
+          <a
+            class="icon-button"
+            id="documentation"
+            href="/docs"
+            target="_blank"
+            rel="noopener"
+            aria-label="Documentation"
+            title="Documentation"
+          >
+            <Icon of={BookOpen} size={16} />
+          </a>
           <button
             class="icon-button"
             type="button"

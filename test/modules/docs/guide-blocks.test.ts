@@ -87,7 +87,7 @@ describe('production', () => {
   test('backs up what runs, brings it back, and lets one back in', async () => {
     const { child, stdout } = place.spawn(['gatehouse', 'serve', '--port', '0'], {});
     await stdout.until(/setup\?token=/);
-    const said = await shell([1, 3, 6].map((index) => `production sh ${index}`));
+    const said = await shell([1, 3, 6, 7].map((index) => `production sh ${index}`));
     expect(said).toContain('Restored gatehouse.backup');
     expect(said).toContain('/setup?token=');
     // On this machine something may be wrong indeed.

@@ -71,8 +71,12 @@ function OwnersBackups() {
       {data && (
         <>
           {isSet ? <LastFailure of={data} /> : <NotSet />}
-          <div class="panels health-panels">
-            <div>{isSet && <SettingsPanel of={data} />}</div>
+          <div class={isSet ? 'panels health-panels' : 'after-empty'}>
+            {isSet && (
+              <div>
+                <SettingsPanel of={data} />
+              </div>
+            )}
             <div>
               <RestorePanel of={data} />
             </div>
