@@ -66,7 +66,7 @@ function fieldsOf(value: unknown, before = ''): string[] {
 
 describe('production', () => {
   test('names settings that there are', () => {
-    const names = ['production text 0', 'production text 2'].flatMap((name) =>
+    const names = ['production text 0', 'production text 2', 'production text 3'].flatMap((name) =>
       take(name)
         .code.trim()
         .split('\n')
