@@ -13,7 +13,7 @@ import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';
 import { findMail, listMails, type Mail } from '../store/mails.ts';
 import { shortTime, table } from './remote/table.ts';
-import { printable } from './remote/terminal.ts';
+import { jsonText, printable, printableLines } from './remote/terminal.ts';
 
 export interface MailListOptions {
   readonly to: string | undefined;
@@ -24,7 +24,7 @@ export interface MailListOptions {
 /** Newest first, without codes; nothing is changed. @throws {StartupError} */
 export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
   const mails = await looked(dataFolder, (reader) => listMails(reader, to, limit));
-  if (isJson) return `${JSON.stringify(mails.map(envelopeOf), null, 2)}\n`;
+  if (isJson) return `${jsonText(mails.map(envelopeOf), 2)}\n`;
   if (mails.length > 0) return tableOf(mails);
   return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;
 }
@@ -54,7 +54,7 @@ export async function mailText(
     if (!isJson) return { text: letterText(mail), isOnRecord: isReadable };
     const { text, html, code } = mail;
     const letter = { ...envelopeOf(mail), subject: isReadable ? mail.subject : null, text, html, code };
-    return { text: `${JSON.stringify(letter, null, 2)}\n`, isOnRecord: isReadable };
+    return { text: `${jsonText(letter, 2)}\n`, isOnRecord: isReadable };
   } finally {
     await data.close();
   }
@@ -107,7 +107,7 @@ function letterText(mail: Mail): string {
     `Queued:   ${isoTime(createdAt)}`,
     `State:    ${status}${sentAt === null ? '' : ` at ${isoTime(sentAt)}`}${lastError === null ? '' : ` (${printable(lastError)})`}`,
   ];
-  const body = text === null ? (WITHOUT_TEXT[status] ?? WITHOUT_TEXT.gone) : text.split('\n').map(printable).join('\n');
+  const body = text === null ? (WITHOUT_TEXT[status] ?? WITHOUT_TEXT.gone) : printableLines(text);
   return `${head.join('\n')}\n\n${body.trimEnd()}\n`;
 }
 

@@ -27,6 +27,10 @@ const WHAT: Readonly<Record<string, Printed>> = {
   nginx: { meaning: 'nginx in front', text: (flags) => deploymentFile('nginx', flags) },
   caddy: { meaning: 'Caddy in front', text: (flags) => deploymentFile('caddy', flags) },
   haproxy: { meaning: 'HAProxy in front', text: (flags) => deploymentFile('haproxy', flags) },
+  litestream: {
+    meaning: 'Continuous copy by Litestream, and the way back',
+    text: (flags) => deploymentFile('litestream', flags),
+  },
 };
 
 const WORDS = Object.keys(WHAT);

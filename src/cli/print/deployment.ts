@@ -6,9 +6,18 @@ import caddy from './gatehouse.caddyfile' with { type: 'text' };
 import dockerfile from './gatehouse.dockerfile' with { type: 'text' };
 import systemd from './gatehouse.service' with { type: 'text' };
 import haproxy from './haproxy.cfg' with { type: 'text' };
+import litestream from './litestream.yaml' with { type: 'text' };
 import nginx from './nginx.conf' with { type: 'text' };
 
-const TEXTS = { systemd, dockerfile, compose: compose as string, nginx, caddy, haproxy } as const;
+const TEXTS = {
+  systemd,
+  dockerfile,
+  compose: compose as string,
+  nginx,
+  caddy,
+  haproxy,
+  litestream: litestream as string,
+} as const;
 
 /** What stands in the texts where nothing is set. */
 const NAME = 'auth.example.com';

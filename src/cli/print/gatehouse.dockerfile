@@ -2,7 +2,7 @@
 #
 #   gatehouse print dockerfile > Dockerfile
 #   docker build --tag gatehouse:@VERSION@ .
-#   docker run --init --read-only --cap-drop ALL --volume gatehouse:/data --publish 127.0.0.1:8080:8080 \
+#   docker run --read-only --cap-drop ALL --volume gatehouse:/data --publish 127.0.0.1:8080:8080 \
 #     --env GATEHOUSE_BASE_URL=https://auth.example.com gatehouse:@VERSION@
 #
 # With --build-arg RELEASE=ADDRESS both are fetched from there. The data outlives the container in the volume; a folder of
@@ -20,13 +20,12 @@ ARG RELEASE=.
 WORKDIR /release
 ADD ${RELEASE}/SHA256SUMS ${RELEASE}/gatehouse-${VERSION}-${PLATFORM} ./
 RUN sha256sum --check --strict --ignore-missing SHA256SUMS \
-    && install -m 755 "gatehouse-${VERSION}-${PLATFORM}" /usr/local/bin/gatehouse \
-    && install -d -m 700 -o 65532 -g 65532 /data
+    && install -D -m 755 "gatehouse-${VERSION}-${PLATFORM}" /out/usr/local/bin/gatehouse \
+    && install -d -m 700 -o 65532 -g 65532 /out/data
 
 # The C library that the binary needs, and no shell.
 FROM gcr.io/distroless/base-nossl-debian13:nonroot
-COPY --from=release /usr/local/bin/gatehouse /usr/local/bin/gatehouse
-COPY --from=release --chown=65532:65532 /data /data
+COPY --from=release /out /
 ENV GATEHOUSE_HOST=0.0.0.0 GATEHOUSE_DATA=/data
 USER 65532:65532
 VOLUME /data

@@ -9,7 +9,7 @@ import { UsageError } from '../arguments.ts';
 import { findLogin, type Login, profilePath, readProfile, removeLogin, storeLogin } from './profile.ts';
 import { remoteCommand, type RemoteCall } from './remote-command.ts';
 import { namedUrl } from './target.ts';
-import type { Terminal } from './terminal.ts';
+import { printable, type Terminal } from './terminal.ts';
 
 const URL_OPTION = { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` };
 
@@ -65,7 +65,7 @@ async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Pro
 
 async function invitation(terminal: Terminal, pending: PendingLogin): Promise<string> {
   const { userCode, verificationUri, verificationUriComplete, expiresInSeconds } = pending;
-  const lines = [`Open ${verificationUri}`, `and give the code  ${userCode}`, ''];
+  const lines = [`Open ${printable(verificationUri)}`, `and give the code  ${printable(userCode)}`, ''];
   if (terminal.isTty) {
     const { renderUnicodeCompact } = await import('uqr');
     lines.push(renderUnicodeCompact(verificationUriComplete, { border: 2 }), '');

@@ -4,6 +4,7 @@ import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { ManagedApp } from './find.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
+import { jsonText } from './terminal.ts';
 
 type Key = ItemAt<'/api/applications/{id}/api-keys'>;
 type Grant = ItemAt<'/api/applications/{id}/roles'>;
@@ -109,7 +110,7 @@ async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileS
     if (application.archivedAt !== null || application.deletedAt !== null) continue;
     if (workspaceId !== undefined && application.workspaceId !== workspaceId) continue;
     const described = await describe(call, names, application);
-    const body = JSON.stringify(described, null, 2).replaceAll('\n', '\n    ');
+    const body = jsonText(described, 2).replaceAll('\n', '\n    ');
     // What is long is written as it comes.
     await write(`${slugs.size > 0 ? ',' : ''}\n    ${body.slice(0, -'\n    }'.length)}`);
     slugs.set(application.id, application.slug);
@@ -118,7 +119,7 @@ async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileS
   }
   await write(slugs.size > 0 ? '\n  ]' : ']');
   const keys = workspaces.length > 0 ? await workspaceKeys(call, names, slugs, workspaceId) : [];
-  if (keys.length > 0) await write(`,\n  "apiKeys": ${JSON.stringify(keys, null, 2).replaceAll('\n', '\n  ')}`);
+  if (keys.length > 0) await write(`,\n  "apiKeys": ${jsonText(keys, 2).replaceAll('\n', '\n  ')}`);
   await write('\n}\n');
 }
 
@@ -239,7 +240,7 @@ async function writePeople({ client, terminal }: RemoteCall, { id, slug }: Manag
 async function writeList(name: string, items: Iterable<unknown> | AsyncIterable<unknown>, write: Write): Promise<void> {
   let isFirst = true;
   for await (const item of items) {
-    await write(`${isFirst ? `,\n      "${name}": [` : ','}\n        ${JSON.stringify(item)}`);
+    await write(`${isFirst ? `,\n      "${name}": [` : ','}\n        ${jsonText(item)}`);
     isFirst = false;
   }
   if (!isFirst) await write('\n      ]');

@@ -7,7 +7,7 @@ import { failureLine } from './failure.ts';
 import { APP_OPTION, type ManagedApp, findApp } from './find.ts';
 import { type Paging, Show } from './show.ts';
 import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
-import { systemTerminal, type Terminal } from './terminal.ts';
+import { guarded, systemTerminal, type Terminal } from './terminal.ts';
 
 /** How long a call may wait where the server says when to try again. */
 const PATIENCE_MS = 150_000;
@@ -74,13 +74,13 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
       ...(!isForPeople && { json: 'Print the data as JSON.' }),
     },
     async run(flags, operands, terminal = systemTerminal()) {
-      const call = callOf(flags, operands, terminal);
+      const call = callOf(flags, operands, guarded(terminal));
       try {
         return (await carryOut(call)) ?? 0;
       } catch (error) {
         const line = failureLine(error, targetOf(call));
         if (line === null) throw error;
-        terminal.err(`gatehouse: ${line}\n`);
+        call.terminal.err(`gatehouse: ${line}\n`);
         return 1;
       }
     },

@@ -1,7 +1,7 @@
 /** How results are printed: one JSON document with `--json`, else tables, records and sentences for people. */
 import type { Environment } from '../../config.ts';
 import { type Column, shortTime, table } from './table.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { jsonText, printable, printableLines, type Terminal } from './terminal.ts';
 
 /** A page of a list, as the API gives it. */
 export interface ListPage<Item> {
@@ -44,22 +44,22 @@ export class Show {
   }
 
   json(data: unknown): Promise<void> {
-    return this.terminal.out(`${JSON.stringify(data, null, 2)}\n`);
+    return this.terminal.out(`${jsonText(data, 2)}\n`);
   }
 
   /** An item of a stream, or of a list that may be long. */
   jsonLine(data: unknown): Promise<void> {
-    return this.terminal.out(`${JSON.stringify(data)}\n`);
+    return this.terminal.out(`${jsonText(data)}\n`);
   }
 
   /** What was done, as the data that the API gives, or in words. */
   done(data: unknown, words: string): Promise<void> {
-    return this.isJson ? this.json(data) : this.terminal.out(`${lines(words)}\n`);
+    return this.isJson ? this.json(data) : this.terminal.out(`${printableLines(words)}\n`);
   }
 
   /** A line for people alone. */
   async say(words: string): Promise<void> {
-    if (!this.isJson) await this.terminal.out(`${lines(words)}\n`);
+    if (!this.isJson) await this.terminal.out(`${printableLines(words)}\n`);
   }
 
   async record(data: unknown, facts: readonly Fact[]): Promise<void> {
@@ -98,11 +98,6 @@ export class Show {
   time(iso: string | null | undefined): string | null {
     return shortTime(iso, this.terminal.now());
   }
-}
-
-/** Of ours are only the ends of lines. */
-function lines(words: string): string {
-  return words.split('\n').map(printable).join('\n');
 }
 
 function shown(value: Fact[1]): string {

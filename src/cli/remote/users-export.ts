@@ -1,6 +1,7 @@
 /** `gatehouse users export`: all users of an application, a line for each, however many there are. */
 import { csvLine } from './csv.ts';
 import { remoteCommand } from './remote-command.ts';
+import { jsonText } from './terminal.ts';
 
 export const usersExport = remoteCommand({
   name: 'users export',
@@ -17,7 +18,7 @@ export const usersExport = remoteCommand({
     const profile = isOn('profile') ? (['givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const) : [];
     if (isCsv) await terminal.out(csvLine(['email', 'roles', 'scopes', 'groups', 'username', ...profile]));
     for await (const user of client.all('/api/applications/{id}/users', { path: { id }, query })) {
-      if (!isCsv) await terminal.out(`${JSON.stringify(user)}\n`);
+      if (!isCsv) await terminal.out(`${jsonText(user)}\n`);
       else {
         const slugs = [user.roles, user.scopes, user.memberships].map((list) => list.join(' '));
         await terminal.out(

@@ -1,5 +1,8 @@
-/** Applying a seed file to a workspace, and to one application for keys that reach no further. */
+/** Applying a seed file to a workspace, and to one application for keys that reach no further; and the schema of the file. */
+import { Type } from '@sinclair/typebox';
+import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import { seedSchema } from './json-schema.ts';
 import { ApplyApplicationInput, ApplyInput, ApplyResult } from './model.ts';
 import type { Seed } from './service.ts';
 
@@ -12,6 +15,8 @@ const DESCRIPTION =
   '`gatehouse apply` does that.';
 
 export function seedRoutes(seed: Seed): Operation[] {
+  // Made at the first call, for good.
+  let schema: { readonly text: string; readonly etag: string } | undefined;
   const common = {
     tag: 'Workspace',
     method: 'POST',
@@ -52,6 +57,29 @@ export function seedRoutes(seed: Seed): Operation[] {
         const doer = { actor, principal, workspaceId: application.workspaceId };
         const options = { secrets: ownOf(secrets), isDryRun: dryRun, place: 'application' };
         return seed.applyTo(doer, application, wanted, options);
+      },
+    }),
+    operation({
+      id: 'getSeedSchema',
+      tag: 'Descriptions',
+      method: 'GET',
+      path: '/gatehouse.schema.json',
+      access: 'none',
+      scope: 'instance',
+      limit: 'none',
+      style: 'flat',
+      summary: 'JSON Schema of the file that gatehouse apply and serve --seed take',
+      data: Type.Object({}, { additionalProperties: true }),
+      isRevalidated: true,
+      handle({ context: { request, headers } }) {
+        if (schema === undefined) {
+          const text = JSON.stringify(seedSchema());
+          schema = { text, etag: `"${Bun.hash(text).toString(36)}"` };
+        }
+        const all = { ...headers, ETag: schema.etag };
+        if (matchesEtag(request.headers.get('if-none-match'), schema.etag))
+          return new Response(null, { status: 304, headers: all });
+        return new Response(schema.text, { headers: { ...all, 'Content-Type': 'application/json; charset=utf-8' } });
       },
     }),
   ];

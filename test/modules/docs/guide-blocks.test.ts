@@ -4,6 +4,8 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_SCHEMAS, type EventType } from '@/core/event.ts';
+import { systemRandom } from '@/core/random.ts';
+import { mintSecret } from '@/core/secret.ts';
 import { ALL_SETTINGS } from '@/settings.ts';
 import { eventually, type EphemeralServer, freePort, request, signIn, startEphemeral } from '../../support/binary.ts';
 import { type Block, blocksOfGuides, Workplace } from './blocks.ts';
@@ -383,6 +385,25 @@ describe('the command line', () => {
     expect(said).toContain('ada@example.com');
   });
 
+  test('brings about what a file says, and then finds nothing to do', async () => {
+    await Bun.write(join(place.folder, 'shop.json'), take('command-line-and-agents json 0').code);
+    const env = {
+      HOME: place.folder,
+      GATEHOUSE_URL: server.url,
+      GATEHOUSE_KEY: server.workspaceKey,
+      SHOP_KEY: mintSecret('apiKey', systemRandom),
+      SHOP_HOOK: 'whsec_of_at_least_24_characters',
+    };
+    const apply = async (...flags: string[]) => {
+      const { child, stdout, stderr } = place.spawn(['gatehouse', 'apply', 'shop.json', ...flags], env);
+      expect([await child.exited, stderr.text()]).toEqual([0, '']);
+      return stdout.text();
+    };
+    expect(await apply('--dry-run')).toMatch(/\+ application shop/);
+    await apply();
+    expect(await apply('--dry-run')).not.toMatch(/^\s*[+~]/m);
+  });
+
   test('forwards events to this machine, signed', async () => {
     const events: string[] = [];
     const receiver = Bun.serve({
@@ -407,7 +428,7 @@ describe('the command line', () => {
 
   test('names the address of the tools for agents', async () => {
     expect(take('command-line-and-agents sh 3').code).toContain(`${server.url}/mcp`);
-    const { url } = JSON.parse(take('command-line-and-agents json 0').code).mcpServers.gatehouse;
+    const { url } = JSON.parse(take('command-line-and-agents json 1').code).mcpServers.gatehouse;
     const initialize = {
       jsonrpc: '2.0',
       id: 1,

@@ -454,3 +454,11 @@ describe('several at once', () => {
     expect(own.sqlite.query('SELECT count(*) AS scopes FROM scopes').get()).toEqual({ scopes: 3 });
   });
 });
+
+test('the schema of the file is served to editors, and not again to whoever has it', async () => {
+  const { status, json, headers } = await instance.call('GET', '/gatehouse.schema.json');
+  expect([status, json.title]).toEqual([200, 'Gatehouse seed file']);
+  expect(json.$defs.SeedApplication).toMatchObject({ required: ['slug'], additionalProperties: false });
+  const again = { 'if-none-match': headers.get('etag')! };
+  expect((await instance.call('GET', '/gatehouse.schema.json', { headers: again })).status).toBe(304);
+});
