@@ -1,6 +1,6 @@
 /** The world the product runs in, handed in from outside so that tests can build another; and its production builder. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type AdjustableClock, type Clock, systemClock, type WorldClock } from './core/clock.ts';
@@ -8,7 +8,7 @@ import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
 import { requirePresentSchema, takeLeftNote } from './db/beside-server.ts';
-import { type DataFolder, lockDataFolder, openDataFolder } from './db/data-folder.ts';
+import { type DataFolder, lockDataFolder, noDatabaseIn, openDataFolder, pathsIn } from './db/data-folder.ts';
 import type { Database } from './db/database.ts';
 import { folderTrouble } from './db/folder-trouble.ts';
 import { openInstanceKey } from './db/instance-key-file.ts';
@@ -93,7 +93,8 @@ export async function openData(
   }: OpenDataOptions = {},
 ): Promise<OpenedData> {
   if (!isServer) requireNoRestore(path);
-  if (!isServer && !existsSync(join(path, 'gatehouse.db'))) throw missing(path);
+  // A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind.
+  if (!isServer && !existsSync(pathsIn(path).databasePath)) throw noDatabaseIn(path);
   const folder: DataFolder = openDataFolder(path);
   let lock: { release(): void } | null = null;
   try {
@@ -101,7 +102,7 @@ export async function openData(
     const isAfterCrash = lock !== null && takeLeftNote(folder.path);
     if (isServer) finishRestore(folder.path);
     const hasInstance = refuseForeignDatabase(folder.databasePath);
-    if (!isServer && !hasInstance) throw missing(path);
+    if (!isServer && !hasInstance) throw noDatabaseIn(path);
     if (!isServer) requirePresentSchema(folder.path, folder.databasePath);
     const { key, bindTo } = openInstanceKey(folder, hasInstance, random);
     const sqlite = openSqlite(folder.databasePath, { isDurable });
@@ -124,6 +125,13 @@ export async function openData(
         isRecovered
           ? log?.warn('the disk takes writes again')
           : log?.error({ err: error }, 'the disk refused a flush: no change is taken until it is safe again'),
+      onRefusal: (error) =>
+        error === null
+          ? log?.warn('the disk takes changes again')
+          : log?.error(
+              { err: error, path: folder.databasePath },
+              'the disk refuses changes; each is tried all the same',
+            ),
       onGone: () =>
         log?.fatal(
           { path: folder.databasePath },
@@ -145,11 +153,6 @@ export async function openData(
     if (error instanceof StartupError) throw error;
     throw folderTrouble(error, folder.databasePath) ?? error;
   }
-}
-
-/** A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind. */
-function missing(path: string): StartupError {
-  return new StartupError(`There is no Gatehouse database in ${resolve(path)}; name its folder with --data.`);
 }
 
 /** @throws {StartupError} where the files of two instances may stand beside each other for a moment. */

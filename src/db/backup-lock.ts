@@ -3,6 +3,7 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from './data-folder.ts';
+import { engineTrouble } from './engine-error.ts';
 import { giveToOwnerOf } from './folder-owner.ts';
 
 /** @returns null where another one is under way. */
@@ -16,7 +17,7 @@ export function lockBackups(folder: string): { release(): void } | null {
     giveToOwnerOf(folder, [path]);
   } catch (error) {
     lock.close();
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') return null;
+    if (engineTrouble(error) === 'busy') return null;
     throw error;
   }
   return { release: () => lock.close() };

@@ -43,6 +43,8 @@ const HEADER = 'SQLite format 3\0';
 export function copyForBackup(path: string, into: string, secret: Uint8Array, origin: BackupOrigin): void {
   rmSync(into, { force: true });
   rmSync(`${into}-journal`, { force: true });
+  // New, private from its first byte, and no link: SQLite takes an empty file as it finds it, whoever has put it there.
+  closeSync(openSync(into, 'wx', PRIVATE_FILE));
   const source = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
   try {
     source.run('PRAGMA busy_timeout = 5000');

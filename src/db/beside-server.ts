@@ -7,6 +7,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
+import { engineTrouble } from './engine-error.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
 /** What a server writes down of itself while it runs; for its own user alone. */
@@ -73,7 +74,7 @@ function isLocked(path: string): boolean {
     lock.query('SELECT count(*) FROM sqlite_schema').get();
     return false;
   } catch (error) {
-    return String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+    return engineTrouble(error) === 'busy';
   } finally {
     lock?.close();
   }

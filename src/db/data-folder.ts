@@ -29,18 +29,29 @@ const SECRET_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
  * @throws {StartupError} when it cannot be made or written, or when others could change or read what is in it.
  */
 export function openDataFolder(folder: string): DataFolder {
-  const path = resolve(folder);
+  const paths = pathsIn(folder);
+  const { path } = paths;
   process.umask(0o077);
   try {
     mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    const database = join(path, 'gatehouse.db');
-    if (existsSync(database)) accessSync(database, constants.R_OK | constants.W_OK);
+    if (existsSync(paths.databasePath)) accessSync(paths.databasePath, constants.R_OK | constants.W_OK);
   } catch (cause) {
     throw folderTrouble(cause, path) ?? cause;
   }
   refuseOpenToOthers(path);
+  return paths;
+}
+
+/** Where everything of a folder lies; nothing is looked at. */
+export function pathsIn(folder: string): DataFolder {
+  const path = resolve(folder);
   return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
+}
+
+/** Of a folder that a command was given and no server has used: a wrong --data. */
+export function noDatabaseIn(folder: string): StartupError {
+  return new StartupError(`There is no Gatehouse database in ${resolve(folder)}; name its folder with --data.`);
 }
 
 /**

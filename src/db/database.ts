@@ -46,6 +46,7 @@ export function topic<Message>(name: string): Topic<Message> {
 
 /** The data of one instance, whatever engine holds it. */
 export interface Database {
+  readonly engine: 'sqlite';
   /** For reads outside a change. Never waits for a change under way. */
   readonly reader: Reader;
   /**

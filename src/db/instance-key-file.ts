@@ -43,7 +43,7 @@ export function openInstanceKey(folder: DataFolder, hasInstance: boolean, random
     writeFileSync(newPath, `${made}\n`, { mode: PRIVATE_FILE, flush: true });
   }
   const keyPath = isNamed ? path : newPath;
-  const secret = Buffer.from(readFileSync(keyPath, 'utf8').trim(), 'base64url');
+  const secret = readSecret(keyPath);
   if (secret.length !== INSTANCE_KEY_BYTES)
     throw new StartupError(`${keyPath} is damaged; put back the one that belongs to this database.`);
   const key = instanceKey(secret);
@@ -62,6 +62,11 @@ export function openInstanceKey(folder: DataFolder, hasInstance: boolean, random
       if (!isNamed) renameSync(newPath, path);
     },
   };
+}
+
+/** The bytes of a key as its file has them, of whatever length. */
+export function readSecret(path: string): Uint8Array {
+  return Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
 }
 
 /** An empty file that no first start of ours has left. */

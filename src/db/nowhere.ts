@@ -7,6 +7,7 @@ function refuse(): never {
 }
 
 export const NO_DATABASE: Database = {
+  engine: 'sqlite',
   reader: {
     get [CONNECTION]() {
       return refuse();

@@ -1,8 +1,8 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
 import type { Database, DatabaseSize } from './database.ts';
@@ -11,6 +11,17 @@ import { databaseFigures, type SlowStatements } from './figures.ts';
 import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
+
+const LOG_LIMIT_BYTES = 67_108_864;
+
+/**
+ * Litestream reads the log, folds it into the database, and reads what came in between from the end that the next beginning has
+ * left in the file. Whoever cuts the file there, or folds the log at the wrong moment, takes away what was not read yet: the copy is
+ * damaged and nobody knows (seen, with the limit above). Its folder stays where it does not run any more.
+ */
+export function isCopiedByLitestream(path: string): boolean {
+  return existsSync(join(dirname(path), `.${basename(path)}-litestream`));
+}
 
 /** A connection as every part of the product opens it, for migrations first. @param isDurable false where the folder is thrown away. */
 export function openSqlite(path: string, { isDurable = true } = {}): SqliteDatabase {
@@ -27,6 +38,10 @@ export function openSqlite(path: string, { isDurable = true } = {}): SqliteDatab
   // is sent; 40 µs for each page that a deletion frees.
   sqlite.run('PRAGMA secure_delete = ON');
   tune(sqlite);
+  if (isCopiedByLitestream(path)) {
+    sqlite.run('PRAGMA wal_autocheckpoint = 0');
+    sqlite.run('PRAGMA journal_size_limit = -1');
+  }
   return sqlite;
 }
 
@@ -34,7 +49,7 @@ function tune(sqlite: SqliteDatabase): void {
   // A look-up among a million sessions: 83 µs through the 2 MB page cache, 7 µs mapped.
   sqlite.run('PRAGMA mmap_size = 1073741824');
   // After a burst the write-ahead log is cut back instead of keeping its largest size for ever.
-  sqlite.run('PRAGMA journal_size_limit = 67108864');
+  sqlite.run(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`);
   sqlite.run('PRAGMA temp_store = MEMORY');
 }
 
@@ -51,6 +66,8 @@ export interface EngineOptions {
   readonly slow?: SlowStatements;
   /** The disk refused a flush, or takes them again. */
   readonly onDiskProblem?: (error: unknown, isRecovered: boolean) => void;
+  /** The disk refused a change, or, with null, takes them again. */
+  readonly onRefusal?: (error: unknown) => void;
   /** The file was deleted or replaced while it is open; told once. */
   readonly onGone?: () => void;
 }
@@ -59,7 +76,7 @@ export interface EngineOptions {
 export async function openEngine(
   writer: SqliteDatabase,
   path: string,
-  { clock, isDurable, isServer, slow, onDiskProblem = () => {}, onGone = () => {} }: EngineOptions,
+  { clock, isDurable, isServer, slow, onDiskProblem = () => {}, onRefusal, onGone = () => {} }: EngineOptions,
 ): Promise<Database> {
   forgetStatistics(writer);
   // The queue asks again by itself: waiting here would hold the loop.
@@ -90,13 +107,15 @@ export async function openEngine(
     thread,
     remembered,
     isInPlace: placeOf(path, onGone),
+    isFoldedByOthers: logLeftToOthers(writer, path),
+    ...(onRefusal && { onRefusal }),
     measure: () => measure(path, reader),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshot: isServer ? shortSnapshot(reader, remembered) : noSnapshot(remembered),
     async close() {
       // A clean stop leaves one file: the log is folded into it.
       await thread?.close();
-      writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (!isCopiedByLitestream(path)) writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   });
 }
@@ -109,6 +128,17 @@ export async function openEngine(
  */
 function forgetStatistics(writer: SqliteDatabase): void {
   for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
+}
+
+/** @returns whether the log is another's to fold; that may change while it is open. */
+function logLeftToOthers(writer: SqliteDatabase, path: string): () => boolean {
+  let isLeft = isCopiedByLitestream(path);
+  return () => {
+    const isCopied = isCopiedByLitestream(path);
+    if (isCopied !== isLeft) writer.run(`PRAGMA journal_size_limit = ${isCopied ? -1 : LOG_LIMIT_BYTES}`);
+    isLeft = isCopied;
+    return isLeft;
+  };
 }
 
 /** @returns whether a path still leads to the file that it leads to now; once it does not, it never does again. */

@@ -3,19 +3,9 @@
  * restored is made ready in a folder of its own; once that has its final name, the restore has happened, and whoever opens the
  * data folder next does what is left of it before anything else.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { flush } from './flush.ts';
 import { giveToOwnerOf } from './folder-owner.ts';
 
 const UNFINISHED = 'restore.unfinished';
@@ -93,10 +83,4 @@ export function finishRestore(folder: string): void {
   }
   rmSync(ready, { recursive: true, force: true });
   flush(folder);
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }

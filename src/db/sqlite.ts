@@ -42,8 +42,12 @@ export interface SqliteEngine {
   readonly thread: Background | null;
   /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
   readonly isInPlace?: () => boolean;
+  /** Whether another process folds the log, and must be let: it copies what is in it before. */
+  readonly isFoldedByOthers?: () => boolean;
   /** Looks at the file and its disk. */
   readonly measure?: () => Promise<DatabaseSize>;
+  /** The disk refused a change, or, with null, takes them again; told once of each. Flushes have their own word. */
+  readonly onRefusal?: (error: unknown) => void;
   /** Called last, before the connections are closed. */
   readonly close?: () => void | Promise<void>;
 }
@@ -71,9 +75,13 @@ const LONG_LOG_PAGES = 16_384;
 /** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
 const RESTART_AGAIN_MS = 5000;
 
+/** From here on the log is folded here, whoever else should: they have not for long, or do not run. */
+const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
+
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, snapshot, remembered, figures, isInPlace = () => true } = engine;
+  const { writer, clock, durability, snapshot, remembered, figures, isInPlace = () => true, onRefusal } = engine;
+  const { isFoldedByOthers = () => false } = engine;
   const { measure = async () => ({ bytes: 0, reusableBytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
@@ -88,6 +96,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   let isRunning = false;
   let isClosed = false;
   let isRefusing = false;
+  let isRefusalTold = false;
   let current: UnitState | null = null;
   /** Tables that the open transaction has changed. */
   const changed = new Set<string>();
@@ -196,7 +205,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       figures.commits.observe((ended - ending) / 1000);
       figures.transactions.observe((ended - since) / 1000);
       figures.changes += settle.length;
-      isRefusing = false;
+      if (isRefusing) takenAgain();
       snapshot.end();
       remembered.forget(changed);
     } catch (error) {
@@ -235,8 +244,19 @@ export function createDatabase(engine: SqliteEngine): Database {
     if (error instanceof AppError && error.hint === DISK_HINT) {
       figures.refusals += 1;
       isRefusing = true;
+      if (!isRefusalTold && !durability.isBroken()) {
+        isRefusalTold = true;
+        onRefusal?.(error.cause);
+      }
     }
     return error;
+  }
+
+  function takenAgain(): void {
+    isRefusing = false;
+    if (!isRefusalTold) return;
+    isRefusalTold = false;
+    onRefusal?.(null);
   }
 
   /** Waits for the turn among the changes, and lets none begin meanwhile. */
@@ -247,6 +267,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   }
 
   return {
+    engine: 'sqlite',
     reader,
     figures,
     async write(author, work) {
@@ -277,6 +298,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     measure,
     async maintain() {
       if (!thread || isClosed || figures.changes === changesFolded) return;
+      if (isFoldedByOthers() && durability.logBytes() < ABANDONED_LOG_BYTES) return;
       changesFolded = figures.changes;
       const { log } = await thread.checkpoint('PASSIVE');
       if (log <= LONG_LOG_PAGES || performance.now() < restartFrom) return;

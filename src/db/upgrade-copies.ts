@@ -1,6 +1,7 @@
 /** The copies that upgrades have left beside the database: their names, which of them stay, and which one leads back. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { fileTime } from '../core/clock.ts';
 
 /** The newest so many stay. */
 const KEPT = 3;
@@ -20,8 +21,7 @@ interface Copy {
  * @param now in epoch milliseconds.
  */
 export function upgradeCopyPath(databasePath: string, from: number, to: number, now: number): string {
-  const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
-  return `${databasePath}.schema-${from}-to-${to}.${stamp}`;
+  return `${databasePath}.schema-${from}-to-${to}.${fileTime(now)}`;
 }
 
 /** What it is called until it is whole. */

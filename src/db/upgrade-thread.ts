@@ -2,12 +2,14 @@
  * The thread of an upgrade, which ends with it: makes the copy, looks it through, gives it its name, and only then changes the
  * database, in one transaction. A kill at any moment leaves the old schema or the new one.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { copyForBackup, inspectBackup } from './backup.ts';
+import { flush } from './flush.ts';
+import { readSecret } from './instance-key-file.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
-import { openSqlite } from './open.ts';
+import { isCopiedByLitestream, openSqlite } from './open.ts';
 import { removeOldCopies, unfinishedCopy } from './upgrade-copies.ts';
 
 declare const self: Worker;
@@ -48,8 +50,7 @@ function copy({ databasePath, instanceKeyPath, copyPath, from, now, version }: U
   const unfinished = unfinishedCopy(copyPath);
   try {
     tellStep({ kind: 'copy' });
-    const secret = new Uint8Array(Buffer.from(readFileSync(instanceKeyPath, 'utf8').trim(), 'base64url'));
-    copyForBackup(databasePath, unfinished, secret, { madeAt: now, version });
+    copyForBackup(databasePath, unfinished, readSecret(instanceKeyPath), { madeAt: now, version });
     tellStep({ kind: 'check' });
     flush(unfinished);
     const { schemaVersion } = inspectBackup(unfinished, 'the copy');
@@ -82,7 +83,7 @@ function change({ databasePath, from, isDurable }: UpgradeOrder): void {
       tellStep({ kind: 'change', step, steps });
     });
     tellStep({ kind: 'fold' });
-    sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (!isCopiedByLitestream(databasePath)) sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (at === 0) throw cause;
@@ -97,12 +98,6 @@ function change({ databasePath, from, isDurable }: UpgradeOrder): void {
     sqlite.run("PRAGMA temp_store_directory = ''");
     sqlite.close();
   }
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }
 
 self.onmessage = ({ data: order }: MessageEvent<UpgradeOrder>) => {

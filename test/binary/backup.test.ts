@@ -1,7 +1,7 @@
 /** Backup, restore and drill by the binary, as an operator types them, beside a server and without one. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backupsUnderLoad } from '../faults/backup-under-load.ts';
@@ -49,6 +49,21 @@ test('what was made beside a server is restored without it, and its credentials 
   const sent = await request(server, 'POST', '/api/v1/auth/otp/send', { body: { email: 'owner@example.com' } });
   expect(sent.status).toBe(200);
   await server.stop();
+});
+
+test('no file of the instance is replaced by its backup, by whatever name the folder goes', async () => {
+  const link = join(scratch.path, 'by-another-name');
+  symlinkSync(folder, link);
+  const before = readFileSync(join(folder, 'instance.key'));
+  for (const at of [folder, link])
+    for (const name of ['gatehouse.db', 'gatehouse.db-wal', 'instance.key', 'GATEHOUSE.DB']) {
+      const { exitCode, stderr } = await gatehouse('backup', join(at, name), '--data', folder, '--force');
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('is a file of the instance itself')]);
+    }
+  expect(readFileSync(join(folder, 'instance.key'))).toEqual(before);
+  const beside = await gatehouse('backup', join(folder, 'copy.db'), '--data', folder);
+  expect(beside.exitCode).toBe(0);
+  rmSync(join(folder, 'copy.db'));
 });
 
 test('a restore over what is there says where that went, and is refused without --force', async () => {

@@ -42,6 +42,20 @@ async function makeFolder(env: Record<string, string> = {}): Promise<void> {
   await server.stop();
 }
 
+const kept = emptyFolder();
+let isKept = false;
+
+/** The folder as a first start and a clean stop leave it; made once, and copied with its modes. */
+async function givenFolder(): Promise<void> {
+  const path = join(kept.path, 'data');
+  if (!isKept) {
+    const server = await startServer(path);
+    expect(await server.stop()).toBe(0);
+    isKept = true;
+  }
+  await Bun.$`cp -a ${path} ${folder}`;
+}
+
 function change(sql: string): void {
   const sqlite = new Database(join(folder, 'gatehouse.db'));
   sqlite.run('PRAGMA journal_mode = DELETE');
@@ -176,7 +190,7 @@ describe('a folder that cannot be had', () => {
 });
 
 test('garbage in the lock is told as that, not as a damaged database', async () => {
-  await makeFolder();
+  await givenFolder();
   const lock = join(folder, 'gatehouse.lock');
   writeFileSync(lock, 'This is no lock, however long the text in the file may be. '.repeat(20));
   expect(await refusal()).toContain(`${lock} is not the lock that Gatehouse made. Remove it`);
@@ -213,7 +227,7 @@ describe('a very first start', () => {
   });
 
   test('that has left the database without the key’s last name is gone on with, by that key alone', async () => {
-    await makeFolder();
+    await givenFolder();
     const [named, unnamed] = [join(folder, 'instance.key'), join(folder, 'instance.key.new')];
     renameSync(named, unnamed);
     await makeFolder();
@@ -228,7 +242,7 @@ describe('a database this binary cannot serve', () => {
   test.each(['serve', 'setup-link'])(
     'because it is newer is refused by %s, byte for byte untouched',
     async (command) => {
-      await makeFolder();
+      await givenFolder();
       change(`PRAGMA user_version = ${SCHEMA_VERSION + 7}`);
       const before = fingerprints();
       const message = await refusal(command);
@@ -238,7 +252,7 @@ describe('a database this binary cannot serve', () => {
   );
 
   test('because it is newer, by a write-ahead log left by a crash, is refused untouched', async () => {
-    await makeFolder();
+    await givenFolder();
     const script = `
       const sqlite = new (require('bun:sqlite').Database)(${JSON.stringify(join(folder, 'gatehouse.db'))});
       sqlite.run('PRAGMA user_version = ${SCHEMA_VERSION + 7}');
@@ -265,14 +279,14 @@ describe('a database this binary cannot serve', () => {
     ['cut short', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
     ['overwritten in the middle', (whole: Buffer) => whole.fill(0xa5, 100, 20_000)],
   ])('because it is %s is refused with a message, not a stack trace', async (_, damage) => {
-    await makeFolder();
+    await givenFolder();
     const path = join(folder, 'gatehouse.db');
     writeFileSync(path, damage(readFileSync(path)));
     expect(await refusal()).toContain(path);
   });
 
   test('because its instance key is missing is refused, and no new key is made', async () => {
-    await makeFolder();
+    await givenFolder();
     rmSync(join(folder, 'instance.key'));
     expect(await refusal()).toContain('instance.key is missing');
     expect(existsSync(join(folder, 'instance.key'))).toBe(false);
@@ -290,7 +304,7 @@ describe('a database this binary cannot serve', () => {
       },
     ],
   ])('because it %s beside an instance key is refused, and no new instance begins', async (_, lose) => {
-    await makeFolder();
+    await givenFolder();
     lose();
     const before = fingerprints();
     expect(await refusal()).toContain('Put back the copy that belongs to this key');
@@ -301,7 +315,7 @@ describe('a database this binary cannot serve', () => {
   });
 
   test('because it belongs to another instance’s key is refused untouched', async () => {
-    await makeFolder();
+    await givenFolder();
     const own = readFileSync(join(folder, 'instance.key'));
     writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 7).toString('base64url'));
     const before = fingerprints();
@@ -322,7 +336,7 @@ describe('a database this binary cannot serve', () => {
   });
 
   test('because its instance key is damaged is refused', async () => {
-    await makeFolder();
+    await givenFolder();
     writeFileSync(join(folder, 'instance.key'), 'short');
     expect(await refusal()).toContain('is damaged');
   });

@@ -1,6 +1,8 @@
 /** A disk that takes no more: what cannot be written is refused as that, and the server says so, goes on and ends well. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { badDiskRun, TROUBLES } from '../faults/bad-disk.ts';
+import { hasCompiler } from '../faults/shims.ts';
 import { BINARY, cleanEnvironment, emptyFolder } from '../support/binary.ts';
 
 setDefaultTimeout(30_000);
@@ -45,3 +47,19 @@ test('answers 503 with Retry-After to writes, goes on reading, and ends with 0',
   await reading;
   scratch.remove();
 });
+
+/** Of the troubles that `bun test/faults/bad-disk.ts` has. */
+const SHORT = ['disk full', 'reads fail', 'all fails'];
+
+test.skipIf(!hasCompiler)(
+  'whatever the disk refuses, what was taken stays, and all is well once the disk is',
+  async () => {
+    const { seen, promised, losses } = await badDiskRun(
+      200,
+      TROUBLES.filter(({ name }) => SHORT.includes(name)),
+    );
+    expect(seen.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`))).toEqual([]);
+    expect(losses).toEqual([]);
+    expect(promised).toBeGreaterThanOrEqual(seen.length);
+  },
+);

@@ -1,17 +1,13 @@
-/** The README's blocks for nginx, Caddy and HAProxy, run by the real ones before the binary, where a machine has them. */
+/** What `gatehouse print` gives nginx, Caddy and HAProxy, run by the real ones before the binary, where a machine has them. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request as ask, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { jpeg, png, RED } from '../modules/images/pictures.ts';
 import { messagesIn, PATH } from '../modules/live/listen.ts';
-import { databaseCode, emptyFolder, eventually, freePort, startServer } from '../support/binary.ts';
+import { databaseCode, emptyFolder, eventually, freePort, run, startServer } from '../support/binary.ts';
 
 setDefaultTimeout(60_000);
-
-const readme = await Bun.file(join(import.meta.dir, '../../README.md')).text();
-const blocks = [...readme.matchAll(/```\w*\n(.*?)```/gs)].map(([, block = '']) => block);
-const blockOf = (word: string) => blocks.find((block) => block.includes(word)) ?? '';
 
 /** An address of this machine that no proxy has, for clients from elsewhere. */
 const CLIENT = '127.0.0.2';
@@ -20,13 +16,13 @@ const HOST = 'auth.example.com';
 interface Front {
   readonly folder: string;
   readonly port: number;
-  /** Where the binary listens. */
-  readonly upstream: string;
+  /** What is printed for the port of the binary. */
+  readonly printed: string;
 }
 
-/** The command line of a proxy with the README's block, and a certificate of its own making. */
+/** The command line of a proxy with what is printed for it, and a certificate of its own making. */
 const PROXIES: Record<string, (front: Front) => string[]> = {
-  nginx({ folder, port, upstream }) {
+  nginx({ folder, port, printed }) {
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     // Root's workers are somebody else otherwise, who may not write here.
     const user = process.getuid?.() === 0 ? 'user root;' : '';
@@ -34,31 +30,27 @@ const PROXIES: Record<string, (front: Front) => string[]> = {
       http {
         access_log off;
         ${paths.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-        server {
-          listen 127.0.0.1:${port} ssl;
-          server_name ${HOST};
-          ssl_certificate ${folder}/cert.pem; ssl_certificate_key ${folder}/key.pem;
-          ${blockOf('proxy_pass').replace('127.0.0.1:8080', upstream)}
-        }
+        ${printed
+          .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+          .replace(`/etc/nginx/${HOST}.pem`, join(folder, 'cert.pem'))
+          .replace(`/etc/nginx/${HOST}.key`, join(folder, 'key.pem'))}
       }`;
     writeFileSync(join(folder, 'nginx.conf'), config);
     return ['nginx', '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')];
   },
-  caddy({ folder, port, upstream }) {
-    const site = blockOf('reverse_proxy')
-      .replace(HOST, `${HOST}:${port}`)
-      .replace('127.0.0.1:8080', upstream)
+  caddy({ folder, port, printed }) {
+    const site = printed
+      .replace(`${HOST} {`, `${HOST}:${port} {`)
       .replace('{\n', `{\n  tls ${folder}/cert.pem ${folder}/key.pem\n`);
     writeFileSync(join(folder, 'Caddyfile'), `{\n  admin off\n  auto_https off\n}\n${site}`);
     return ['caddy', 'run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')];
   },
-  haproxy({ folder, port, upstream }) {
+  haproxy({ folder, port, printed }) {
     const both = ['cert', 'key'].map((name) => readFileSync(join(folder, `${name}.pem`), 'utf8'));
     writeFileSync(join(folder, 'both.pem'), both.join(''));
-    const config = blockOf('forwardfor')
+    const config = printed
       .replace('bind :443', `bind 127.0.0.1:${port}`)
-      .replace(`/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'))
-      .replace('127.0.0.1:8080', upstream);
+      .replace(`/etc/haproxy/${HOST}.pem`, join(folder, 'both.pem'));
     writeFileSync(join(folder, 'haproxy.cfg'), config);
     return ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')];
   },
@@ -128,7 +120,7 @@ function clientOf(port: number) {
   return { call, stream };
 }
 
-describe.each(Object.entries(PROXIES))('behind %s, as the README sets it up', (name, commandOf) => {
+describe.each(Object.entries(PROXIES))('behind %s, as it is printed', (name, commandOf) => {
   test.skipIf(Bun.which(name) === null)(
     'addresses, cookies, uploads, streams and refusals of large bodies come through',
     async () => {
@@ -144,9 +136,10 @@ describe.each(Object.entries(PROXIES))('behind %s, as the README sets it up', (n
         },
         ['--port', String(own)],
       );
-      const upstream = `127.0.0.1:${own}`;
+      const baseUrl = { GATEHOUSE_BASE_URL: `https://${HOST}` };
+      const { stdout: printed } = await run(['print', name, '--port', String(own)], { cwd: folder, env: baseUrl });
       const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-      const command = commandOf({ folder, port, upstream });
+      const command = commandOf({ folder, port, printed });
       proxies.push(Bun.spawn(command, { env, stdout: 'ignore', stderr: 'ignore' }));
       const { call, stream } = clientOf(port);
       await eventually('the proxy runs', () => call('GET', '/healthz').catch(() => null));

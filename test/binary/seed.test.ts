@@ -71,7 +71,7 @@ describe('serve --seed', () => {
     expect(missing).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: 'gatehouse: none.json cannot be read (ENOENT).\n',
+      stderr: 'gatehouse: There is no file none.json.\n',
     });
     expect(existsSync(data)).toBe(false);
     // What only the data can tell is judged before the first request, and ends the server again.

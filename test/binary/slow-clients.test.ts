@@ -67,6 +67,20 @@ test('bodies that trickle are cut at their deadline, those beyond a client’s s
   );
 });
 
+test('a message for agents that trickles is cut like any other body', async () => {
+  const token = `Authorization: Bearer ${server.workspaceKey}\r\n`;
+  const slow = () => open(`${head('POST', '/mcp', `${token}${JSON_TYPE}Content-Length: 1000\r\n`)}{`);
+  const held = [await slow(), await slow(), await slow()];
+  const trickle = setInterval(() => held.forEach(({ send }) => send(' ')), 100);
+  try {
+    await eventually('all are answered and closed', () => held.every(({ isClosed }) => isClosed()));
+  } finally {
+    clearInterval(trickle);
+  }
+  expect(held.map(({ status }) => status()).sort()).toEqual([408, 408, 429]);
+  expect(held.find(({ status }) => status() === 429)!.said()).toMatch(/\r\nRetry-After: 5\r\n/i);
+});
+
 test('a full server says so at once, answers that it lives, and is there again when those before have gone', async () => {
   const held = await Promise.all(Array.from({ length: 5 }, slowBody));
   await eventually('the room is full', async () => (await request(server, 'GET', '/readyz')).status === 503);

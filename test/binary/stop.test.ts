@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
+import { stopsUnderLoad } from '../faults/stop-under-load.ts';
 import {
   emptyFolder,
   eventually,
@@ -135,6 +136,14 @@ describe.concurrent('SIGTERM', () => {
     expect(performance.now() - before).toBeLessThan(4000);
     idle.terminate();
   });
+});
+
+test('SIGTERM with everything under way at once loses nothing that was answered, and ends every stream', async () => {
+  // Bodies that never come are waited for above.
+  const { rounds, faults } = await stopsUnderLoad(1, { sessionsEach: 2000, slowBodies: 0 });
+  const [{ losses, problems, streams, cut }] = rounds as [(typeof rounds)[0]];
+  expect({ losses, problems, faults, cut }).toEqual({ losses: [], problems: [], faults: [], cut: 0 });
+  expect(streams).toBe(20);
 });
 
 describe('a mail server that accepts connections and says nothing', () => {

@@ -187,14 +187,16 @@ describe('imports', () => {
       'db/data-folder.ts',
       'db/ephemeral-folder.ts',
       'db/file-system.ts',
+      'db/engine-error.ts',
+      'db/flush.ts',
       'db/folder-trouble.ts',
-      'db/ephemeral-folder.ts',
       'db/instance-key-file.ts',
       'db/migrate.ts',
       'db/nowhere.ts',
       'db/onlooker.ts',
       'db/open.ts',
       'db/statements.ts',
+      'db/upgrade.ts',
       'db/violation.ts',
     ];
     const users = sources.flatMap(({ path, imports }) =>

@@ -98,6 +98,7 @@ describe('licenses', () => {
       'CC0-1.0',
       'BlueOak-1.0.0',
       '(MIT OR CC0-1.0)',
+      // Of the two, the second is taken.
       '(AFL-2.1 OR BSD-3-Clause)',
     ];
     expect(

@@ -1,8 +1,13 @@
 /** What opening a database file sees to. */
 import { describe, expect, test } from 'bun:test';
+import { mkdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { systemClock } from '@/core/clock.ts';
 import { openEngine, openSqlite } from '@/db/open.ts';
-import { openTestDatabase } from '../support/database.ts';
+import { orm } from '@/db/statements.ts';
+import { workspaces } from '@/store/schema/workspaces.ts';
+import { freshDatabaseFile, openTestDatabase } from '../support/database.ts';
 
 const tablesOf = (sqlite: { query(sql: string): { all(): unknown[] } }) =>
   (sqlite.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]).map(
@@ -39,4 +44,32 @@ describe('a database that is opened', () => {
     expect(after.reusableBytes - before.reusableBytes).toBeGreaterThan(900_000);
     expect(after.bytes).toBeGreaterThanOrEqual(before.bytes);
   });
+
+  test.each([true, false])(
+    'leaves its log whole for Litestream where that copies it, and only there (%p)',
+    async (isCopied) => {
+      const path = freshDatabaseFile();
+      const copier = join(dirname(path), `.${basename(path)}-litestream`);
+      const writer = openSqlite(path, { isDurable: false });
+      const limit = () => writer.query('PRAGMA journal_size_limit').values()[0]?.[0];
+      const db = await openEngine(writer, path, { clock: systemClock, isDurable: false, isServer: true });
+      // It comes beside a server that runs already.
+      if (isCopied) mkdirSync(copier);
+      await db.write(SYSTEM_ACTOR, async (unit) => {
+        await orm(unit).insert(workspaces).values({ id: 'wsp_1', name: 'Acme', createdAt: 1 });
+      });
+      await db.maintain();
+      const frames = writer.query('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
+      expect(limit()).toBe(isCopied ? -1 : 67_108_864);
+      expect([frames.log > 0, frames.checkpointed]).toEqual([true, isCopied ? 0 : frames.log]);
+      await db.close();
+      if (isCopied) {
+        const next = openSqlite(path, { isDurable: false });
+        expect(next.query('PRAGMA journal_size_limit').values()).toEqual([[-1]]);
+        expect(next.query('PRAGMA wal_autocheckpoint').values()).toEqual([[0]]);
+        next.close();
+        rmSync(copier, { recursive: true });
+      }
+    },
+  );
 });

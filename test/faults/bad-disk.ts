@@ -201,6 +201,7 @@ export async function fullDiskRun(forMs: number): Promise<BadDiskRun & { backup:
   mkdirSync(mounted);
   Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${SMALL_DISK_MIB}m`, 'none', mounted]);
   try {
+    mkdirSync(join(mounted, 'backups'));
     const stage = await prepare(join(mounted, 'data'), { GATEHOUSE_BACKUP_TO: join(mounted, 'backups') });
     const { server } = stage;
     const ballast = join(mounted, 'ballast');
@@ -233,10 +234,13 @@ export async function fullDiskRun(forMs: number): Promise<BadDiskRun & { backup:
     const { token } = await signIn(server, 'owner@example.com');
     const begun = await request(server, 'POST', '/api/workspace/backups', { token, body: {} });
     if (begun.status !== 200) problems.push(`a backup when there is room again: ${begun.text}`);
-    await eventually(
-      'a good backup',
-      async () => ((await figuresOf(server)).value('gatehouse_backup_last_success_bytes') ?? 0) > 0,
-    ).catch((error: Error) => problems.push(error.message));
+    const runs = () =>
+      readDatabase(server.folder, (sqlite) => sqlite.query('SELECT status, error FROM backup_runs').all()) as {
+        status: string;
+      }[];
+    await eventually('a good backup', () => runs().some(({ status }) => status === 'succeeded')).catch(() =>
+      problems.push(`no good backup when there is room again: ${JSON.stringify(runs())}`),
+    );
     const losses = await lossesOf(stage);
     return {
       seen: [{ ...seen, problems: [...seen.problems, ...problems] }],

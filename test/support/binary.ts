@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ROOMY } from './roomy-key.ts';
 
+export { eventually } from './eventually.ts';
+
 /** Another build, such as a downloaded release, can be put to the same tests. */
 export const BINARY = process.env['GATEHOUSE_TEST_BINARY'] ?? resolve(import.meta.dir, '../../dist/gatehouse');
 
@@ -243,21 +245,6 @@ export function readDatabase<Result>(folder: string, read: (sqlite: Database) =>
     return read(sqlite);
   } finally {
     sqlite.close();
-  }
-}
-
-/** Polls until the condition gives something; fails loudly rather than hang. */
-export async function eventually<Result>(
-  what: string,
-  condition: () => Result | Promise<Result>,
-  withinMs = 10_000,
-): Promise<NonNullable<Result>> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const result = await condition();
-    if (result) return result;
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await Bun.sleep(5);
   }
 }
 

@@ -1,0 +1,67 @@
+/** `gatehouse healthcheck` through the binary: silent and 0 where the server is ready, one line and 1 where it is not. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { emptyFolder, freePort, run, startServer } from '../support/binary.ts';
+import { makeCertificate, writeCertificate } from '../support/certificate.ts';
+
+setDefaultTimeout(30_000);
+
+const { path: folder } = emptyFolder();
+const check = (args: string[], env: Record<string, string> = {}) => run(['healthcheck', ...args], { cwd: folder, env });
+
+const HEALTHY = { exitCode: 0, stdout: '', stderr: '' };
+const refused = (words: RegExp) => ({ exitCode: 1, stdout: '', stderr: expect.stringMatching(words) });
+
+describe('beside a server', () => {
+  test('it is found by its data folder, whatever port it took, and without the proxy of the environment', async () => {
+    const data = join(folder, 'plain');
+    const server = await startServer(data, { GATEHOUSE_BASE_URL: 'https://auth.example.com' });
+    expect(await check(['--data', data])).toEqual(HEALTHY);
+    expect(await check([], { GATEHOUSE_DATA: data, HTTP_PROXY: 'http://127.0.0.1:9' })).toEqual(HEALTHY);
+    const port = new URL((await Bun.file(join(data, 'gatehouse.server.json')).json()).localUrl).port;
+    expect(await check(['--data', join(folder, 'none'), '--port', port])).toEqual(HEALTHY);
+    expect(await server.stop()).toBe(0);
+    expect(await check(['--data', data, '--port', port])).toEqual(
+      refused(/^gatehouse: no server answers at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)\.\n$/),
+    );
+  });
+
+  test('its own certificate is taken on loopback, though nobody vouches for it', async () => {
+    const data = join(folder, 'tls');
+    const files = writeCertificate(folder, await makeCertificate({ name: 'auth.example.com' }));
+    const server = await startServer(data, {}, ['--tls-cert', files.cert, '--tls-key', files.key]);
+    expect(await check(['--data', data])).toEqual(HEALTHY);
+    await server.stop();
+  });
+
+  test('a reload without a certificate leaves it running', async () => {
+    const data = join(folder, 'reload');
+    const server = await startServer(data, { GATEHOUSE_LOG_LEVEL: 'info' });
+    server.process.kill('SIGHUP');
+    await server.stdout.until(/there is no certificate to read again/);
+    expect(await check(['--data', data])).toEqual(HEALTHY);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+test('a server that is not ready is told by its own words; one that says nothing is waited for three seconds', async () => {
+  const answers = { silent: false };
+  using stand = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      answers.silent
+        ? new Promise<Response>(() => {})
+        : Response.json({ message: 'The database cannot be written.' }, { status: 503 }),
+  });
+  const args = ['--port', String(stand.port)];
+  expect(await check(args)).toEqual(refused(/^gatehouse: [^\n]+ is not ready: The database cannot be written\.\n$/));
+  answers.silent = true;
+  expect(await check(args)).toEqual(refused(/does not answer within 3 seconds\.\n$/));
+  stand.stop(true);
+});
+
+test('settings that cannot be read are one failure, not a verdict about a server', async () => {
+  expect(await check(['--port', 'many'])).toMatchObject(refused(/GATEHOUSE_PORT \(--port\)/));
+  expect((await check(['--port', String(freePort()), '--bogus'])).exitCode).toBe(2);
+});

@@ -1,0 +1,19 @@
+/** Litestream beside a server: what comes back when the machine is lost. The long form is test/faults/litestream.ts. */
+import { expect, test } from 'bun:test';
+import { loseMachine } from '../faults/litestream.ts';
+import { LITESTREAM } from '../support/litestream.ts';
+
+/** One second is the interval of its copies, as printed; the rest is for a machine that is busy with other tests. */
+const MOST_LOST_MS = 1000 + 2000;
+
+test.skipIf(LITESTREAM === null)(
+  'a machine lost under load costs its last seconds: the rest comes back whole, with the key kept aside',
+  async () => {
+    const { lostMs, gaps, sessionStatus, promised, lost } = await loseMachine({ seconds: 2 });
+    console.log(`litestream: ${lost} of ${promised} lost, of the last ${Math.round(lostMs)} ms`);
+    expect(promised).toBeGreaterThan(lost);
+    expect(lostMs).toBeLessThan(MOST_LOST_MS);
+    expect({ gaps, sessionStatus }).toEqual({ gaps: 0, sessionStatus: 200 });
+  },
+  60_000,
+);
