@@ -1,6 +1,6 @@
 /** What is typed, read by what commands declare. */
 import { describe, expect, test } from 'bun:test';
-import { type Command, family, findCommand, parseCall, UsageError } from '@/cli/arguments.ts';
+import { type Command, family, findCommand, parseCall, unknownCommand, UsageError } from '@/cli/arguments.ts';
 
 const command = (name: string, others: Partial<Command> = {}): Command => ({
   name,
@@ -33,6 +33,17 @@ describe('a command', () => {
   });
 });
 
+test.each([
+  ['bakcup', '"bakcup"; did you mean "backup"? See "gatehouse help".'],
+  ['user list', '"user list"; did you mean "users list"? See "gatehouse help".'],
+  ['users shwo --json', '"users shwo --json"; did you mean "users show"? See "gatehouse help users".'],
+  ['users fly', '"users fly". See "gatehouse help users".'],
+  ['fly', '"fly". See "gatehouse help".'],
+  ['--bogus', '"--bogus". See "gatehouse help".'],
+])('%s is no command, and what was probably meant is named', (typed, said) => {
+  expect(unknownCommand(COMMANDS, typed.split(' ')).message).toBe(`There is no command ${said}`);
+});
+
 describe('what follows', () => {
   const one = command('copy', {
     switches: { force: 'Do it.' },
@@ -55,10 +66,13 @@ describe('what follows', () => {
     [[], 'Say which: fast, slow or not at all.'],
     [['quick'], 'Say which: fast, slow or not at all.'],
     [['fast', 'a', 'b'], 'Nothing is expected here: "b".'],
-    [['fast', '--bogus'], '--bogus'],
-    [['fast', '--name'], '--name'],
-    [['fast', '--force=yes'], '--force'],
-    [['fast', '-f'], '-f'],
+    [['fast', '--bogus'], 'There is no flag --bogus.'],
+    [['fast', '--nmae', 'Ada'], 'There is no flag --nmae; did you mean --name?'],
+    [['fast', '--nonesuch=given'], 'There is no flag --nonesuch.'],
+    [['fast', '--name'], '--name needs a value.'],
+    [['fast', '--name', '--force'], '--name needs a value.'],
+    [['fast', '--force=yes'], '--force takes no value.'],
+    [['fast', '-f'], 'There is no flag -f.'],
   ])('as %j is refused, with where to read on', (argv, problem) => {
     const refused = (() => {
       try {
@@ -73,7 +87,7 @@ describe('what follows', () => {
   });
 
   test('is nothing where nothing is declared', () => {
-    expect(() => parseCall(command('key'), ['extra'])).toThrow('extra');
+    expect(() => parseCall(command('key'), ['extra'])).toThrow('Nothing is expected here: "extra".');
     expect(parseCall(command('key'), [])).toEqual({ flags: {}, operands: [] });
   });
 });

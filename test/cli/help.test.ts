@@ -6,8 +6,8 @@ import { commandHelpText, familyHelpText, helpText } from '@/cli/help.ts';
 import { ALL_SETTINGS, SETTING_GROUPS } from '@/settings.ts';
 
 const COLUMNS = 80;
-/** One screen of a window as they are today. */
-const LINES = 46;
+/** One screen, with room for what was typed. */
+const LINES = 40;
 
 const tooLong = (text: string) => text.split('\n').filter((line) => line.length > COLUMNS);
 const families = [...new Set(COMMANDS.map(({ name }) => name.split(' ')[0]!))];

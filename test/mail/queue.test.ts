@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../../src/core/actor.ts';
 import { DAY, MINUTE } from '../../src/core/clock.ts';
 import { type MailTransport, MailError } from '../../src/mail/transport.ts';
 import { type MailLane, queueMail } from '../../src/store/mails.ts';
-import { eventually } from '../support/binary.ts';
+import { eventually } from '../support/eventually.ts';
 import * as given from '../support/given.ts';
 import { createInstance, type Instance, START } from '../support/instance.ts';
 

@@ -194,6 +194,8 @@ describe('without a server', () => {
 
   test('nothing at all, and what is no database, fail with the flag to use', async () => {
     expect(await look(join(root, 'nowhere'))).toContain('does not exist');
+    writeFileSync(join(root, 'file'), '');
+    expect(await look(join(root, 'file'))).toContain('is a file.');
     const folder = join(root, 'other');
     mkdirSync(folder, { mode: 0o700 });
     writeFileSync(join(folder, 'gatehouse.db'), 'hello', { mode: 0o600 });

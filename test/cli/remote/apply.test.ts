@@ -1,6 +1,6 @@
 /** `gatehouse apply` and `gatehouse export`: what people read, what is refused with its place, and the way there and back. */
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { placeOfJsonError } from '@/cli/json-place.ts';
@@ -99,9 +99,11 @@ describe('apply', () => {
     const file = fileOf(person, big());
     const tried = await person.manage(['apply', file, '--dry-run']);
     expect(tried.out).toContain('+ 1200 users (shop)');
-    const done = await person.manage(['apply', file], { answers: [''] });
+    const told: (string | null)[] = [];
+    const done = await person.manage(['apply', file], { progress: (line) => void told.push(line) });
     expect(done.out).toBe(tried.out.replace(/Nothing was changed.*\n/, ''));
-    expect(done.err).toContain('done: 1000 of 1200 people');
+    expect(told).toContain('done: 1000 of 1200 people');
+    expect(told.at(-1)).toBeNull();
     const again = await person.manage(['apply', file]);
     expect(again.out).toBe('= 1204 unchanged\nEverything is as the file says.\n');
     const more = await person.manage(['apply', fileOf(person, big({ users: [...users, ...people(1, 1200)] }))]);
@@ -167,7 +169,7 @@ describe('a file that cannot be applied asks no server', () => {
   };
 
   test('one that is not there, or no JSON, with where to look', async () => {
-    expect((await nowhere.manage(['apply', join(nowhere.home, 'none.json')])).err).toContain('cannot be read (ENOENT)');
+    expect((await nowhere.manage(['apply', join(nowhere.home, 'none.json')])).err).toContain('There is no file');
     expect(await said('{\n  "applications": [\n    { "slug" "shop" }\n  ]\n}')).toContain(
       'no JSON: look at line 3, column 14',
     );
@@ -273,6 +275,15 @@ describe('export', () => {
     const half = join(person.home, 'half.json');
     await failing.manage(['export', '--out', half], { env: { GATEHOUSE_KEY: newKey() } });
     expect([existsSync(half), existsSync(`${half}.partial`)]).toEqual([false, false]);
+  });
+
+  test('does not write where somebody has put a link', async () => {
+    const { person } = await oneServer();
+    const [out, victim] = [join(person.home, 'shared.json'), join(person.home, 'victim')];
+    writeFileSync(victim, 'kept');
+    symlinkSync(victim, `${out}.partial`);
+    expect((await person.manage(['export', '--out', out])).exitCode).toBe(0);
+    expect([readFileSync(victim, 'utf8'), lstatSync(out).isFile()]).toEqual(['kept', true]);
   });
 
   test('of an empty server is a file that can be applied', async () => {

@@ -45,6 +45,10 @@ describe('apps', () => {
       expect((await person.manage(['apps', 'show', name, '--json'])).json().id).toBe(shop.id);
     const unsaid = await person.manage(['users', 'list']);
     expect([unsaid.exitCode, unsaid.err]).toEqual([2, 'gatehouse: Say which application with --app: shop, other.\n']);
+    const unnamed = await person.manage(['apps', 'show']);
+    expect([unnamed.exitCode, unnamed.err]).toEqual([2, 'gatehouse: Say which application: shop, other.\n']);
+    const nobody = await person.manage(['users', 'list', '--app', 'shop', '--q', 'nobody']);
+    expect([nobody.exitCode, nobody.err]).toEqual([0, 'Nobody is like that.\n']);
     const wrong = await person.manage(['users', 'list', '--app', 'shpo']);
     expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('There are: shop, other.')]);
   });
@@ -188,9 +192,9 @@ describe('users', () => {
       '--groups',
       'staff',
     ]);
-    expect(granted.out).toBe('changed. Roles: editor, user; scopes: orders:read; groups: staff\n');
+    expect(granted.out).toBe(`${userId}: changed. Roles: editor, user; scopes: orders:read; groups: staff\n`);
     const revoked = await person.manage(['users', 'revoke', userId, '--roles', 'editor']);
-    expect(revoked.out).toStartWith('changed. Roles: user;');
+    expect(revoked.out).toStartWith(`${userId}: changed. Roles: user;`);
     const which = await person.manage(['users', 'grant', userId]);
     expect([which.exitCode, which.err]).toEqual([2, expect.stringContaining('Say which')]);
   });
@@ -347,6 +351,17 @@ describe('what is refused', () => {
     const ran = await person.manage(['roles', 'create', 'editor'], { env: { GATEHOUSE_KEY: token } });
     expect([ran.exitCode, ran.err]).toEqual([1, expect.stringContaining('(admin_scope_required, request req_')]);
     expect(existsSync(person.credentials)).toBe(false);
+  });
+
+  test('by a limit is waited for where the server says how long, which is said', async () => {
+    const { instance, person, shop } = await oneShop();
+    const { token } = await instance.createKey(shop.id, { rateLimits: { perMinute: 2, perDay: 100 } });
+    const env = { GATEHOUSE_KEY: token };
+    for (const err of ['', 'The server asks to wait for ']) {
+      const ran = await person.manage(['roles', 'list', '--json'], { env });
+      expect(ran).toMatchObject({ exitCode: 0, err: expect.stringContaining(err) });
+      expect(ran.json().items).not.toEqual([]);
+    }
   });
 
   test.each([[['list', '--limit', 'many']], [['list', '--bogus']], [['show']], [['show', 'a', 'b']]])(

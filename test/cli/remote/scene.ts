@@ -65,6 +65,7 @@ export function personAt(servers: Readonly<Record<string, Instance>>): Person {
         wait: async (ms) => void instance.clock.advance(ms),
         out: async (text) => void (out += text),
         err: (text) => void (err += text),
+        progress: () => {},
         async ask(question) {
           err += question;
           return left.shift() ?? '';

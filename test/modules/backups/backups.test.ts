@@ -97,6 +97,14 @@ describe('the schedule', () => {
     );
     await look();
     expect(readdirSync(backups)).toHaveLength(1);
+    for (let minutes = 0; minutes < 5; minutes += 1) {
+      instance.clock.advance(MINUTE);
+      await look();
+    }
+    expect(readdirSync(backups)).toHaveLength(1);
+    instance.clock.advance(DAY);
+    await look();
+    expect(readdirSync(backups)).toHaveLength(2);
   });
 
   test('takes up what a crash has interrupted, and not again and again', async () => {

@@ -5,7 +5,7 @@ import type { DomainEvent } from '@/core/event.ts';
 import type { SessionPrincipal } from '@/core/principal.ts';
 import { hub } from '@/modules/live/hub.ts';
 import { createInstance } from '../../support/instance.ts';
-import { eventually } from '../../support/binary.ts';
+import { eventually } from '../../support/eventually.ts';
 import { follow, PATH } from './listen.ts';
 import { turns } from '../../support/turns.ts';
 

@@ -8,7 +8,7 @@ import { prometheus } from '@/cli/print/prometheus.ts';
 import { insertLongWork } from '@/store/long-works.ts';
 import { queueMail } from '@/store/mails.ts';
 import { VERSION } from '@/version.ts';
-import { eventually } from '../../support/binary.ts';
+import { eventually } from '../../support/eventually.ts';
 import * as given from '../../support/given.ts';
 import type { Instance } from '../../support/instance.ts';
 import { listen } from '../live/listen.ts';
@@ -255,6 +255,8 @@ test('streams are counted while they are open', async () => {
   const streams = async () => (await look(instance)).value('gatehouse_streams_open', { kind: 'session' });
   const listening = await listen(instance, adasToken);
   expect(await streams()).toBe(1);
+  const { value } = await look(instance);
+  expect(['activity', 'events'].map((kind) => value('gatehouse_streams_open', { kind }))).toEqual([0, 0]);
   await listening.leave();
   await eventually('the stream is gone', async () => (await streams()) === 0);
 });

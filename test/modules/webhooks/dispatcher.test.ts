@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { DAY, HOUR, MINUTE } from '@/core/clock.ts';
 import { emit as emitEvent } from '@/events/emit.ts';
-import { eventually } from '../../support/binary.ts';
+import { eventually } from '../../support/eventually.ts';
 import * as given from '../../support/given.ts';
 import { type Instance, START } from '../../support/instance.ts';
-import { emit, newestDelivery, type Scene, setUp, subscribe, toLoopback } from './scene.ts';
+import { emit, newestDelivery, type Scene, setUp, subscribe } from './scene.ts';
 
 /** As many endpoints, each with so many events waiting for it, that take as long as `hold` says. */
 async function subscribeMany(scene: Scene, endpoints: number, events: number, hold: () => Promise<unknown>) {
@@ -46,30 +46,27 @@ describe('the dispatcher', () => {
   test('begins at the commit, without waiting to be asked', async () => {
     const scene = await setUp();
     const { receiver, id } = await subscribe(scene);
-    const begin = performance.now();
     await emit(scene);
+    // Nothing else asks here: no job runs.
     await eventually('it came', () => receiver.received.length === 1);
-    expect(performance.now() - begin).toBeLessThan(500);
     await eventually('it is recorded', async () => (await newestDelivery(scene, id)).status === 'delivered');
   });
 
   test('does not let an endpoint wait behind ten that hang', async () => {
-    const scene = await setUp({ outbound: toLoopback(2000) });
+    const scene = await setUp();
     const release = Promise.withResolvers<void>();
     const hanging = await subscribeMany(scene, 10, 10, () => release.promise);
     const runs = scene.instance.services.deliveries.runOnce();
     await eventually('those that hang were asked', () => hanging.every(({ receiver }) => receiver.received.length > 0));
     const { receiver } = await subscribe(scene, ['user.left']);
-    const begin = performance.now();
     await scene.instance.db.write(SYSTEM_ACTOR, (unit) =>
       emitEvent(unit, { type: 'user.left', applicationId: scene.application.id, data: { userId: 'usr_1' } }),
     );
+    // Those that hang are let go after it alone.
     await eventually('the healthy endpoint got its event', () => receiver.received.length === 1);
-    const lag = performance.now() - begin;
     for (const { id } of hanging) await scene.api.remove(id);
     release.resolve();
     await runs;
-    expect(lag).toBeLessThan(1000);
   });
 
   test('is not woken by an event that nobody asked for', async () => {

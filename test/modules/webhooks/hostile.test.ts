@@ -4,12 +4,12 @@ import { describe, expect, test } from 'bun:test';
 import { SECOND } from '@/core/clock.ts';
 import { type GuardedFetch, guardedFetch, OutboundError } from '@/outbound/guarded-fetch.ts';
 import { BlockList } from 'node:net';
-import { eventually } from '../../support/binary.ts';
+import { eventually } from '../../support/eventually.ts';
 import { CERTIFICATES } from './certificates.ts';
 import { closing, emit, newestDelivery, setUp, subscribe, subscribeTo, toLoopback } from './scene.ts';
 
 /** How long the tests' attempts may take; the product's own 15 s are real time, and waited for once. */
-const PATIENCE_MS = 800;
+const PATIENCE_MS = 2000;
 
 interface RawServer {
   readonly url: string;
@@ -146,15 +146,14 @@ describe('a receiver that', () => {
     const { receiver } = await subscribe(scene);
     await emit(scene);
     const all = scene.instance.services.deliveries.runOnce();
-    const lags: number[] = [];
     for (let index = 0; index < 20; index += 1) {
-      await Bun.sleep(100);
-      const begin = Date.now();
+      await Bun.sleep(50);
       await emit(scene, `usr_beside_${index}`);
       const isIt = ({ event }: (typeof receiver.received)[number]) => event.data.userId === `usr_beside_${index}`;
-      lags.push((await eventually('beside', () => receiver.received.find(isIt))).arrivedAt - begin);
+      await eventually('beside', () => receiver.received.find(isIt));
     }
-    expect(Math.max(...lags)).toBeLessThan(500);
+    // Nobody has waited for any of it: not one attempt is over yet.
+    expect(server.closed).toBe(0);
     // At most ten wait for it, however many there are.
     expect(server.opened).toBe(10);
     // The other attempts to it only begin when the first are over: they are not waited for.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
 import { MAX_ATTEMPTS, parseRetryAfter, retryWaitMs } from '@/modules/webhooks/schedule.ts';
-import { eventually } from '../../support/binary.ts';
+import { eventually } from '../../support/eventually.ts';
 import { START } from '../../support/instance.ts';
 import { apiOf, emit, newestDelivery, quarantine, quarantineMails, setUp, subscribe } from './scene.ts';
 

@@ -136,4 +136,23 @@ describe('a stream of events', () => {
     streams.open({ ...following, userId: 'usr_2' });
     streams.closeAll();
   });
+
+  test('is opened to whoever has few where one who has many has taken all places', async () => {
+    const { instance } = await setUp();
+    const streams = eventFollowers(instance.db.reader);
+    const open = (workspaceId: string, userId: string) =>
+      streams.open({ applicationId: 'app_1', workspaceId, userId, after: null, confirm: async () => {} });
+    const first = open('wsp_0', 'usr_0').getReader();
+    await first.read();
+    for (let count = 1; count < 2000; count += 1)
+      open(`wsp_${Math.floor(count / 200)}`, `usr_${Math.floor(count / 20)}`);
+    const own = open('wsp_own', 'usr_own').getReader();
+    expect([streams.count(), (await first.read()).done]).toEqual([2000, true]);
+    // To an equal share, and none is taken from one who has as few.
+    for (let count = 1; count < 181; count += 1) open('wsp_own', `usr_own${Math.floor(count / 20)}`);
+    expect(() => open('wsp_own', 'usr_more')).toThrow(AppError);
+    expect(streams.count()).toBe(2000);
+    expect((await own.read()).done).toBe(false);
+    streams.closeAll();
+  });
 });

@@ -1,0 +1,88 @@
+/** Texts that strangers and servers have chosen, printed: none of them steers the terminal, and JSON stays the same data. */
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jsonText } from '@/cli/remote/terminal.ts';
+import { oneServer, personAt, URL_A } from './scene.ts';
+
+/** Clears the screen, by both kinds of control characters, turns text around, and breaks the line. */
+const EVIL = 'x\u001b[2J\u009b2J\u202e\u2066\u061c\u2028\u007fy';
+const STEERING = /(?!\n)[\p{Cc}\u061c\u2028-\u202e\u2066-\u2069]/u;
+
+/** A server that answers everything with the same; a wait ends at once. */
+function answering(status: number, body: unknown) {
+  const fetch = async () => Response.json(body as object, { status });
+  return { fetch, wait: async () => {} };
+}
+
+test('a server that is logged in to says what it likes, and nothing of it steers', async () => {
+  const person = personAt({ [URL_A]: (await oneServer()).instance });
+  const begun = {
+    device_code: 'd',
+    user_code: EVIL,
+    verification_uri: `https://${EVIL}`,
+    verification_uri_complete: 'https://a',
+    expires_in: 5,
+    interval: 5,
+  };
+  const shown = await person.gatehouse(['login', '--url', URL_A], answering(200, begun));
+  expect(shown.out).toContain('and give the code  x [2J 2J y\n');
+  const refusal = {
+    success: false,
+    error: EVIL,
+    message: EVIL,
+    requestId: EVIL,
+    fields: [{ path: EVIL, message: EVIL }],
+  };
+  const refused = await person.gatehouse(['login', '--url', URL_A], answering(400, refusal));
+  const listed = await person.manage(['apps', 'list'], answering(403, refusal));
+  const page = { success: true, data: { items: [], nextCursor: EVIL } };
+  const more = await person.manage(['apps', 'list'], answering(200, page));
+  expect(more.err).toContain('more: --cursor x [2J 2J y, or --all\n');
+  for (const { out, err } of [shown, refused, listed, more]) expect(out + err).not.toMatch(STEERING);
+});
+
+test('what a question names steers nothing', async () => {
+  const { person } = await oneServer();
+  const application = { id: 'app_1', slug: 'shop', name: EVIL, clientId: 'c', deletedAt: null };
+  const asked = await person.manage(['apps', 'archive', 'app_1'], {
+    ...answering(200, { success: true, data: application }),
+    answers: ['no'],
+  });
+  expect(asked.err).toContain('x [2J 2J y: nobody can sign in any more');
+  expect(asked.err).not.toMatch(STEERING);
+});
+
+test('JSON has nothing that steers in it, and is the same data', async () => {
+  const data = { name: EVIL, list: [EVIL], 'ke\u009by': 'a\nb' };
+  for (const indent of [undefined, 2]) {
+    expect(jsonText(data, indent)).not.toMatch(STEERING);
+    expect(JSON.parse(jsonText(data, indent))).toEqual(data);
+  }
+
+  const { instance, person } = await oneServer();
+  const { id, clientId } = await instance.createApplication();
+  const { userId } = await instance.signIn(clientId, 'ada@example.com');
+  const banned = await person.manage(['users', 'ban', userId, '--app', id, '--reason', EVIL, '--json']);
+  expect(banned.out).not.toMatch(STEERING);
+  expect(banned.json().statusReason).toBe(EVIL);
+  const shown = await person.manage(['users', 'show', userId, '--app', id]);
+  const exported = await person.manage(['users', 'export', '--app', id]);
+  for (const { out } of [shown, exported]) expect(out).not.toMatch(STEERING);
+});
+
+test('a file that cannot be imported is named without what would steer', async () => {
+  const { instance, person } = await oneServer();
+  const { id } = await instance.createApplication();
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-hostile-'));
+  try {
+    const file = join(folder, 'users.json');
+    writeFileSync(file, JSON.stringify([{ email: `no${EVIL}`, roleSlugs: [] }]));
+    const { err } = await person.manage(['users', 'import', file, '--app', id]);
+    expect(err).toStartWith('skipped  no');
+    expect(err).not.toMatch(STEERING);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

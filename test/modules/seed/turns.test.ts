@@ -1,0 +1,33 @@
+/** Documents of one workspace are applied one after the other, and only a few of them wait. */
+import { expect, test } from 'bun:test';
+import { AppError } from '@/core/error.ts';
+import { workspaceTurns } from '@/modules/seed/turns.ts';
+
+test('those of a workspace have their turns in order, whatever becomes of the one before, and others need not wait', async () => {
+  const inTurn = workspaceTurns();
+  const first = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const one = inTurn('wsp_1', async () => {
+    await first.promise;
+    done.push('one');
+    throw new Error('failed');
+  });
+  const two = inTurn('wsp_1', async () => void done.push('two'));
+  await inTurn('wsp_2', async () => void done.push('other'));
+  first.resolve();
+  expect(one).rejects.toThrow('failed');
+  await two;
+  expect(done).toEqual(['other', 'one', 'two']);
+});
+
+test('eight wait for one; those beyond are told to come again, and may once a place is free', async () => {
+  const inTurn = workspaceTurns();
+  const held = Promise.withResolvers<void>();
+  const all = Array.from({ length: 9 }, () => inTurn('wsp_1', () => held.promise));
+  const refused = await inTurn('wsp_1', async () => {}).catch((error: AppError) => error);
+  expect(refused).toMatchObject({ code: 'rate_limited', hint: 'too_many_applied', retryAfterSeconds: 2 });
+  await inTurn('wsp_2', async () => {});
+  held.resolve();
+  await Promise.all(all);
+  await inTurn('wsp_1', async () => {});
+});
