@@ -12,7 +12,6 @@ import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
-import { slowBodies } from './http/slow-bodies.ts';
 import { streamPlaces } from './http/stream-places.ts';
 import { uploadIntake } from './http/upload.ts';
 import { renderProblemPage } from './pages/problem/page.tsx';
@@ -28,7 +27,7 @@ export interface App {
 
 export function createApp(
   dependencies: Dependencies,
-  { operations, limiter, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
+  { operations, limiter, slowBodies, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
 ): App {
   const { config, clock, log, baseUrl, db, peerAddress } = dependencies;
   const accessLog: AccessLog = (context, route, status) => {
@@ -65,7 +64,7 @@ export function createApp(
     limits: config.limits,
     noteRefusal: counts.noteRefusal,
     uploads: uploadIntake(),
-    slowBodies: slowBodies(config.limits),
+    slowBodies,
     streams: streamPlaces(config.limits),
     respondToError,
     accessLog,
@@ -134,10 +133,11 @@ export function createApp(
 async function withoutBody(answer: Promise<Response>): Promise<Response> {
   const response = await answer;
   const { status, headers } = response;
-  if (response.body === null || (headers.get('content-type') ?? '').startsWith('text/event-stream')) {
-    // A stream that nobody will read must not stay open.
-    await response.body?.cancel();
-    return new Response(null, response);
+  if (response.body === null) {
+    const bare = new Response(null, response);
+    // The router has counted what was not there; a stream has no length.
+    if (headers.get('content-type')?.startsWith('text/event-stream')) bare.headers.delete('content-length');
+    return bare;
   }
   // As long as GET would say (RFC 9110 §8.6); Bun takes the length from the body, and sends none for HEAD.
   const { size } = await response.blob();

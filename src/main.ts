@@ -1,7 +1,8 @@
 /** Entry point: reads the command line and hands over to the command; errors become one clear message. */
-import { family, findCommand, parseCall, UsageError } from './cli/arguments.ts';
+import { family, findCommand, parseCall, unknownCommand, UsageError } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { commandHelpText, familyHelpText, helpText } from './cli/help.ts';
+import { printableLines } from './cli/printable.ts';
 import { StartupError } from './core/startup-error.ts';
 
 const HELP_WORDS = ['help', '--help', '-h'];
@@ -10,12 +11,12 @@ const isHelp = (word: string) => word === '--help' || word === '-h';
 /** Of a command, of a family of them, or of all. @throws {UsageError} */
 function helpFor(words: readonly string[]): string {
   const [word] = words;
-  if (word === undefined) return helpText(COMMANDS);
+  if (word === undefined || (word === 'help' && words.length === 1)) return helpText(COMMANDS);
   const found = findCommand(COMMANDS, words);
   if (found && found.rest.length === 0) return commandHelpText(found.command);
   const members = family(COMMANDS, word);
-  if (members.length > 0) return familyHelpText(word, members);
-  throw new UsageError(`There is no command "${words.join(' ')}". See "gatehouse help".`);
+  if (members.length > 0 && words.length === 1) return familyHelpText(word, members);
+  throw unknownCommand(COMMANDS, words);
 }
 
 async function main(argv: readonly string[]): Promise<number | void> {
@@ -29,8 +30,7 @@ async function main(argv: readonly string[]): Promise<number | void> {
   if (rest.some(isHelp) || !found) {
     const text = helpFor(found ? found.command.name.split(' ') : words.filter((word) => !isHelp(word)));
     // A family's name alone is a question; what is behind it and unknown, a mistake.
-    if (!found && rest.some((word) => !isHelp(word)))
-      throw new UsageError(`There is no command "${words.join(' ')}". See "gatehouse help ${name}".`);
+    if (!found && rest.some((word) => !isHelp(word))) throw unknownCommand(COMMANDS, words);
     process.stdout.write(text);
     return 0;
   }
@@ -49,7 +49,10 @@ try {
   const exitCode = await main(process.argv.slice(2));
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
-  if (!(error instanceof UsageError) && !(error instanceof StartupError)) throw error;
-  process.stderr.write(`gatehouse: ${error.message}\n`);
+  const { AppError } = await import('./core/error.ts');
+  // The disk, or another process that holds the database, has refused what the command wrote.
+  const isRefused = error instanceof AppError && error.code === 'unavailable';
+  if (!(error instanceof UsageError) && !(error instanceof StartupError) && !isRefused) throw error;
+  process.stderr.write(`gatehouse: ${printableLines(error.message)}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

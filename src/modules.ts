@@ -137,7 +137,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     backups,
     metricsModule(world, {
       queueCounts: health.queueCounts,
-      streams: { session: live.hub.count, activity: activity.followers.count },
+      streams: { session: live.hub.count, activity: activity.followers.count, events: webhooks.followers.count },
     }),
     { operations: [...pageRoutes(pages), ...consoleRoutes(pages)] },
     ...(testTools ? [testToolsModule(world, testTools)] : []),

@@ -5,6 +5,7 @@ import type { Dependencies } from './dependencies.ts';
 import { innerCalls } from './http/inner-calls.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { countLimited, requestFigures } from './http/request-figures.ts';
+import { slowBodies } from './http/slow-bodies.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
@@ -49,6 +50,7 @@ export function wireServices(dependencies: Dependencies) {
     instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
+    slowBodies: slowBodies(config.limits),
     auditDays: config.auditRetentionDays,
     backups: config,
     allowedCidrs: config.allowedCidrs,
@@ -110,6 +112,7 @@ export function wireServices(dependencies: Dependencies) {
   return {
     ...services,
     limiter,
+    slowBodies: world.slowBodies,
     inner,
     proxies,
     metrics,

@@ -320,7 +320,12 @@ export const SETTINGS = {
     env: 'GATEHOUSE_S3_ENDPOINT',
     meaning: 'Address of the service that holds the bucket, such as `https://s3.example.com`; without it AWS.',
     remedy: 'give an http or https address, such as https://s3.example.com.',
-    parse: (text: string) => (/^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text.replace(/\/+$/, '') : null),
+    // It is shown; a name and a password in it would be as well.
+    parse(text: string): string | null {
+      const url = URL.parse(text);
+      const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+      return isAddress ? text.replace(/\/+$/, '') : null;
+    },
   },
   s3Region: { group: 'backup', env: 'GATEHOUSE_S3_REGION', meaning: 'Its region.', ...TEXT },
   s3AccessKeyId: {

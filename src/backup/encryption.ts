@@ -44,13 +44,13 @@ export interface Written {
   readonly sha256: string;
 }
 
-/** Writes a stream to a new private file and flushes it. */
+/** Writes a stream to a new private file and flushes it. What is there already, a link above all, is not written to. */
 export async function writeFlushed(
   stream: ReadableStream<Uint8Array>,
   path: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<Written> {
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, 'wx', 0o600);
   const hasher = new Bun.CryptoHasher('sha256');
   let bytes = 0;
   let flushed = 0;

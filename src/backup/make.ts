@@ -2,20 +2,13 @@
  * Makes one backup: copies, looks the copy through, encrypts it where asked for, and puts it in its place under its name only
  * once it is whole and on the disk. Holds its thread for as long as the copy takes, so it runs in one of its own (backup-thread.ts).
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, copyForBackup, inspectBackup } from '../db/backup.ts';
+import { pathsIn } from '../db/data-folder.ts';
+import { flush } from '../db/flush.ts';
+import { readSecret } from '../db/instance-key-file.ts';
 import { encrypt, isEncrypted, type Locks, piecesOf, type Written, writeFlushed } from './encryption.ts';
 import { isLeftover, type Keep, outlived } from './names.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
@@ -92,7 +85,7 @@ export async function makeBackup(order: BackupOrder, tell: (progress: BackupProg
     await refuseExisting(order);
     clear();
     tell({ step: 'copy', bytes: 0 });
-    copyForBackup(join(dataFolder, 'gatehouse.db'), copy, readKey(dataFolder), { madeAt: now, version });
+    copyForBackup(pathsIn(dataFolder).databasePath, copy, readKey(dataFolder), { madeAt: now, version });
     tell({ step: 'check', bytes: 0 });
     const contents = inspectBackup(copy, copy);
     const { file, written } = await seal(order, copy, tell);
@@ -133,9 +126,9 @@ async function isInBucket(bucket: Bun.S3Client, target: Extract<BackupPlace, { k
 }
 
 function readKey(dataFolder: string): Uint8Array {
-  const path = join(dataFolder, 'instance.key');
+  const { instanceKeyPath: path } = pathsIn(dataFolder);
   if (!existsSync(path)) throw new StartupError(`${path} is missing; put back the one that belongs to this database.`);
-  return new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url'));
+  return readSecret(path);
 }
 
 /** What goes to its place, encrypted where asked for, and flushed. */
@@ -164,12 +157,6 @@ function putInPlace(file: string, path: string): void {
   chmodSync(file, 0o600);
   renameSync(file, path);
   flush(dirname(path));
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r');
-  fsyncSync(file);
-  closeSync(file);
 }
 
 /** An object is there only when all of it is; that it is as long as what was sent is looked at all the same. */

@@ -1,5 +1,5 @@
 /** How the server names the backups it makes by itself, and which of those it keeps. */
-import { DAY } from '../core/clock.ts';
+import { DAY, fileTime } from '../core/clock.ts';
 
 /** How many are kept: the newest so many, those younger than so many days, or what either of the two says. */
 export interface Keep {
@@ -26,8 +26,7 @@ export function parseKeep(text: string): Keep | null {
 
 /** @param mark of the instance key: two instances can share a folder, and each knows its own. */
 export function backupName(mark: number, madeAt: number, isEncrypted: boolean): string {
-  const stamp = new Date(madeAt).toISOString().replace(/[-:]|\.\d+/g, '');
-  return `${prefixOf(mark)}${stamp}.db${isEncrypted ? '.age' : ''}`;
+  return `${prefixOf(mark)}${fileTime(madeAt)}.db${isEncrypted ? '.age' : ''}`;
 }
 
 function prefixOf(mark: number): string {

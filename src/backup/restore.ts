@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, inspectBackup, unpackBackup } from '../db/backup.ts';
 import { lockDataFolder, openDataFolder } from '../db/data-folder.ts';
@@ -48,8 +49,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
     try {
       const contents = await unpackInto(order, staging, tell);
       tell('place', 0);
-      const stamp = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
-      const aside = commitRestore(folder.path, freeName(folder.path, `before-restore-${stamp}`));
+      const aside = commitRestore(folder.path, freeName(folder.path, `before-restore-${fileTime(now)}`));
       isRestored = true;
       return { contents, aside };
     } finally {

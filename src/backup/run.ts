@@ -1,9 +1,17 @@
 /** Runs a backup in a thread of its own, one at a time for each data folder: nobody else waits for it. */
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { lockBackups } from '../db/backup-lock.ts';
-import { type BackupOrder, type BackupProgress, copyPathOf, type MadeBackup, removeWorkFiles } from './make.ts';
+import {
+  type BackupOrder,
+  type BackupProgress,
+  copyPathOf,
+  type MadeBackup,
+  PIPED_NAME,
+  removeWorkFiles,
+} from './make.ts';
 import type { ThreadNews } from './backup-thread.ts';
 
 /** Another one of this folder is under way. */
@@ -18,8 +26,31 @@ export interface BackupRun {
   cancel(): void;
 }
 
-/** @throws {BackupUnderWay} */
+/** What a server and its commands keep in a data folder, however a file system writes it. */
+const KEPT = /^(?:gatehouse\.(?:db|lock|server)|instance\.key|backup\.lock|restore\.)/i;
+
+/**
+ * A backup is renamed to its name: over the database or its key it would take their place under a server that goes on with
+ * what nobody finds any more.
+ *
+ * @throws {StartupError}
+ */
+function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
+  if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !KEPT.test(basename(target.path))) return;
+  const [there, here] = [dirname(target.path), dataFolder].map((path) => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return path;
+    }
+  });
+  if (there === here)
+    throw new StartupError(`${target.path} is a file of the instance itself; name another place for its backup.`);
+}
+
+/** @throws {StartupError} where the place is not to be written to; BackupUnderWay */
 export function startBackup(order: BackupOrder): BackupRun {
+  refuseOwnFiles(order);
   const lock = lockBackups(order.dataFolder);
   if (lock === null)
     throw new BackupUnderWay('Another backup of this data folder is under way; wait until it has ended.');

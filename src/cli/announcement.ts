@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Config } from '../config.ts';
 import { isoTime, systemClock } from '../core/clock.ts';
-import { fileSystemOf } from '../db/file-system.ts';
+import { counted } from '../core/quantities.ts';
+import { countQueues } from '../modules/health/queue-counts.ts';
 import { isPlainToOthers } from '../modules/health/warnings.ts';
 import type { RunningServer } from '../server.ts';
 import { SETTINGS } from '../settings.ts';
-import { countLongWorks, countQueuedMails, countWaitingDeliveries } from '../store/queues.ts';
 import { VERSION } from '../version.ts';
-import { counted } from './doctor/finding.ts';
 import { networkTrouble } from './doctor/folder.ts';
+import { queuesText } from './queues-text.ts';
 import { wrapText } from './wrap.ts';
 
 /** How it is said. */
@@ -119,7 +119,7 @@ function backupsOf({ shown, backupTo, mode }: Config): string | null {
 /** What an operator should mend, in sentences. */
 export function warningsAtStart(config: Config, url: string): string[] {
   const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder } = config;
-  const network = mode === 'ephemeral' ? null : networkTrouble(dataFolder, placeOf(dataFolder));
+  const network = mode === 'ephemeral' ? null : networkTrouble(dataFolder);
   return [
     ...(network === null ? [] : [network]),
     ...(mode === 'normal' && smtpUrl === null
@@ -134,34 +134,13 @@ export function warningsAtStart(config: Config, url: string): string[] {
   ];
 }
 
-function placeOf(folder: string) {
-  try {
-    return fileSystemOf(folder);
-  } catch {
-    return null;
-  }
-}
-
 /** What a crash has left under way. */
 async function takenUp({ db }: RunningServer): Promise<string> {
-  const counting = Promise.all([
-    countQueuedMails(db.reader),
-    countWaitingDeliveries(db.reader),
-    countLongWorks(db.reader),
-  ]);
+  const counting = countQueues(db.reader);
   counting.catch(() => {});
-  const counts = await Promise.race([counting, Bun.sleep(COUNT_MS).then(() => null)]);
+  const waiting = await Promise.race([counting, Bun.sleep(COUNT_MS).then(() => null)]);
   const before = 'The server before this one did not stop in order';
-  if (counts === null) return `${before}; what it left under way is taken up again.`;
-  const [mails, deliveries, longWork] = counts;
-  const mailCount = mails.code.count + mails.notice.count + mails.bulk.count;
-  const { count } = deliveries.queued;
-  const parts = [
-    mailCount > 0 && counted(mailCount, 'mail'),
-    count > 0 && `${count.toLocaleString('en')} webhook ${count === 1 ? 'delivery' : 'deliveries'}`,
-    longWork.count > 0 && counted(longWork.count, 'long work'),
-  ].filter((part) => part !== false);
-  return parts.length === 0
-    ? `${before}. Nothing was left under way.`
-    : `${before}. Taken up again: ${parts.join(', ')}.`;
+  if (waiting === null) return `${before}; what it left under way is taken up again.`;
+  const text = queuesText(waiting);
+  return text === null ? `${before}. Nothing was left under way.` : `${before}. Taken up again: ${text}.`;
 }

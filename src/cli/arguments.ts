@@ -1,6 +1,7 @@
 /** The command line: which command, with which flags and operands; anything unknown is refused with a remedy. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Flags } from '../config.ts';
+import { nearestWord } from '../core/nearest-word.ts';
 import type { Setting } from '../settings.ts';
 
 /** Wrong use of the command line: exit code 2. */
@@ -79,22 +80,35 @@ export function family(commands: readonly Command[], word: string): readonly Com
   return commands.filter(({ name }) => name === word || name.startsWith(`${word} `));
 }
 
+/** What is said of words that are no command: what was probably meant, and where all are named. */
+export function unknownCommand(commands: readonly Command[], words: readonly string[]): UsageError {
+  const typed = words.filter((word) => !word.startsWith('-')).slice(0, 2);
+  const firsts = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))];
+  const first = firsts.find((word) => word === typed[0]) ?? nearestWord(typed[0] ?? '', firsts);
+  const members = first === null ? [] : family(commands, first).map(({ name }) => name);
+  const meant = nearestWord([first, ...typed.slice(1)].join(' '), typed.length > 1 ? members : firsts);
+  const known = firsts.some((word) => word === typed[0]) ? ` ${typed[0]}` : '';
+  return new UsageError(
+    `There is no command "${words.join(' ')}"${meant === null || meant === typed.join(' ') ? '.' : `; did you mean "${meant}"?`} See "gatehouse help${known}".`,
+  );
+}
+
 /** @throws {UsageError} */
 export function parseCall(
   { name, settings = [], switches = {}, options: valued = {}, operands = [] }: Command,
   argv: readonly string[],
 ): TypedCall {
-  const wrong = (what: string) => new UsageError(`${what}. See "gatehouse help ${name}".`);
+  const wrong = (what: string) =>
+    new UsageError(`${what}${what.endsWith('?') ? '' : '.'} See "gatehouse help ${name}".`);
   const options: ParseArgsOptionsConfig = {};
   for (const { flag } of settings) options[flag.name] = { type: 'string' };
   for (const word of Object.keys(valued)) options[word] = { type: 'string' };
   for (const word of Object.keys(switches)) options[word] = { type: 'boolean' };
   let parsed: { values: object; positionals: string[] };
   try {
-    parsed = parseArgs({ args: [...argv], options, strict: true, allowPositionals: operands.length > 0 });
+    parsed = parseArgs({ args: [...argv], options, strict: true, allowPositionals: true });
   } catch (error) {
-    const [reason = ''] = (error as Error).message.split('. ');
-    throw wrong(reason.replace(/\.$/, ''));
+    throw wrong(wrongFlag(error as NodeJS.ErrnoException, options));
   }
   const { values, positionals } = parsed;
   for (const [index, { name: operand, words, isOptional }] of operands.entries()) {
@@ -106,4 +120,13 @@ export function parseCall(
   const superfluous = positionals[operands.length];
   if (superfluous !== undefined) throw wrong(`Nothing is expected here: "${superfluous}"`);
   return { flags: values as Flags, operands: positionals };
+}
+
+/** What the parser says of a flag, in our words. */
+function wrongFlag({ code, message }: NodeJS.ErrnoException, options: ParseArgsOptionsConfig): string {
+  const [, flag = ''] = /'(?:-\w, )?(-[^' =]*)/.exec(message) ?? [];
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    return options[flag.slice(2)]?.type === 'boolean' ? `${flag} takes no value` : `${flag} needs a value`;
+  const meant = nearestWord(flag.replace(/^-+/, ''), Object.keys(options));
+  return `There is no flag ${flag}${meant === null ? '' : `; did you mean --${meant}?`}`;
 }

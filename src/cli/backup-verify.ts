@@ -33,8 +33,8 @@ export const backupVerify: Command = {
   settings: [{ ...SETTINGS.backupPassphraseFile, meaning: 'What opens it, in one line.' }],
   options: { 'identity-file': IDENTITY_FILE },
   next: [
-    'The instance is started on a free port of this machine, without jobs: it sends no mail and',
-    'calls nobody. It needs as much room as the database takes, in TMPDIR.',
+    'The instance is started on a free port of this machine, without jobs: it sends',
+    'no mail and calls nobody. It needs as much room in TMPDIR as the database takes.',
   ],
   async run(flags, [file]) {
     const source = placeOperand(file);

@@ -3,15 +3,17 @@ import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { MadeBackup } from '../backup/make.ts';
+import type { BackupPlace } from '../backup/place.ts';
 import type { BackupRun } from '../backup/run.ts';
 import { loadConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
-import { StartupError } from '../core/startup-error.ts';
+import { bytesText, secondsText } from '../core/quantities.ts';
+import { noDatabaseIn, pathsIn } from '../db/data-folder.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';
 import { placeOperand } from './place-operand.ts';
-import { bytesText, secondsText, stepLine } from './step-line.ts';
+import { stepLine } from './step-line.ts';
 
 const STEPS = { copy: 'copying', check: 'checking', encrypt: 'encrypting', upload: 'uploading' } as const;
 const LOOK_EVERY_MS = 200;
@@ -19,11 +21,13 @@ const LOOK_EVERY_MS = 200;
 export const backup: Command = {
   name: 'backup',
   group: 'data',
-  summary: 'Write database and instance key to one verified file, while the server runs or not',
+  summary: 'Write database and key to one verified file',
   operands: [{ name: 'FILE', meaning: 'Where to: a file, s3://bucket/name, or - for standard output.' }],
   settings: [SETTINGS.dataFolder, SETTINGS.backupRecipients, SETTINGS.backupPassphraseFile],
   switches: { force: 'Replace FILE where it exists.' },
   next: [
+    'The server may go on meanwhile.',
+    '',
     'To see whether one is good: gatehouse backup verify FILE',
     'To bring one back:          gatehouse restore FILE',
   ],
@@ -35,35 +39,35 @@ export const backup: Command = {
     const { accessOf, locksOf } = await import('../backup/plan.ts');
     const { startBackup } = await import('../backup/run.ts');
     const { requireNoRestore } = await import('../dependencies.ts');
-    const isPiped = file === '-';
-    const target = isPiped ? ({ kind: 'disk', path: join(dataFolder, PIPED_NAME) } as const) : placeOperand(file);
+    const pipedPath = file === '-' ? join(dataFolder, PIPED_NAME) : null;
+    const target: BackupPlace = pipedPath === null ? placeOperand(file) : { kind: 'disk', path: pipedPath };
     const locks = locksOf(config);
     requireNoRestore(dataFolder);
-    if (!existsSync(join(dataFolder, 'gatehouse.db')))
-      throw new StartupError(`There is no Gatehouse database in ${dataFolder}; name its folder with --data.`);
+    const { databasePath } = pathsIn(dataFolder);
+    if (!existsSync(databasePath)) throw noDatabaseIn(dataFolder);
     process.umask(0o077);
     // A reader that goes away ends the process.
-    if (isPiped) process.once('exit', () => rmSync(target.kind === 'disk' ? target.path : '', { force: true }));
+    if (pipedPath !== null) process.once('exit', () => rmSync(pipedPath, { force: true }));
     const run = startBackup({
       dataFolder,
       target,
-      isReplacing: isPiped || flags['force'] === true,
+      isReplacing: pipedPath !== null || flags['force'] === true,
       access: accessOf(config),
       locks,
       now: systemClock.now(),
       version: VERSION,
       keep: null,
     });
-    const made = await watched(run, dataFolder);
-    if (isPiped) await toStdout(target.kind === 'disk' ? target.path : '');
-    tell(made, isPiped ? 'standard output' : made.place, isEncrypted(locks));
+    const made = await watched(run, databasePath);
+    if (pipedPath !== null) await toStdout(pipedPath);
+    tell(made, pipedPath === null ? made.place : 'standard output', isEncrypted(locks));
     return 0;
   },
 };
 
-async function watched(run: BackupRun, dataFolder: string): Promise<MadeBackup> {
+async function watched(run: BackupRun, databasePath: string): Promise<MadeBackup> {
   const line = stepLine();
-  const whole = statSync(join(dataFolder, 'gatehouse.db')).size;
+  const whole = statSync(databasePath).size;
   const look = setInterval(() => {
     const { step, bytes } = run.progress();
     line.show(STEPS[step], bytes, step === 'copy' || step === 'encrypt' ? whole : null);

@@ -154,10 +154,7 @@ ${places
   _describe 'gatehouse' candidates
 }
 if [ "$funcstack[1]" = "_gatehouse" ]; then _gatehouse "$@"; else compdef _gatehouse gatehouse; fi
-`
-    .replaceAll(' path', ' place')
-    .replaceAll('$path', '$place')
-    .replaceAll('{path:', '{place:');
+`;
 }
 
 function fish(places: readonly Place[]): string {

@@ -3,12 +3,14 @@ import { normalizeEmail } from '../core/email.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';
 import { type Command, UsageError } from './arguments.ts';
+import { isColoured } from './colour.ts';
+import { jsonText } from './printable.ts';
 import { stepLine } from './step-line.ts';
 
 export const doctor: Command = {
   name: 'doctor',
   group: 'data',
-  summary: 'See what is wrong, beside the server or without it, and what to do',
+  summary: 'Say what is wrong and what to do, with the server or without it',
   settings: [SETTINGS.dataFolder],
   options: { 'send-to': { value: 'ADDR', meaning: 'Send a test mail there, and say what the mail server says.' } },
   switches: {
@@ -29,11 +31,13 @@ export const doctor: Command = {
     const step = (what: string) => line.show(what, 0);
     const findings = await examine(scene, { sendTo, isFull: flags['full'] === true, step }).finally(line.end);
     const isTerminal = process.stdout.isTTY === true;
-    const isColoured = isTerminal && !process.env['NO_COLOR'];
     process.stdout.write(
       flags['json'] === true
-        ? `${JSON.stringify(findings, null, 2)}\n`
-        : report(`Gatehouse ${VERSION}, ${scene.folder}`, findings, { isTerminal, isColoured }),
+        ? `${jsonText(findings, 2)}\n`
+        : report(`Gatehouse ${VERSION}, ${scene.folder}`, findings, {
+            isTerminal,
+            isColoured: isColoured(isTerminal, process.env),
+          }),
     );
     return findings.some(({ status }) => status === 'fail') ? 1 : 0;
   },

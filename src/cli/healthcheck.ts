@@ -1,5 +1,6 @@
 /** `gatehouse healthcheck`: whether the server of this machine is ready, by the exit code; for containers and monitors. */
 import { loadConfig, localUrlOf, ownUrl } from '../config.ts';
+import { isLoopback } from '../core/ip-address.ts';
 import { findServer } from '../db/beside-server.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
@@ -35,7 +36,7 @@ async function problemOf(url: string, name: string): Promise<string | null> {
       proxy: false,
       signal: AbortSignal.timeout(PATIENCE_MS),
       // On loopback nobody else answers.
-      tls: isLoopback(url) ? { rejectUnauthorized: false } : { serverName: name },
+      tls: isLoopback(new URL(url).hostname) ? { rejectUnauthorized: false } : { serverName: name },
     } as BunFetchRequestInit);
     if (response.status === 200) return null;
     return `the server at ${url} is not ready: ${reasonIn(await response.text()) ?? `it answers ${response.status}`}`;
@@ -44,10 +45,6 @@ async function problemOf(url: string, name: string): Promise<string | null> {
     if (kind === 'TimeoutError') return `the server at ${url} does not answer within ${PATIENCE_MS / 1000} seconds.`;
     return `no server answers at ${url} (${code ?? message}).`;
   }
-}
-
-function isLoopback(url: string): boolean {
-  return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(new URL(url).hostname);
 }
 
 function reasonIn(body: string): string | null {

@@ -1,6 +1,7 @@
 /** `gatehouse help`: what there is, on one screen; what a command takes, and the settings it reads, in 80 columns. */
 import { ALL_SETTINGS, defaultText, SETTING_GROUPS, type Setting } from '../settings.ts';
 import { type Command, COMMAND_GROUPS } from './arguments.ts';
+import { wrapText } from './wrap.ts';
 
 const TERMINAL_COLUMNS = 80;
 /** What is longer on the left stands on a line of its own. */
@@ -22,9 +23,8 @@ export function helpText(commands: readonly Command[]): string {
     'Usage: gatehouse COMMAND [FLAGS]',
     ...groups.flatMap(({ title, rows }) => (rows.length > 0 ? ['', `${title}:`, ...columns(rows)] : [])),
     '',
-    'To try it:    gatehouse serve --dev',
-    'Settings:     gatehouse help serve',
-    'A command:    gatehouse help COMMAND',
+    'Try it: gatehouse serve --dev',
+    'More:   gatehouse help COMMAND; the settings, gatehouse help serve',
     '',
   ].join('\n');
 }
@@ -44,7 +44,7 @@ export function commandHelpText(command: Command): string {
   ];
   const typed = [name, ...operands.map(({ name: operand, isOptional }) => (isOptional ? `[${operand}]` : operand))];
   return [
-    ...wrapped(`gatehouse ${typed.join(' ')}: ${summary}.`, TERMINAL_COLUMNS),
+    ...wrapText(`gatehouse ${typed.join(' ')}: ${summary}.`, TERMINAL_COLUMNS),
     ...(flags.length > 0 ? ['', ...columns(flags)] : []),
     ...(takesSettings ? variables() : []),
     ...(settings.length > 0 && !takesSettings
@@ -58,11 +58,11 @@ export function commandHelpText(command: Command): string {
 /** The commands of a family, such as `gatehouse users`. */
 export function familyHelpText(word: string, commands: readonly Command[]): string {
   return [
-    `gatehouse ${word}:`,
+    `Usage: gatehouse ${word} COMMAND [FLAGS]`,
     '',
     ...columns(commands.map(({ name, summary }) => [name, summary] as const)),
     '',
-    `A command's flags: gatehouse help ${commands.at(-1)?.name ?? word}`,
+    `More: gatehouse help ${word} COMMAND`,
     '',
   ].join('\n');
 }
@@ -109,21 +109,10 @@ function columns(rows: readonly Row[]): string[] {
   const width = Math.min(WIDEST_LEFT, Math.max(...rows.map(([left]) => left.length)));
   const indent = ' '.repeat(width + 4);
   return rows.flatMap(([left, right]) => {
-    const [first = '', ...rest] = wrapped(right, TERMINAL_COLUMNS - indent.length);
+    const [first = '', ...rest] = wrapText(right, TERMINAL_COLUMNS - indent.length);
     const below = rest.map((line) => `${indent}${line}`);
     return left.length > width
       ? [`  ${left}`, `${indent}${first}`, ...below]
       : [`  ${left.padEnd(width)}  ${first}`, ...below];
   });
-}
-
-/** Lines of at most so many characters, broken between words. */
-function wrapped(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines;
 }

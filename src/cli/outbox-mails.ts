@@ -1,10 +1,9 @@
 /** Mails as the machine of the server sees them: read from the database, beside the server or without it. */
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { requirePresentSchema } from '../db/beside-server.ts';
+import { noDatabaseIn, pathsIn } from '../db/data-folder.ts';
 import type { Reader } from '../db/database.ts';
 import { refuseForeignDatabase } from '../db/migrate.ts';
 import { openOnlooker } from '../db/onlooker.ts';
@@ -12,8 +11,8 @@ import { openData, requireNoRestore } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
 import { recordAudit } from '../store/audit.ts';
 import { findMail, listMails, type Mail } from '../store/mails.ts';
-import { shortTime, table } from './remote/table.ts';
-import { jsonText, printable, printableLines } from './remote/terminal.ts';
+import { shortTime, table } from './table.ts';
+import { jsonText, printable, printableLines } from './printable.ts';
 
 export interface MailListOptions {
   readonly to: string | undefined;
@@ -61,13 +60,11 @@ export async function mailText(
 }
 
 async function looked<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
-  const folder = resolve(dataFolder);
-  const path = join(folder, 'gatehouse.db');
+  const { path: folder, databasePath } = pathsIn(dataFolder);
   requireNoRestore(folder);
-  if (!existsSync(path) || !refuseForeignDatabase(path))
-    throw new StartupError(`There is no Gatehouse database in ${folder}; name its folder with --data.`);
-  requirePresentSchema(folder, path);
-  const onlooker = openOnlooker(path);
+  if (!refuseForeignDatabase(databasePath)) throw noDatabaseIn(folder);
+  requirePresentSchema(folder, databasePath);
+  const onlooker = openOnlooker(databasePath);
   try {
     return await read(onlooker.reader);
   } finally {

@@ -12,7 +12,7 @@ const JSON_SWITCH = { json: 'As JSON.' };
 const outboxList: Command = {
   name: 'outbox list',
   group: 'data',
-  summary: 'The latest mails of the instance, newest first, without what they say',
+  summary: 'List the latest mails, newest first, without what they say',
   settings: [SETTINGS.dataFolder],
   options: {
     to: { value: 'ADDR', meaning: 'Only those to this address.' },
@@ -33,7 +33,7 @@ const outboxList: Command = {
 const outboxShow: Command = {
   name: 'outbox show',
   group: 'data',
-  summary: 'One mail as it reads; that it was read goes on record',
+  summary: 'Show a mail as it reads; that it was read goes on record',
   operands: [{ name: 'ID', meaning: 'Of the mail, from "gatehouse outbox list".' }],
   settings: [SETTINGS.dataFolder],
   switches: JSON_SWITCH,

@@ -1,6 +1,7 @@
 /** The log for people who watch a terminal: one short line for each of its JSON lines, aligned, in colours where they are shown. */
 import { isatty } from 'node:tty';
 import type { Config, Environment } from '../config.ts';
+import { isColoured } from './colour.ts';
 
 const SAME = (line: string) => line;
 
@@ -12,8 +13,7 @@ export function logFormat(
 ): (line: string) => string {
   const isTerminal = isatty(fd);
   const format = asked ?? (mode === 'dev' && isTerminal ? 'pretty' : 'json');
-  // https://no-color.org: set and not empty.
-  return format === 'json' ? SAME : prettyLine(isTerminal && !environment['NO_COLOR']);
+  return format === 'json' ? SAME : prettyLine(isColoured(isTerminal, environment));
 }
 
 const STYLES = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
@@ -30,8 +30,8 @@ const LEVELS: Readonly<Record<string, Style>> = {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @returns leaves alone what is no line of the log, such as what a start says. */
-export function prettyLine(isColoured: boolean): (line: string) => string {
-  const paint = (style: Style, text: string) => (isColoured ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text);
+export function prettyLine(hasColours: boolean): (line: string) => string {
+  const paint = (style: Style, text: string) => (hasColours ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text);
 
   /** The route keeps a column of its own: what is looked for is the one that differs. */
   function request({ method, route, status, durationMs, principal, ip, requestId }: Fields): string {

@@ -6,6 +6,7 @@ import { StartupError } from '../core/startup-error.ts';
 import { checkDocument, checkForm, type Secrets } from '../modules/seed/check.ts';
 import type { SeedDocument } from '../modules/seed/model.ts';
 import { placeOfJsonError } from './json-place.ts';
+import { unreadable } from './unreadable.ts';
 
 export interface SeedFile {
   readonly document: SeedDocument;
@@ -19,7 +20,7 @@ export async function readSeedFile(file: string, environment: Environment): Prom
   try {
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
-    throw new StartupError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw unreadable(file, error);
   }
   let value: unknown;
   try {

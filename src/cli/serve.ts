@@ -8,6 +8,7 @@ import { SETTINGS } from '../settings.ts';
 import type { Mail } from '../store/mails.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { logFormat } from './pretty-log.ts';
+import { printable, printableLines } from './printable.ts';
 import { watchStarter } from './starter.ts';
 
 export const serve: Command = {
@@ -89,7 +90,7 @@ function modeOf(flags: Flags): Mode {
 
 function mailPrinter(terminal: LogDestination) {
   return ({ recipient, subject, text }: Mail) => {
-    terminal.write(`── mail to ${recipient}: ${subject}\n${text}\n──\n`);
+    terminal.write(`── mail to ${printable(recipient)}: ${printable(subject)}\n${printableLines(text ?? '')}\n──\n`);
     void terminal.flush();
   };
 }

@@ -6,7 +6,7 @@ import type { Command } from './arguments.ts';
 export const setupLink: Command = {
   name: 'setup-link',
   group: 'data',
-  summary: 'Print a one-time link that makes the first owner, or lets an owner back in',
+  summary: 'Print a one-time link for the first owner, or for one locked out',
   settings: [SETTINGS.dataFolder, SETTINGS.port, SETTINGS.baseUrl],
   next: ['Beside a running server the link begins with its address, however that was set.'],
   async run(flags) {

@@ -40,6 +40,11 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
+/** For names of files, to the second and in UTC, so that they sort by time: `20260302T030000Z`. */
+export function fileTime(ms: number): string {
+  return isoTime(ms).replace(/[-:]|\.\d+/g, '');
+}
+
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

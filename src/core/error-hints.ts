@@ -9,6 +9,7 @@ export const HINTS = {
   file_too_large: 'The file is too large; send at most {mebibytes} MiB.',
   file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
   too_many_uploads: 'Too many uploads at once; try again in a moment.',
+  too_many_applied: 'Too many documents wait to be applied in this workspace; try again in a moment.',
   too_many_probes: 'Too many requests to other servers are under way for this workspace; try again in a moment.',
   mail_tests_under_way: 'Mail tests are under way; try again when they have been answered.',
   too_many_requests_at_once: 'Too many requests are being answered at once; try again in a moment.',

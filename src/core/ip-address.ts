@@ -76,7 +76,23 @@ export function isPublicAddress(address: string): boolean {
   return !NOT_PUBLIC[family].check(address, family);
 }
 
-/** Addresses by which a machine reaches only itself. @param address in its one spelling. */
+/** Addresses by which a machine reaches only itself. @param address in its one spelling; a name is none. */
 export function isLoopbackAddress(address: string): boolean {
-  return address === '::1' || (familyOf(address) === 'ipv4' && address.startsWith('127.'));
+  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
+}
+
+/** The same of a URL's host: such an address, however it is spelled, or `localhost`. */
+export function isLoopback(host: string): boolean {
+  const address = canonicalAddress(withoutBrackets(host));
+  return address === null ? host.toLowerCase() === 'localhost' : isLoopbackAddress(address);
+}
+
+/** And the names below `localhost`, which browsers keep on the machine, but not every resolver does (RFC 6761 §6.3). */
+export function isLoopbackName(host: string): boolean {
+  return isLoopback(host) || host.toLowerCase().endsWith('.localhost');
+}
+
+/** As URLs have it, an address of IPv6 stands in brackets. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }

@@ -1,6 +1,7 @@
 /** Which relying party this server is, for WebAuthn: the host that passkeys are bound to, and the origins they come from. */
 import { isIP } from 'node:net';
 import { AppError } from './error.ts';
+import { isLoopbackAddress, withoutBrackets } from './ip-address.ts';
 
 /** What passkeys are made for and checked against. */
 export interface RelyingParty {
@@ -15,10 +16,9 @@ export interface RelyingParty {
  */
 export function relyingPartyOf(baseUrl: string): RelyingParty | null {
   const url = new URL(baseUrl);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(url.hostname);
   if (isIP(host) === 0) return { id: host, origins: [url.origin] };
-  const isLoopback = host === '::1' || host.startsWith('127.');
-  if (!isLoopback) return null;
+  if (!isLoopbackAddress(host)) return null;
   url.hostname = 'localhost';
   return { id: 'localhost', origins: [url.origin] };
 }

@@ -1,8 +1,7 @@
 /** The schema that this binary was built for: embedded migrations, run in one transaction; and what it will not open. */
-import { constants, Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import foundation from '../../migrations/0001_foundation.sql' with { type: 'text' };
 import management from '../../migrations/0002_management.sql' with { type: 'text' };
 import webhooks from '../../migrations/0003_webhooks.sql' with { type: 'text' };
@@ -15,6 +14,7 @@ import consoleTables from '../../migrations/0009_console.sql' with { type: 'text
 import retention from '../../migrations/0010_retention.sql' with { type: 'text' };
 import backups from '../../migrations/0011_backups.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
+import { openAsItIs } from './as-it-is.ts';
 import { quoted } from './data-folder.ts';
 import type { Reader } from './database.ts';
 import { raw } from './statements.ts';
@@ -36,8 +36,6 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
-
-const READ_ONLY_URI = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
 
 /** Every Gatehouse has had these from its first schema on. */
 const OWN_TABLES = ['workspaces', 'applications', 'application_users'];
@@ -74,21 +72,14 @@ export function schemaVersionOf(path: string): number {
   return readAsItIs(path).version;
 }
 
-/** The log may hold a later version than the file; reading it makes an index beside it, which is taken away again. */
+/** The log may hold a later version than the file. */
 function readAsItIs(path: string): { version: number; tables: string[] } {
-  const isLogLeft = existsSync(`${path}-wal`);
-  const index = `${path}-shm`;
-  const hadIndex = existsSync(index);
-  // Without a log the file is all there is, and SQLite is told so: it makes no file beside it then.
-  const sqlite = isLogLeft
-    ? new SqliteDatabase(path, { readonly: true })
-    : new SqliteDatabase(`${pathToFileURL(path).href}?immutable=1`, READ_ONLY_URI);
+  const { sqlite, close } = openAsItIs(path);
   try {
     const tables = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     return { version: schemaVersion(sqlite), tables: tables.map(({ name }) => name) };
   } finally {
-    sqlite.close();
-    if (!hadIndex) rmSync(index, { force: true });
+    close();
   }
 }
 

@@ -2,9 +2,9 @@
  * A database that is looked at and never changed, whoever else has it open: not a byte of it and of its log, no file beside it
  * that stays, and no lock that a writer waits for.
  */
-import { constants, Database as SqliteDatabase } from 'bun:sqlite';
-import { existsSync, rmSync, statSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { openAsItIs } from './as-it-is.ts';
 import { createConnection } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
 
@@ -40,7 +40,6 @@ export interface CheckResult {
   readonly leftOut: readonly string[];
 }
 
-const READ_ONLY_URI = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
 const MOST_PROBLEMS = 5;
 /** Until a table of some size has shown how fast rows are looked through: five times what it takes on a fast disk. */
 const FIRST_MS_PER_ROW = 0.005;
@@ -48,12 +47,7 @@ const TELLING_ROWS = 10_000;
 
 /** @param path of a database of Gatehouse's. */
 export function openOnlooker(path: string): Onlooker {
-  const index = `${path}-shm`;
-  const hadIndex = existsSync(index);
-  // Without a log the file is all there is; told so, SQLite makes no file beside it.
-  const sqlite = existsSync(`${path}-wal`)
-    ? new SqliteDatabase(path, { readonly: true, strict: true })
-    : new SqliteDatabase(`${pathToFileURL(path).href}?immutable=1`, READ_ONLY_URI);
+  const { sqlite, close } = openAsItIs(path);
   sqlite.run('PRAGMA busy_timeout = 5000');
 
   function* check({ withinMs, isThorough }: CheckOptions): Generator<CheckStep, CheckResult> {
@@ -83,10 +77,7 @@ export function openOnlooker(path: string): Onlooker {
     bytes: statSync(path).size,
     logBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     check,
-    close() {
-      sqlite.close();
-      if (!hadIndex) rmSync(index, { force: true });
-    },
+    close,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
@@ -8,6 +8,7 @@ import { background } from './background.ts';
 import type { Database, DatabaseSize } from './database.ts';
 import { logDurability, NO_DURABILITY } from './durability.ts';
 import { databaseFigures, type SlowStatements } from './figures.ts';
+import { flush } from './flush.ts';
 import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
@@ -89,7 +90,7 @@ export async function openEngine(
   tune(reader);
   // The log exists from the first read on, and its name in the folder must outlive a power cut as well.
   reader.query('SELECT count(*) FROM sqlite_schema').get();
-  if (isDurable) flushFolder(dirname(path));
+  if (isDurable) flush(dirname(path));
   const remembered = remember(writer);
   const figures = databaseFigures();
   const thread = isServer ? background(path) : null;
@@ -160,12 +161,6 @@ async function measure(path: string, reader: SqliteDatabase): Promise<DatabaseSi
     .query('SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size')
     .get() as { free: number };
   return { bytes: file?.size ?? 0, reusableBytes: free, freeBytes: disk && disk.bavail * disk.bsize };
-}
-
-function flushFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 /** Moves the whole log into the database file and flushes that. @throws where anything of it was refused. */

@@ -2,6 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { DAY, isoTime } from '../core/clock.ts';
+import { withoutBrackets } from '../core/ip-address.ts';
 import { StartupError } from '../core/startup-error.ts';
 
 /** Where they lie. */
@@ -56,7 +57,7 @@ export function readCertificate(files: CertificateFiles, now: number): Certifica
     expiresAt,
     names: read.subjectAltName ?? read.subject,
     isKeyOpen: process.platform !== 'win32' && (statSync(keyFile).mode & 0o004) !== 0,
-    covers: (hostname) => isCovered(read, hostname.replace(/^\[|\]$/g, '')),
+    covers: (hostname) => isCovered(read, withoutBrackets(hostname)),
   };
 }
 

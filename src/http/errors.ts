@@ -1,6 +1,7 @@
 /** The one mapper from a thrown error to a response, with a renderer for each body shape of the wire. */
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
+import { engineTrouble } from '../db/engine-error.ts';
 import { pageHeaders } from './page-response.ts';
 import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';
@@ -42,20 +43,18 @@ export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMa
   };
 }
 
-/** What SQLite says of a disk that is gone or damaged; of a change it was told already. */
-const DISK_CODES = /^SQLITE_(?:IOERR|CANTOPEN)/;
-
 /** A fault of ours: the log gets the cause, the caller nothing but a request id. */
 function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logger): AppError {
-  const { name, code } = (thrown ?? {}) as { name?: string; code?: string };
+  const { name } = (thrown ?? {}) as { name?: string };
   // The client hung up: nobody reads the answer.
   if (name === 'AbortError') return new AppError('invalid_request', { cause: thrown });
-  if (code?.startsWith('SQLITE_BUSY')) {
+  const trouble = engineTrouble(thrown);
+  if (trouble === 'busy') {
     log.warn({ requestId, err: thrown }, 'another process holds the database');
     return new AppError('unavailable', { retryAfterSeconds: 1, cause: thrown });
   }
   log.error({ requestId, err: thrown }, 'request failed');
-  if (DISK_CODES.test(code ?? ''))
+  if (trouble === 'unreadable')
     return new AppError('unavailable', { hint: 'database_not_readable', retryAfterSeconds: 5, cause: thrown });
   return new AppError('internal', { cause: thrown });
 }

@@ -17,7 +17,8 @@ export function textMessage(name: string, line: string, id?: string): Uint8Array
   return encoder.encode(`${seen}event: ${name}\ndata: ${line}\n\n`);
 }
 
-export function eventStreamResponse({ headers }: RequestContext, stream: ReadableStream<Uint8Array>): Response {
+/** @param stream null for the head of one alone. */
+export function eventStreamResponse({ headers }: RequestContext, stream: ReadableStream<Uint8Array> | null): Response {
   return new Response(stream, {
     headers: {
       ...headers,

@@ -3,7 +3,7 @@
  * at this machine and read what the browser is then told (DNS rebinding).
  */
 import { isIP } from 'node:net';
-import { canonicalAddress, isLoopbackAddress } from '../core/ip-address.ts';
+import { isLoopback } from '../core/ip-address.ts';
 
 export interface HostSettings {
   /** The address listened on. */
@@ -36,9 +36,4 @@ export function hostCheck({ host, baseUrl, isPrivate }: HostSettings): HostCheck
     const plain = name.toLowerCase().replace(/\.$/, '');
     return own.has(plain) || plain.endsWith('.localhost') || isIP(plain) === 4;
   };
-}
-
-function isLoopback(host: string): boolean {
-  const address = canonicalAddress(host);
-  return address === null ? host.toLowerCase() === 'localhost' : isLoopbackAddress(address);
 }

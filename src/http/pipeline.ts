@@ -12,6 +12,7 @@ import { MAX_STRANGERS_BYTES, parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
+import { eventStreamResponse } from './event-stream.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings, type NoteRefusal } from './limits.ts';
 import {
   type Call,
@@ -197,7 +198,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
         file,
         context,
       } as Call<never, Scope, string, unknown, unknown, unknown>;
-      if (isStream) return await openStream(given);
+      // Who asks for the head alone opens none: the router would read all of it for its length, without end.
+      if (isStream) return request.method === 'HEAD' ? eventStreamResponse(context, null) : await openStream(given);
       const result = await operation.handle(given);
       if (result instanceof Response) return compress(request, result);
       return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);

@@ -3,6 +3,7 @@
  * What is there within a second is not looked at.
  */
 import { AppError } from '../core/error.ts';
+import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
 
@@ -30,29 +31,20 @@ export type SlowBodyLimits = Pick<LimitSettings, 'bodySeconds' | 'slowBodiesPerA
 
 /** @param slowMs given by tests only. */
 export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies {
-  const held = new Map<string, number>();
+  const takeOwn = heldPlaces(limits.slowBodiesPerAddress, tooManyOfOne);
   let inAll = 0;
 
   /** @returns leaves again. @throws {AppError} rate_limited, unavailable */
   function enter(address: string): () => void {
-    const own = held.get(address) ?? 0;
-    const limit = limits.slowBodiesPerAddress;
-    if (own >= limit)
-      throw new AppError('rate_limited', {
-        hint: 'too_many_slow_bodies',
-        limit,
-        limitName: 'slow-bodies-address',
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    if (inAll >= limits.slowBodiesInAll)
+    const leaveOwn = takeOwn(address);
+    if (inAll >= limits.slowBodiesInAll) {
+      leaveOwn();
       throw new AppError('unavailable', { hint: 'too_many_slow_bodies', retryAfterSeconds: RETRY_AFTER_SECONDS });
-    held.set(address, own + 1);
+    }
     inAll += 1;
     return () => {
       inAll -= 1;
-      const left = (held.get(address) ?? 0) - 1;
-      if (left > 0) held.set(address, left);
-      else held.delete(address);
+      leaveOwn();
     };
   }
 
@@ -83,3 +75,11 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
     count: () => inAll,
   };
 }
+
+const tooManyOfOne = (limit: number) =>
+  new AppError('rate_limited', {
+    hint: 'too_many_slow_bodies',
+    limit,
+    limitName: 'slow-bodies-address',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });

@@ -1,5 +1,6 @@
 /** How many event streams one person and one client address may hold open, of whatever kind they are. */
 import { AppError } from '../core/error.ts';
+import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
 import { addressBlock } from './request-context.ts';
 
@@ -19,10 +20,8 @@ export interface StreamPlaces {
 export type StreamLimits = Pick<LimitSettings, 'streamsPerPerson' | 'streamsPerAddress'>;
 
 export function streamPlaces({ streamsPerPerson, streamsPerAddress }: StreamLimits): StreamPlaces {
-  const [people, addresses] = [
-    places(streamsPerPerson, 'streams-person'),
-    places(streamsPerAddress, 'streams-address'),
-  ];
+  const people = heldPlaces(streamsPerPerson, refusalBy('streams-person'));
+  const addresses = heldPlaces(streamsPerAddress, refusalBy('streams-address'));
   return {
     take({ userId, ip }) {
       const leavePerson = userId === null ? null : people(userId);
@@ -43,26 +42,13 @@ export function streamPlaces({ streamsPerPerson, streamsPerAddress }: StreamLimi
   };
 }
 
-/** @param max null is no limit. */
-function places(max: number | null, limitName: string) {
-  const held = new Map<string, number>();
-  return (subject: string): (() => void) => {
-    const own = held.get(subject) ?? 0;
-    if (max !== null && own >= max)
-      throw new AppError('rate_limited', {
-        hint: 'too_many_streams',
-        limit: max,
-        limitName,
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    held.set(subject, own + 1);
-    return () => {
-      const left = (held.get(subject) ?? 0) - 1;
-      if (left > 0) held.set(subject, left);
-      else held.delete(subject);
-    };
-  };
-}
+const refusalBy = (limitName: string) => (limit: number) =>
+  new AppError('rate_limited', {
+    hint: 'too_many_streams',
+    limit,
+    limitName,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
 /** The same stream, with word of its end: by its source, its reader, or a fault. */
 export function toldOfEnd(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {

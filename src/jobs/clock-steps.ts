@@ -20,6 +20,8 @@ import type { Job } from './scheduler.ts';
 const SLICE = 100;
 /** A clock that is set right by less is not worth a look. */
 const LEAST_STEP_MS = SECOND;
+/** What had ended may seem good for so long; a look costs next to nothing. */
+const LOOK_EVERY_MS = 200;
 
 export interface ClockSteps {
   readonly job: Job;
@@ -74,7 +76,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
     start: setRight,
     job: {
       name: 'clock',
-      everyMs: SECOND,
+      everyMs: LOOK_EVERY_MS,
       async runOnce() {
         const now = clock.now();
         const backMs = latest - now;

@@ -1,7 +1,7 @@
 /** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
-import { isIP } from 'node:net';
 import type { Transporter } from 'nodemailer';
 import type { Logger } from 'nodemailer/lib/shared/index.js';
+import { isLoopback } from '../core/ip-address.ts';
 import { SENT_NOW_AT_ONCE } from './send-now.ts';
 import { serverWords } from './server-words.ts';
 import { smtpConversations } from './smtp-conversation.ts';
@@ -18,9 +18,7 @@ const TLS_PARAMETERS = ['tls', 'secure', 'requireTLS', 'ignoreTLS', 'opportunist
 
 /** Whether mail may go to this server in plain text: to one on this machine, or where the address asks for it. */
 function isPlainAllowed({ hostname, searchParams }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-  return isLoopback || searchParams.get('tls') === 'optional';
+  return isLoopback(hostname) || searchParams.get('tls') === 'optional';
 }
 
 export interface SmtpOptions {

@@ -12,6 +12,7 @@ import type { LimitSettings } from '../http/limits.ts';
 import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { PeerAddress } from '../http/request-context.ts';
+import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
@@ -77,6 +78,8 @@ export interface World {
   readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
+  /** For whoever reads a body itself: nobody else sets its deadline. */
+  readonly slowBodies: SlowBodies;
   readonly auditDays: number;
   readonly backups: BackupSettings;
   /** Private addresses that this instance may call all the same. */

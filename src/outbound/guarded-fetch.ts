@@ -5,6 +5,7 @@
 import type { BlockList } from 'node:net';
 import { isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
+import { isLoopbackAddress, withoutBrackets } from '../core/ip-address.ts';
 import { isAddressAllowed } from './address-guard.ts';
 
 /** `refused` is ours: the address may not be reached. The others are the other side's, or the network's. */
@@ -63,8 +64,8 @@ export function targetProblem(
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'Give an absolute https address.';
   if (url.username || url.password) return 'Give an address without user name and password.';
   if (!isPortPermitted(url)) return 'Give an address with a port that speaks http, such as 443.';
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  const isLocal = isLoopback(literal) || /(?:^|\.)localhost\.?$/.test(literal);
+  const literal = withoutBrackets(url.hostname);
+  const isLocal = isLoopbackAddress(literal) || /(?:^|\.)localhost\.?$/.test(literal);
   if (isLocal && settings.isLoopbackAllowed) return null;
   const isOpened = isIP(literal) !== 0 && settings.allowed.check(literal, isIP(literal) === 6 ? 'ipv6' : 'ipv4');
   if (url.protocol === 'http:' && !isOpened) return 'Give an https address; plain http is not sent to.';
@@ -87,7 +88,7 @@ const resolveByDns: Resolve = async (hostname) => (await lookup(hostname, { all:
 /** @returns a function that throws {@link OutboundError} and nothing else. */
 export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDns }: OutboundSettings): GuardedFetch {
   function isAllowed(address: string): boolean {
-    return isAddressAllowed(address, allowed) || (isLoopbackAllowed && isLoopback(address));
+    return isAddressAllowed(address, allowed) || (isLoopbackAllowed && isLoopbackAddress(address));
   }
 
   function check(text: string): URL {
@@ -101,7 +102,7 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
 
   /** All addresses must be allowed: a name with one that is not may have been set up to pass once and be abused later. */
   async function pin(hostname: string): Promise<string> {
-    const literal = hostname.replace(/^\[|\]$/g, '');
+    const literal = withoutBrackets(hostname);
     let addresses: string[];
     try {
       addresses = isIP(literal) ? [literal] : await resolve(hostname);
@@ -165,10 +166,6 @@ function isPortPermitted({ port }: URL): boolean {
   if (port === '') return true;
   const number = Number(port);
   return number < 1024 ? HTTP_PORTS_BELOW_1024.includes(number) : !BLOCKED_PORTS.includes(number);
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
 async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

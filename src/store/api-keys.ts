@@ -99,7 +99,7 @@ export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<b
 }
 
 const boundTo = raw<{ deviceKeyId: string | null }, [string]>(
-  "SELECT iif(source = 'device', id, device_key_id) AS deviceKeyId FROM api_keys WHERE id = ?",
+  `SELECT CASE WHEN source = 'device' THEN id ELSE device_key_id END AS "deviceKeyId" FROM api_keys WHERE id = ?`,
 );
 
 /** The personal key that this key is, or ends with; null for one that stands by itself. */

@@ -79,7 +79,7 @@ export async function keepFormerSlug(unit: Unit, { id, slug }: Pick<Application,
 }
 
 const formerSlugTimes = raw<{ givenUpAt: number }, [string, number, number]>(
-  `SELECT given_up_at AS givenUpAt FROM former_slugs
+  `SELECT given_up_at AS "givenUpAt" FROM former_slugs
    WHERE application_id = ? AND given_up_at > ? AND given_up_at <= ? ORDER BY given_up_at DESC`,
 );
 
@@ -158,8 +158,8 @@ export type ApplicationState = Pick<
 > & { readonly applicationId: string };
 
 const stateById = raw<ApplicationState, [string]>(
-  `SELECT id AS applicationId, client_id AS clientId, name, stage, signin_gate AS signinGate,
-     beta_request_policy AS betaRequestPolicy, archived_at AS archivedAt, deleted_at AS deletedAt
+  `SELECT id AS "applicationId", client_id AS "clientId", name, stage, signin_gate AS "signinGate",
+     beta_request_policy AS "betaRequestPolicy", archived_at AS "archivedAt", deleted_at AS "deletedAt"
    FROM applications WHERE id = ? AND workspace_id IS NOT NULL`,
 );
 

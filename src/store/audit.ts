@@ -75,7 +75,7 @@ export async function recordAudit(unit: Unit, entry: AuditEntry): Promise<string
 }
 
 const addedByMovers = raw<{ targetId: string }, [string, number]>(
-  `SELECT w.target_id AS targetId FROM audit_records w
+  `SELECT w.target_id AS "targetId" FROM audit_records w
    WHERE w.user_id = ?1 AND w.kind IN ('passkey.added', 'provider.linked') AND w.detail ->> '$.sessionId' IN (
      SELECT c.target_id FROM audit_records c
      WHERE c.user_id = ?1 AND c.kind = 'account.email_changed' AND c.created_at >= ?2)`,

@@ -1,5 +1,5 @@
 /** The runs of the server's own backups: how each ended, for those who run the instance. */
-import { desc, eq, inArray } from 'drizzle-orm';
+import { desc, eq, inArray, lte } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, rawChange } from '../db/statements.ts';
@@ -35,9 +35,14 @@ export async function interruptBackupRuns(unit: Unit, error: string): Promise<vo
     .where(eq(backupRuns.status, 'running'));
 }
 
-/** Newest first. */
-export function listBackupRuns(reader: Reader, limit: number): Promise<StoredBackupRun[]> {
-  return orm(reader).select().from(backupRuns).orderBy(desc(backupRuns.startedAt), desc(backupRuns.id)).limit(limit);
+/** Newest first. @param until leaves out those that began later, as by a clock that went back since. */
+export function listBackupRuns(reader: Reader, limit: number, until?: number): Promise<StoredBackupRun[]> {
+  return orm(reader)
+    .select()
+    .from(backupRuns)
+    .where(until === undefined ? undefined : lte(backupRuns.startedAt, until))
+    .orderBy(desc(backupRuns.startedAt), desc(backupRuns.id))
+    .limit(limit);
 }
 
 const lastSuccess = prepared((db) =>

@@ -54,7 +54,7 @@ export interface CodeFailures {
  *
  * What came before the clock went back counts no more: it would pause codes until the clock is there again. */
 function failures(condition: string, now: `?${number}`): string {
-  return `SELECT count(*) AS count, max(failed_at) AS lastAt FROM code_failures
+  return `SELECT count(*) AS count, max(failed_at) AS "lastAt" FROM code_failures
     WHERE ${condition} AND failed_at <= +${now} AND failed_at > (
       SELECT max(failed_at) FROM code_failures WHERE ${condition} AND failed_at <= +${now}) - ?1`;
 }
@@ -92,7 +92,7 @@ export async function findFailuresFromBlock(unit: Unit, addressBlock: string, wi
 }
 
 const nthNewest = raw<{ failedAt: number }, [number, number, number]>(
-  `SELECT failed_at AS failedAt FROM code_failures WHERE failed_at > ?1 AND failed_at <= ?3 AND browser IS NULL
+  `SELECT failed_at AS "failedAt" FROM code_failures WHERE failed_at > ?1 AND failed_at <= ?3 AND browser IS NULL
    ORDER BY failed_at DESC LIMIT 1 OFFSET ?2`,
 );
 

@@ -64,10 +64,10 @@ export async function insertChallenge(unit: Unit, challenge: NewChallenge): Prom
   );
 }
 
-const STATE = `c.id, c.application_id AS applicationId, c.wrong_tries AS wrongTries, c.created_at AS createdAt,
-  c.expires_at AS expiresAt, c.consumed_at AS consumedAt, c.dropped_at AS droppedAt,
-  c.application_epoch <> a.session_epoch AS isOutdated`;
-const WHOLE = `${STATE}, c.email, c.code_digest AS codeDigest, c.data, c.session_id AS sessionId`;
+const STATE = `c.id, c.application_id AS "applicationId", c.wrong_tries AS "wrongTries", c.created_at AS "createdAt",
+  c.expires_at AS "expiresAt", c.consumed_at AS "consumedAt", c.dropped_at AS "droppedAt",
+  c.application_epoch <> a.session_epoch AS "isOutdated"`;
+const WHOLE = `${STATE}, c.email, c.code_digest AS "codeDigest", c.data, c.session_id AS "sessionId"`;
 const CHALLENGES = 'code_challenges c JOIN applications a ON a.id = c.application_id';
 
 type ChallengeRow = Omit<Challenge, 'data'> & { readonly data: string | null };
@@ -116,7 +116,7 @@ export async function listChallengesOf(
 }
 
 const ofPersonSince = raw<{ createdAt: number }, [string, string, number]>(
-  `SELECT c.created_at AS createdAt
+  `SELECT c.created_at AS "createdAt"
    FROM sessions t JOIN application_users o ON o.id = t.application_user_id
      JOIN application_users m ON m.user_id = o.user_id
      JOIN sessions s ON s.application_user_id = m.id
@@ -176,7 +176,7 @@ export interface ProofOf {
 }
 
 const proofTime = raw<{ provedAt: number | null }, [string, number, string, string | null]>(
-  `SELECT max(consumed_at) AS provedAt FROM code_challenges
+  `SELECT max(consumed_at) AS "provedAt" FROM code_challenges
    WHERE session_id = ? AND purpose = 'proof' AND dropped_at IS NULL AND consumed_at <= ?
      AND (data ->> '$.purpose' = 'session' OR (data ->> '$.purpose' = ? AND data ->> '$.target' IS ?))`,
 );

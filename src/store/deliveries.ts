@@ -139,7 +139,7 @@ export interface DueEndpoint {
 }
 
 const dueEndpoint = raw<DueEndpoint, [string, number, number]>(
-  `SELECT a.workspace_id AS workspaceId FROM webhooks w JOIN applications a ON a.id = w.application_id
+  `SELECT a.workspace_id AS "workspaceId" FROM webhooks w JOIN applications a ON a.id = w.application_id
    WHERE w.id = ?1 AND ${IS_DUE}`,
 );
 
@@ -169,7 +169,7 @@ const waitingEndpoints = raw<WaitingEndpoint, [string, number, number]>(
      UNION ALL
      SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.status = 'pending' AND d.webhook_id > waiting.id), place + 1
      FROM waiting WHERE waiting.id IS NOT NULL AND place < ${ENDPOINTS_READ})
-   SELECT w.id, ${IS_DUE} AS isDue FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id ORDER BY w.id`,
+   SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id ORDER BY w.id`,
 );
 
 /** At most `ENDPOINTS_READ`, by id. @param after goes on behind this one. */
@@ -195,7 +195,7 @@ export async function listDueDeliveries(unit: Unit, webhookId: string, { now, re
 }
 
 const nextPending = raw<{ id: string; leasedUntil: number | null }, [string, string, string]>(
-  `SELECT id, leased_until AS leasedUntil FROM deliveries WHERE id = (
+  `SELECT id, leased_until AS "leasedUntil" FROM deliveries WHERE id = (
      SELECT min(id) FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND id > ? AND id <= ?)`,
 );
 
@@ -228,7 +228,7 @@ const setLeased = rawChange<[number, string]>(
 );
 
 const leasedById = raw<LeasedDelivery, [string]>(
-  `SELECT d.id AS deliveryId, d.attempts, e.id, e.application_id AS applicationId, e.type, e.data, e.created_at AS createdAt
+  `SELECT d.id AS "deliveryId", d.attempts, e.id, e.application_id AS "applicationId", e.type, e.data, e.created_at AS "createdAt"
    FROM deliveries d CROSS JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
 );
 
@@ -272,7 +272,7 @@ export interface PlannedDelivery {
 export const PLANNED_READ = 1000;
 
 const plannedAhead = longRead<PlannedDelivery, [number, string, number, string]>(
-  `SELECT d.webhook_id AS webhookId, d.next_attempt_at AS nextAttemptAt, d.id
+  `SELECT d.webhook_id AS "webhookId", d.next_attempt_at AS "nextAttemptAt", d.id
    FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.id AND a.number = d.attempts
    WHERE d.status = 'pending' AND d.next_attempt_at > ?1 AND coalesce(a.started_at, d.created_at) > ?1
      AND (d.webhook_id, d.next_attempt_at, d.id) > (?2, ?3, ?4)
@@ -303,9 +303,12 @@ export async function bringDeliveryForward(unit: Unit, { id, nextAttemptAt }: Pl
 const insertAttemptRow = rawChange<
   [string, number, number, number, number | null, string | null, string, string | null]
 >(
-  `INSERT OR REPLACE INTO delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error_class,
+  `INSERT INTO delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error_class,
      request_headers, response_excerpt)
-   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM deliveries WHERE id = ?1)`,
+   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM deliveries WHERE id = ?1)
+   ON CONFLICT (delivery_id, number) DO UPDATE SET started_at = excluded.started_at, duration_ms = excluded.duration_ms,
+     status_code = excluded.status_code, error_class = excluded.error_class, request_headers = excluded.request_headers,
+     response_excerpt = excluded.response_excerpt`,
 );
 
 /** Nothing where the delivery is gone meanwhile. */

@@ -30,7 +30,7 @@ export async function insertEmailChange(unit: Unit, change: NewEmailChange): Pro
 }
 
 const openByHash = raw<EmailChange, [Uint8Array, number]>(
-  `SELECT id, user_id AS userId, application_id AS applicationId, previous_email AS previousEmail, created_at AS createdAt
+  `SELECT id, user_id AS "userId", application_id AS "applicationId", previous_email AS "previousEmail", created_at AS "createdAt"
    FROM email_changes WHERE token_hash = ? AND settled_at IS NULL AND expires_at > ?`,
 );
 
@@ -46,7 +46,7 @@ export async function findOpenEmailChange(
 
 const settleFrom = raw<{ previousEmail: string }, [number, string, number]>(
   `UPDATE email_changes SET settled_at = coalesce(settled_at, ?) WHERE user_id = ? AND id >= ?
-   RETURNING previous_email AS previousEmail`,
+   RETURNING previous_email AS "previousEmail"`,
 );
 
 /**

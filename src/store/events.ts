@@ -33,7 +33,7 @@ export interface StoredEvent {
 }
 
 const eventById = raw<StoredEvent, [string]>(
-  'SELECT id, application_id AS applicationId, type, data, created_at AS createdAt FROM events WHERE id = ?',
+  'SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events WHERE id = ?',
 );
 
 /** Of an event that a delivery carries. */
@@ -43,7 +43,7 @@ export async function requireEvent(reader: Reader, id: string): Promise<StoredEv
 }
 
 const eventsAfter = raw<StoredEvent, [string, string, number]>(
-  `SELECT id, application_id AS applicationId, type, data, created_at AS createdAt FROM events
+  `SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events
    WHERE application_id = ? AND id > ? ORDER BY id LIMIT ?`,
 );
 

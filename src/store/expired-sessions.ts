@@ -14,11 +14,11 @@ export interface ExpiredSession {
 }
 
 const expired = raw<ExpiredSession, [number, number, string, number]>(
-  `SELECT s.id AS sessionId, m.user_id AS userId, m.application_id AS applicationId, s.expires_at AS expiresAt,
+  `SELECT s.id AS "sessionId", m.user_id AS "userId", m.application_id AS "applicationId", s.expires_at AS "expiresAt",
      s.epoch <> a.session_epoch + m.session_epoch AND EXISTS (
        SELECT 1 FROM long_works w
        WHERE w.kind = '${ENDING_SESSIONS}' AND (w.application_id = m.application_id OR w.application_id IS NULL)
-     ) AS isBeingEnded
+     ) AS "isBeingEnded"
    FROM sessions s JOIN application_users m ON m.id = s.application_user_id
      JOIN applications a ON a.id = m.application_id
    WHERE s.revoked_at IS NULL AND s.expiry_reported_at IS NULL AND s.expires_at <= ?1

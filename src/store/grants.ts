@@ -269,7 +269,7 @@ export async function deleteGrant(unit: Unit, kind: GrantKind, id: string): Prom
 const heldBySome = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
   return raw<{ memberId: string }, [string]>(
-    `SELECT application_user_id AS memberId FROM ${holdersName} WHERE ${grantColumn} = ? LIMIT 1`,
+    `SELECT application_user_id AS "memberId" FROM ${holdersName} WHERE ${grantColumn} = ? LIMIT 1`,
   );
 });
 

@@ -15,9 +15,9 @@ export interface RestingEndpoint {
 }
 
 /** However much waits for an endpoint, the first of it is the first entry of an index. */
-const RESTING = `SELECT id, application_id AS applicationId, url, status, drop_notice_at AS dropNoticeAt,
+const RESTING = `SELECT id, application_id AS "applicationId", url, status, drop_notice_at AS "dropNoticeAt",
      (SELECT created_at FROM deliveries WHERE id = (
-        SELECT min(d.id) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending')) AS oldestAt
+        SELECT min(d.id) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending')) AS "oldestAt"
    FROM webhooks w WHERE status <> 'active' AND removed_at IS NULL`;
 
 type Found = Omit<RestingEndpoint, 'oldestAt'> & { readonly oldestAt: number | null };

@@ -134,9 +134,9 @@ export function listDueMails(
   return dueMails(reader, MAIL_LANES[lane], now, realNow, after?.nextAttemptAt ?? -1, after?.position ?? -1);
 }
 
-const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS nextAttemptAt,
-  leased_until AS leasedUntil, expires_at AS expiresAt, last_error AS lastError, created_at AS createdAt,
-  sent_at AS sentAt, lane, application_id AS applicationId, workspace_id AS workspaceId`;
+const MAIL_COLUMNS = `id, recipient, subject, text, html, code, status, attempts, next_attempt_at AS "nextAttemptAt",
+  leased_until AS "leasedUntil", expires_at AS "expiresAt", last_error AS "lastError", created_at AS "createdAt",
+  sent_at AS "sentAt", lane, application_id AS "applicationId", workspace_id AS "workspaceId"`;
 
 const setLeased = raw<Mail, [number, string, number]>(
   `UPDATE mails SET leased_until = ?1, attempts = attempts + 1

@@ -296,8 +296,8 @@ export async function insertMemberRow(
 
 const changeStatus = rawChange<[MembershipStatus, string | null, number, string]>(
   `UPDATE application_users SET status = ?1, status_reason = ?2, updated_at = ?3,
-     status_before_deletion = iif(?1 = 'deleted', status, NULL),
-     reason_before_deletion = iif(?1 = 'deleted', status_reason, NULL)
+     status_before_deletion = CASE WHEN ?1 = 'deleted' THEN status END,
+     reason_before_deletion = CASE WHEN ?1 = 'deleted' THEN status_reason END
    WHERE id = ?4`,
 );
 
@@ -356,7 +356,7 @@ const noteSeenAgain = rawNote<[number, string, number]>(
   'UPDATE application_users SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1 AND last_seen_at >= ?3',
 );
 const seenBefore = raw<Pick<MemberSeen, 'applicationId' | 'before'>, [string]>(
-  'SELECT application_id AS applicationId, last_seen_at AS before FROM application_users WHERE id = ?',
+  'SELECT application_id AS "applicationId", last_seen_at AS before FROM application_users WHERE id = ?',
 );
 const noteSeen = rawNote<[number, string]>('UPDATE application_users SET last_seen_at = ? WHERE id = ?');
 

@@ -12,8 +12,8 @@ const { placeholder } = sql;
 /** Who somebody is at a provider; never changes. */
 export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
 
-const COLUMNS = `id, user_id AS userId, workspace_id AS workspaceId, issuer, client_id AS clientId, subject, email,
-  created_at AS createdAt, last_used_at AS lastUsedAt`;
+const COLUMNS = `id, user_id AS "userId", workspace_id AS "workspaceId", issuer, client_id AS "clientId", subject, email,
+  created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
 
 const identitiesOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
   `SELECT ${COLUMNS} FROM provider_identities

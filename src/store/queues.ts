@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 const queuedMails = longRead<Waiting & { lane: number }, []>(
-  "SELECT lane, count(*) AS count, min(next_attempt_at) AS dueAt FROM mails WHERE status = 'queued' GROUP BY lane",
+  `SELECT lane, count(*) AS count, min(next_attempt_at) AS "dueAt" FROM mails WHERE status = 'queued' GROUP BY lane`,
 );
 
 /** By lane. A long read. */
@@ -26,11 +26,11 @@ export async function countQueuedMails(reader: Reader): Promise<Record<MailLane,
 
 /** In their order after a quarantine, deliveries are due since long before they can be sent. */
 const waitingDeliveries = longRead<Waiting & { isActive: 0 | 1 }, []>(
-  `SELECT w.status = 'active' AS isActive, sum(d.count) AS count,
-     min(CASE WHEN w.in_order_until IS NULL THEN d.due_at END) AS dueAt
+  `SELECT w.status = 'active' AS "isActive", sum(d.count) AS count,
+     min(CASE WHEN w.in_order_until IS NULL THEN d.due_at END) AS "dueAt"
    FROM (SELECT webhook_id, count(*) AS count, min(next_attempt_at) AS due_at FROM deliveries WHERE status = 'pending'
      GROUP BY webhook_id) d
-   CROSS JOIN webhooks w ON w.id = d.webhook_id GROUP BY isActive`,
+   CROSS JOIN webhooks w ON w.id = d.webhook_id GROUP BY "isActive"`,
 );
 
 /** To be sent, and held because their endpoint is in quarantine or switched off. A long read. */
@@ -56,8 +56,8 @@ export interface LongWorkCount {
 }
 
 const unfinishedWorks = longRead<LongWorkCount, []>(
-  `SELECT kind, count(*) AS count, min(updated_at) AS dueAt, min(created_at) AS begunAt, sum(done) AS rowsDone,
-     sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS rowsLeft
+  `SELECT kind, count(*) AS count, min(updated_at) AS "dueAt", min(created_at) AS "begunAt", sum(done) AS "rowsDone",
+     sum(CASE WHEN total > done THEN total - done ELSE 0 END) AS "rowsLeft"
    FROM long_works GROUP BY kind ORDER BY kind`,
 );
 

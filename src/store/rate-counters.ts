@@ -15,7 +15,7 @@ export interface RateCounter {
 }
 
 const live = raw<RateCounter, [number, number]>(
-  `SELECT bucket, subject, window_started_at AS windowStartedAt, window_ends_at AS windowEndsAt, count
+  `SELECT bucket, subject, window_started_at AS "windowStartedAt", window_ends_at AS "windowEndsAt", count
    FROM rate_counters WHERE window_ends_at > ?1 AND window_started_at <= ?1 ORDER BY count DESC LIMIT ?2`,
 );
 
@@ -52,7 +52,7 @@ export async function findRateCount(reader: Reader, { bucket, subject, windowSta
 const add = rawChange<[string, string, number, number, number]>(
   `INSERT INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count) VALUES (?, ?, ?, ?, ?)
    ON CONFLICT (bucket, subject) DO UPDATE SET
-     count = excluded.count + iif(window_started_at = excluded.window_started_at, count, 0),
+     count = excluded.count + CASE WHEN window_started_at = excluded.window_started_at THEN count ELSE 0 END,
      window_started_at = excluded.window_started_at, window_ends_at = excluded.window_ends_at`,
 );
 

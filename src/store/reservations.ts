@@ -196,10 +196,10 @@ export async function listReservationsIn(
 }
 
 const placeFor = raw<{ userId: string }, [string, string]>(
-  'SELECT user_id AS userId FROM application_users WHERE reserved_email = ? AND application_id = ?',
+  'SELECT user_id AS "userId" FROM application_users WHERE reserved_email = ? AND application_id = ?',
 );
 const seatFor = raw<{ userId: string }, [string]>(
-  'SELECT user_id AS userId FROM workspace_members WHERE invited_email = ? LIMIT 1',
+  'SELECT user_id AS "userId" FROM workspace_members WHERE invited_email = ? LIMIT 1',
 );
 
 /** Under whose id an application keeps a place for an address; the console, a seat of any workspace. */

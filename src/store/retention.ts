@@ -45,7 +45,7 @@ export interface EventPlace {
 }
 
 const oldEvents = raw<EventPlace, [number, string, number, number]>(
-  `SELECT id, created_at AS createdAt FROM events WHERE created_at < ?3 AND (created_at, id) > (?1, ?2)
+  `SELECT id, created_at AS "createdAt" FROM events WHERE created_at < ?3 AND (created_at, id) > (?1, ?2)
    ORDER BY created_at, id LIMIT ?4`,
 );
 

@@ -105,8 +105,8 @@ export async function findSession(reader: Reader, id: string): Promise<Session |
   return session;
 }
 
-const OWNER = `s.id AS sessionId, m.id AS memberId, m.user_id AS userId, m.application_id AS applicationId,
-  a.workspace_id AS workspaceId`;
+const OWNER = `s.id AS "sessionId", m.id AS "memberId", m.user_id AS "userId", m.application_id AS "applicationId",
+  a.workspace_id AS "workspaceId"`;
 const OWNED = `sessions s JOIN application_users m ON m.id = s.application_user_id
   JOIN applications a ON a.id = m.application_id`;
 const IS_CURRENT = 's.epoch = a.session_epoch + m.session_epoch';
@@ -246,8 +246,8 @@ export interface UnrevokedSession {
   readonly isOutdated: 0 | 1;
 }
 
-const UNREVOKED = `m.user_id AS userId, m.application_id AS applicationId, s.id AS sessionId, s.created_at AS createdAt,
-  s.expires_at AS expiresAt, s.epoch <> a.session_epoch + m.session_epoch AS isOutdated`;
+const UNREVOKED = `m.user_id AS "userId", m.application_id AS "applicationId", s.id AS "sessionId", s.created_at AS "createdAt",
+  s.expires_at AS "expiresAt", s.epoch <> a.session_epoch + m.session_epoch AS "isOutdated"`;
 
 const unrevokedOfApplication = raw<UnrevokedSession, [string, string, string, number]>(
   `SELECT ${UNREVOKED} FROM application_users m JOIN applications a ON a.id = m.application_id
@@ -331,12 +331,12 @@ export interface SessionPosition {
 }
 
 const unrevokedBehind = raw<SessionPosition, [string, string, number]>(
-  `SELECT id AS sessionId, revoked_at AS revokedAt FROM sessions
+  `SELECT id AS "sessionId", revoked_at AS "revokedAt" FROM sessions
    WHERE application_user_id = ? AND revoked_at IS NULL AND id > ? ORDER BY id LIMIT ?`,
 );
 
 const revokedBehind = raw<SessionPosition, [string, number, string, number]>(
-  `SELECT id AS sessionId, revoked_at AS revokedAt FROM sessions
+  `SELECT id AS "sessionId", revoked_at AS "revokedAt" FROM sessions
    WHERE application_user_id = ? AND (revoked_at, id) > (?, ?) ORDER BY revoked_at, id LIMIT ?`,
 );
 

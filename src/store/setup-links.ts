@@ -28,7 +28,7 @@ export async function replaceSetupLinks(unit: Unit, tokenHash: Uint8Array, expir
 }
 
 const openByHash = raw<{ expiresAt: number }, [Uint8Array, number]>(
-  'SELECT expires_at AS expiresAt FROM setup_links WHERE token_hash = ? AND consumed_at IS NULL AND expires_at > ?',
+  'SELECT expires_at AS "expiresAt" FROM setup_links WHERE token_hash = ? AND consumed_at IS NULL AND expires_at > ?',
 );
 
 /** Whether the link is there, unused and in time. */

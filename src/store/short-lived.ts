@@ -1,4 +1,5 @@
 /** What is good for minutes or a day and then never again: where its end is put when the clock has gone back. */
+import { DAY } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
 import { rawChange } from '../db/statements.ts';
 
@@ -24,9 +25,12 @@ const statements = Object.fromEntries(
   ]),
 ) as Record<ShortLived, ReturnType<typeof rawChange<[number, number, number, number]>>>;
 
-/** What had ended by a time that is still to come, ends now. @returns how many that were. */
+/** So long ago that a clock that goes back again finds it ended as well. */
+const LONG_AGO_MS = 7 * DAY;
+
+/** What had ended by a time that is still to come, has ended. @returns how many that were. */
 export function endWhatHadEnded(unit: Unit, what: ShortLived, was: number, limit: number): Promise<number> {
-  return statements[what](unit, unit.now, unit.now, was, limit);
+  return statements[what](unit, unit.now - LONG_AGO_MS, unit.now, was, limit);
 }
 
 /** Nothing ends later than what is made now. @returns how many that were. */

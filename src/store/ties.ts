@@ -18,7 +18,7 @@ const isProved = (userId: string) =>
   `EXISTS (SELECT 1 FROM users p WHERE p.id = ${userId} AND p.email_verified_at IS NOT NULL)`;
 
 const tiesOf = raw<{ workspaceId: string; hasCome: 0 | 1 }, [string]>(
-  `SELECT workspace_id AS workspaceId, invited_email IS NULL AND ${isProved('user_id')} AS hasCome
+  `SELECT workspace_id AS "workspaceId", invited_email IS NULL AND ${isProved('user_id')} AS "hasCome"
      FROM workspace_members WHERE user_id IN ${PERSON}
    UNION SELECT workspace_id, 0 FROM workspace_members WHERE invited_email = ?1
    UNION SELECT a.workspace_id, m.reserved_email IS NULL AND ${isProved('m.user_id')} FROM application_users m CROSS JOIN applications a

@@ -105,22 +105,22 @@ const SLUGS = `
   ${slugs('application_user_groups', 'membership_groups', 'group_id')} AS memberships`;
 
 const SUBJECT = `
-  m.id AS applicationUserId, m.status AS membershipStatus, m.username,
-  u.id AS userId, u.deleted_at AS userDeletedAt, u.email, u.name, u.full_name AS fullName,
-  u.given_name AS givenName, u.family_name AS familyName, u.locale, u.timezone, u.region,
-  u.provider_avatar_url AS providerAvatarUrl, u.avatar_sizes AS avatarSizes, u.avatar_updated_at AS avatarUpdatedAt,
-  u.banner_sizes AS bannerSizes, u.banner_updated_at AS bannerUpdatedAt,
-  a.id AS applicationId, a.slug AS applicationSlug, a.client_id AS clientId, a.workspace_id AS workspaceId, ${SLUGS}`;
+  m.id AS "applicationUserId", m.status AS "membershipStatus", m.username,
+  u.id AS "userId", u.deleted_at AS "userDeletedAt", u.email, u.name, u.full_name AS "fullName",
+  u.given_name AS "givenName", u.family_name AS "familyName", u.locale, u.timezone, u.region,
+  u.provider_avatar_url AS "providerAvatarUrl", u.avatar_sizes AS "avatarSizes", u.avatar_updated_at AS "avatarUpdatedAt",
+  u.banner_sizes AS "bannerSizes", u.banner_updated_at AS "bannerUpdatedAt",
+  a.id AS "applicationId", a.slug AS "applicationSlug", a.client_id AS "clientId", a.workspace_id AS "workspaceId", ${SLUGS}`;
 
 const MEMBER = `
   JOIN users u ON u.id = m.user_id
   JOIN applications a ON a.id = m.application_id`;
 
 const SESSION = `
-  SELECT s.id AS sessionId, s.expires_at AS expiresAt, s.revoked_at AS revokedAt, s.last_seen_at AS lastSeenAt,
-    s.created_at AS issuedAt,
-    s.expiry_reported_at AS expiryReportedAt,
-    s.epoch <> a.session_epoch + m.session_epoch AS isOutdated, ${SUBJECT}
+  SELECT s.id AS "sessionId", s.expires_at AS "expiresAt", s.revoked_at AS "revokedAt", s.last_seen_at AS "lastSeenAt",
+    s.created_at AS "issuedAt",
+    s.expiry_reported_at AS "expiryReportedAt",
+    s.epoch <> a.session_epoch + m.session_epoch AS "isOutdated", ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
 
 const sessionById = raw<SessionSubject, [string]>(`${SESSION} WHERE s.id = +?`);
@@ -142,12 +142,12 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
   WHERE d.id = k.device_key_id AND d.revoked_at IS NULL AND d.epoch = da.session_epoch AND dm.status = 'active'
     AND du.deleted_at IS NULL AND w.role <> 'member' AND w.invited_email IS NULL))`;
 
-const KEY_STATE = `k.id AS keyId, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
-  k.grace_period_ends_at AS gracePeriodEndsAt, k.ended_at AS endedAt, k.last_used_at AS lastUsedAt`;
+const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
+  k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
 
 /** By the hash of the token. */
 export const findKeySubject = rawByHash<KeySubject>(
-  `SELECT ${KEY_STATE}, k.source, k.created_at AS issuedAt, k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS isOutdated, ${SUBJECT}
+  `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
    WHERE k.token_hash = +?`,
 );
@@ -158,10 +158,10 @@ const ofDevice = (expression: string) =>
 
 /** By the hash of the token. */
 export const findKeyCredential = rawByHash<KeyCredential>(
-  `SELECT ${KEY_STATE}, k.workspace_id AS keyWorkspaceId, k.application_id AS keyApplicationId,
-     k.application_ids AS keyApplicationIds, k.source, k.access, k.per_minute AS perMinute, k.per_day AS perDay,
-     m.status AS membershipStatus, u.deleted_at AS userDeletedAt, u.id AS userId,
-     ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS isOutdated, ${ofDevice('a.workspace_id IS NULL')} AS isConsole
+  `SELECT ${KEY_STATE}, k.workspace_id AS "keyWorkspaceId", k.application_id AS "keyApplicationId",
+     k.application_ids AS "keyApplicationIds", k.source, k.access, k.per_minute AS "perMinute", k.per_day AS "perDay",
+     m.status AS "membershipStatus", u.deleted_at AS "userDeletedAt", u.id AS "userId",
+     ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS "isOutdated", ${ofDevice('a.workspace_id IS NULL')} AS "isConsole"
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = +?`,
 );

@@ -123,8 +123,8 @@ export interface Endpoint {
 }
 
 const activeById = raw<Endpoint, [string]>(
-  `SELECT id, url, sealed_secret AS sealedSecret, previous_sealed_secret AS previousSealedSecret,
-     previous_secret_ends_at AS previousSecretEndsAt, in_order_until AS inOrderUntil, in_order_after AS inOrderAfter
+  `SELECT id, url, sealed_secret AS "sealedSecret", previous_sealed_secret AS "previousSealedSecret",
+     previous_secret_ends_at AS "previousSecretEndsAt", in_order_until AS "inOrderUntil", in_order_after AS "inOrderAfter"
    FROM webhooks WHERE id = ? AND status = 'active' AND removed_at IS NULL`,
 );
 
@@ -137,7 +137,7 @@ export async function findActiveEndpoint(reader: Reader, id: string): Promise<En
 const setQuarantined = raw<{ applicationId: string; url: string }, [number, string, string]>(
   `UPDATE webhooks SET status = 'quarantined', quarantined_at = ?1, quarantine_reason = ?2, updated_at = ?1,
      drop_notice_at = NULL
-   WHERE id = ?3 AND status = 'active' AND removed_at IS NULL RETURNING application_id AS applicationId, url`,
+   WHERE id = ?3 AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url`,
 );
 
 /** What waits for it waits there from now on. @returns undefined where it was not active. */

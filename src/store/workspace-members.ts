@@ -15,7 +15,7 @@ const { placeholder } = sql;
 export type Seat = typeof workspaceMembers.$inferSelect;
 
 const seatsOfPerson = raw<WorkspaceSeat, [string]>(
-  'SELECT workspace_id AS workspaceId, role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
+  'SELECT workspace_id AS "workspaceId", role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
 );
 
 /** In the order they joined. */

@@ -45,6 +45,18 @@ test('answers 503 with Retry-After to writes, goes on reading, and ends with 0',
   server.kill('SIGTERM');
   expect(await server.exited).toBe(0);
   await reading;
+
+  // A command beside it says the same in a line.
+  const noRoom = `trap '' XFSZ; ulimit -f 1; exec "$0" "$@"`;
+  const command = Bun.spawn(['sh', '-c', noRoom, BINARY, 'setup-link', '--data', join(scratch.path, 'data')], {
+    env: cleanEnvironment(),
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  expect([await new Response(command.stderr).text(), await command.exited]).toEqual([
+    expect.stringMatching(/^gatehouse: [^\n]+\n$/),
+    1,
+  ]);
   scratch.remove();
 });
 

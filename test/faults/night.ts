@@ -168,12 +168,14 @@ export async function night(acts: readonly Act[] = ACTS, tell: (line: string) =>
       const { bavail, bsize } = statfsSync(disk);
       writeFileSync(ballast, new Uint8Array(bavail * bsize));
       let [refused, readyz] = [await ask('disk@example.com'), await request(server, 'GET', '/readyz')];
-      // What is in the log already is room for some changes more.
-      for (let n = 0; n < 400 && readyz.status === 200; n += 1) {
-        const made = await request(server, 'POST', '/api/applications', { token: key, body: { name: `filler ${n}` } });
+      // What is in the log already is room for some changes more; a key may make so many in a minute.
+      const returnUrls = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}/${'x'.repeat(1900)}`);
+      for (let n = 0; n < 60 && readyz.status === 200; n += 1) {
+        const body = { name: `filler ${n}`, returnUrls };
+        const made = await request(server, 'POST', '/api/applications', { token: key, body });
         if (made.status !== 200) refused = made;
         readyz = await request(server, 'GET', '/readyz');
-        if (made.status !== 200) await Bun.sleep(100);
+        if (made.status !== 200) await Bun.sleep(250);
       }
       tell(`  $ curl /readyz: ${readyz.status} ${readyz.json?.message}`);
       expectThat(refused.json?.error === 'unavailable', `a full disk: ${refused.text}`);

@@ -4,8 +4,7 @@
  *
  *   bun test/faults/soak.ts [MINUTES]
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { png, RED } from '../modules/images/pictures.ts';
 import { emptyFolder, eventually, type HttpAnswer, request, startServer, verifyCode } from '../support/binary.ts';
@@ -221,6 +220,7 @@ export async function soak(
     await ask('read', request(server, 'GET', path, { token }));
   }
 
+  const listening = new Set<AbortController>();
   /** Listens for a while, and comes again. */
   async function listen(at: number): Promise<void> {
     while (!isOver) {
@@ -230,6 +230,7 @@ export async function soak(
         continue;
       }
       const ended = new AbortController();
+      listening.add(ended);
       const timer = setTimeout(() => ended.abort(), ((10 + Math.random() * 20) * 1000) / pace);
       try {
         const response = await fetch(`${server.url}/api/v1/session/events`, {
@@ -242,6 +243,7 @@ export async function soak(
         // Aborted, as asked.
       }
       clearTimeout(timer);
+      listening.delete(ended);
       await Bun.sleep(20);
     }
   }
@@ -303,6 +305,7 @@ export async function soak(
     loopDelay = await loopDelayOf(server);
   } finally {
     isOver = true;
+    for (const stream of listening) stream.abort();
     await Promise.race([work.catch(() => {}), Bun.sleep(5000)]);
   }
   const exitCode = await server.stop();

@@ -1,5 +1,5 @@
 /** The public address: whether it fits, whether it leads to this very instance, and what stands before the server there. */
-import { canonicalAddress, familyOf, isLoopbackAddress } from '../../core/ip-address.ts';
+import { canonicalAddress, familyOf, isLoopbackName } from '../../core/ip-address.ts';
 import { relyingPartyOf } from '../../core/relying-party.ts';
 import type { DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { isPlainToOthers } from '../../modules/health/warnings.ts';
@@ -148,6 +148,5 @@ function reasonOf(error: ServerAnswer['error']): string {
 
 /** Whether the name leads to this machine itself: its clock is then no other. */
 export function isOnThisMachine(baseUrl: string): boolean {
-  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
+  return isLoopbackName(new URL(baseUrl).hostname);
 }

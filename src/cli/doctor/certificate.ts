@@ -2,8 +2,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { DAY } from '../../core/clock.ts';
+import { withoutBrackets } from '../../core/ip-address.ts';
+import { lasting } from '../../core/quantities.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
-import { type Finding, findingsOf, lasting } from './finding.ts';
+import { type Finding, findingsOf } from './finding.ts';
 
 interface Shown {
   readonly certificate: X509Certificate;
@@ -26,7 +28,7 @@ const SOON_MS = 3 * DAY;
 export async function certificateFindings(baseUrl: string, patienceMs: number, now: number): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf('certificate');
   const { hostname, port } = new URL(baseUrl);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(hostname);
   let shown: Shown;
   try {
     shown = await certificateAt(host, Number(port || 443), patienceMs);

@@ -1,18 +1,19 @@
 /** The database, only looked at: its schema, whether it is whole, and what waits in it or went wrong lately. */
 import { existsSync } from 'node:fs';
 import { DAY } from '../../core/clock.ts';
+import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderTrouble } from '../../db/folder-trouble.ts';
 import { refuseForeignDatabase, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
 import { type Onlooker, openOnlooker } from '../../db/onlooker.ts';
 import type { Reader } from '../../db/database.ts';
-import { type Observed, type Queues, warningsOf } from '../../modules/health/warnings.ts';
+import { countQueues } from '../../modules/health/queue-counts.ts';
+import { type Observed, warningsOf } from '../../modules/health/warnings.ts';
 import { SETTINGS } from '../../settings.ts';
 import { findLastGoodBackup, listJudgedBackupRuns } from '../../store/backup-runs.ts';
 import { countRestingEndpoints, listLimitsReached } from '../../store/operation-figures.ts';
-import { countLongWorks, countQueuedMails, countWaitingDeliveries } from '../../store/queues.ts';
-import { bytesText } from '../step-line.ts';
-import { counted, type Finding, findingsOf, lasting } from './finding.ts';
+import { queuesText } from '../queues-text.ts';
+import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, Scene } from './scene.ts';
 
 /** For looking through the database, unless all of it is asked for. */
@@ -143,24 +144,12 @@ const WAITING: readonly string[] = ['mail_waits', 'deliveries_wait', 'long_work_
 
 async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<Finding[]> {
   const { ok, warn } = findingsOf('pending');
-  const queues: Queues = {
-    mails: await countQueuedMails(reader),
-    deliveries: await countWaitingDeliveries(reader),
-    longWork: await countLongWorks(reader),
-  };
-  const { mails, deliveries, longWork } = queues;
+  const queues = await countQueues(reader);
   const lag = (dueAt: number | null) =>
     dueAt !== null && now() > dueAt + 1000 ? ` (due for ${lasting(now() - dueAt)})` : '';
-  const mailCount = mails.code.count + mails.notice.count + mails.bulk.count;
-  const dueAt = [mails.code, mails.notice, mails.bulk].flatMap((lane) => lane.dueAt ?? []);
-  const parts = [
-    mailCount > 0 && `${counted(mailCount, 'mail')}${lag(dueAt.length > 0 ? Math.min(...dueAt) : null)}`,
-    deliveries.queued.count > 0 &&
-      `${deliveries.queued.count.toLocaleString('en')} webhook ${deliveries.queued.count === 1 ? 'delivery' : 'deliveries'}${lag(deliveries.queued.dueAt)}`,
-    longWork.count > 0 && `${counted(longWork.count, 'long work')}${lag(longWork.dueAt)}`,
-  ].filter((part) => part !== false);
-  if (parts.length === 0) return [ok('Nothing waits to be sent or done.')];
-  const what = `Waiting: ${parts.join(', ')}.`;
+  const text = queuesText(queues, lag);
+  if (text === null) return [ok('Nothing waits to be sent or done.')];
+  const what = `Waiting: ${text}.`;
   // Without a server it is no wonder that things wait.
   const late =
     server === null ? [] : warningsOf({ ...ALL_WELL, now: now(), queues }).filter(({ code }) => WAITING.includes(code));

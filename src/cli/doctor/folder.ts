@@ -1,10 +1,10 @@
 /** The data folder: that it is there, private, on a disk that a database can live on, and with room left. */
 import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { bytesText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { refuseOpenToOthers } from '../../db/data-folder.ts';
 import { type FileSystem, fileSystemOf } from '../../db/file-system.ts';
-import { bytesText } from '../step-line.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 
@@ -22,6 +22,8 @@ export function folderFindings(scene: Scene, fileSystem = readFileSystem(scene.f
   const uid = ownerOf(folder);
   if (uid === null && isMissing(folder))
     return [fail(`${folder} does not exist.`, 'Name the folder of the server with --data, or start a server on it.')];
+  if (uid !== null && isFile(folder))
+    return [fail(`${folder} is a file.`, 'Name the folder of the server with --data.')];
   const who = uid === null ? 'the user of the server' : `user ${uid}`;
   const command = uid === null ? 'sudo -u USER' : `sudo -u '#${uid}'`;
   return [
@@ -55,6 +57,10 @@ function ownerOf(folder: string): number | null {
   }
 }
 
+function isFile(folder: string): boolean {
+  return statSync(folder, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 function isMissing(folder: string): boolean {
   try {
     statSync(folder);
@@ -65,7 +71,7 @@ function isMissing(folder: string): boolean {
 }
 
 /** How a server says it of its own folder when it starts, too; null where all is well. */
-export function networkTrouble(folder: string, fileSystem: FileSystem | null): string | null {
+export function networkTrouble(folder: string, fileSystem = readFileSystem(folder)): string | null {
   if (fileSystem?.kind !== 'network') return null;
   return (
     `${folder} lies on a network file system (${fileSystem.type}), whose locks and flushes cannot be relied on: ` +

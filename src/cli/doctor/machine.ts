@@ -1,6 +1,7 @@
 /** The machine: its clock, and how many files and connections a process may have open. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { counted, type Finding, findingsOf, lasting } from './finding.ts';
+import { counted, lasting } from '../../core/quantities.ts';
+import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 
 const SKEW_MS = 30_000;

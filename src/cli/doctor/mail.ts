@@ -1,5 +1,5 @@
 /** Whether mail gets out: the server takes a connection, encrypts and logs in; and, when asked for, a mail. */
-import { isLoopbackAddress } from '../../core/ip-address.ts';
+import { isLoopback } from '../../core/ip-address.ts';
 import { MailError } from '../../mail/transport.ts';
 import { mailTestMail } from '../../mail/messages/mail-test.ts';
 import { smtpTransport } from '../../mail/smtp.ts';
@@ -46,7 +46,7 @@ export async function mailFindings(scene: Scene, sendTo: string | null): Promise
   try {
     const { address, isEncrypted, isLoggedIn, greeting } = await checkSmtp(config.smtpUrl, patienceMs);
     const how = `${address} takes connections, ${isEncrypted ? 'encrypted' : 'in plain text'}, ${isLoggedIn ? 'and the log-in' : 'without a log-in'}.`;
-    const isPlain = !isEncrypted && !isOfThisMachine(address);
+    const isPlain = !isEncrypted && !isLoopback(address.replace(/:\d+$/, ''));
     const found = isPlain
       ? warn(how, `Codes and the password can be read on the way: use smtps:// or STARTTLS in ${smtpUrl.env}.`)
       : ok(how);
@@ -105,11 +105,6 @@ async function testMail({ config, baseUrl, patienceMs, now }: Scene, url: string
   } finally {
     transport.close();
   }
-}
-
-function isOfThisMachine(address: string): boolean {
-  const host = address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
-  return host === 'localhost' || isLoopbackAddress(host);
 }
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,5 +1,5 @@
 /** What the doctor has found, for people: a mark, a name and a sentence each, the remedy below, in 80 columns. */
-import { printable } from '../remote/terminal.ts';
+import { printable } from '../printable.ts';
 import { wrapText } from '../wrap.ts';
 import type { Finding, Status } from './finding.ts';
 

@@ -1,8 +1,8 @@
 /** What the doctor works on: settings as far as they can be read, the data folder, and the server that runs on it, if any. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { type Config, ConfigError, type Environment, type Flags, loadConfig, ownUrl } from '../../config.ts';
 import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
+import { pathsIn } from '../../db/data-folder.ts';
 import { findServer, type ServerNote } from '../../db/beside-server.ts';
 import { DOCTOR_PATH, type DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { SETTINGS } from '../../settings.ts';
@@ -50,7 +50,7 @@ const PATIENCE_MS = 10_000;
 
 export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: SceneOptions): Scene {
   const { config, problems } = settingsAsFarAsTheyGo(environment, flags);
-  const folder = resolve(config.dataFolder);
+  const { path: folder, databasePath } = pathsIn(config.dataFolder);
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
@@ -83,7 +83,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
     config,
     problems,
     folder,
-    databasePath: join(folder, 'gatehouse.db'),
+    databasePath,
     server,
     note,
     baseUrl: note?.url ?? ownUrl(config, config.port),

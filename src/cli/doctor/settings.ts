@@ -1,7 +1,8 @@
 /** Settings, version, and the server itself. */
+import { counted, lasting } from '../../core/quantities.ts';
 import { SETTINGS } from '../../settings.ts';
 import { VERSION } from '../../version.ts';
-import { counted, type Finding, findingsOf, lasting } from './finding.ts';
+import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, Scene } from './scene.ts';
 
 /** What differs by where a command is run, and says nothing of a server. */
@@ -19,10 +20,18 @@ export function settingsFindings({ config, problems, note }: Scene): Finding[] {
   });
   const here = config.shown.filter(({ isDefault }) => !isDefault);
   if (wrong.length > 0) return wrong;
-  if (note === null) return [ok(`${counted(here.length, 'setting')} given, none of them wrong.`)];
+  if (note === null)
+    return [ok(here.length === 0 ? 'None is given.' : `${counted(here.length, 'setting')} given, none of them wrong.`)];
   const changed = here.filter(({ name, value }) => !OF_COMMANDS.includes(name) && note.settings[name] !== value);
+  const given = Object.keys(note.settings).length;
   if (changed.length === 0)
-    return [ok(`${counted(Object.keys(note.settings).length, 'setting')} given to the running server.`)];
+    return [
+      ok(
+        given === 0
+          ? 'None is given to the running server.'
+          : `${counted(given, 'setting')} given to the running server.`,
+      ),
+    ];
   return [
     warn(
       `The running server has other values, or none, for ${changed.map(({ name }) => name).join(', ')}.`,

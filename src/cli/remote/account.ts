@@ -9,7 +9,8 @@ import { UsageError } from '../arguments.ts';
 import { findLogin, type Login, profilePath, readProfile, removeLogin, storeLogin } from './profile.ts';
 import { remoteCommand, type RemoteCall } from './remote-command.ts';
 import { namedUrl } from './target.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { printable } from '../printable.ts';
+import type { Terminal } from './terminal.ts';
 
 const URL_OPTION = { value: 'URL', meaning: `The server. Or by ${CLIENT_VARIABLES.url}; else that of the last login.` };
 

@@ -3,7 +3,7 @@ import type { ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { follow } from './event-source.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand } from './remote-command.ts';
-import type { Column } from './table.ts';
+import type { Column } from '../table.ts';
 
 type Record = ItemAt<'/api/workspace/activity/list'>;
 
@@ -59,7 +59,7 @@ function lister({ client }: RemoteCall, id: string | null, filters: ReturnType<t
 const columns = ({ show }: RemoteCall): readonly Column<Record>[] => [
   { title: 'AT', of: ({ createdAt }) => show.time(createdAt) },
   { title: 'WHAT', of: ({ kind, ok }) => (ok ? kind : `${kind} (failed)`) },
-  { title: 'WHO', of: ({ email, userId }) => email ?? userId, isCut: true },
+  { title: 'ABOUT', of: ({ email, userId }) => email ?? userId, isCut: true },
   { title: 'BY', of: ({ actorType }) => actorType },
   { title: 'FROM', of: ({ ip, ipCountry }) => [ip, ipCountry].filter(Boolean).join(' ') },
 ];

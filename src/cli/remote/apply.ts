@@ -15,7 +15,7 @@ const MOST_SHOWN = 20;
 
 export const apply = remoteCommand({
   name: 'apply',
-  summary: 'Bring the server to what a file says: applications, roles, users and more',
+  summary: 'Bring the server to what a file says: apps, roles, users and more',
   operands: [{ name: 'FILE', meaning: 'JSON; its form: gatehouse print schema.' }],
   options: { workspace: { value: 'ID', meaning: 'Of which workspace, for members of several.' } },
   switches: { 'dry-run': 'Only say what would change.' },
@@ -150,8 +150,7 @@ function progressOf({ terminal }: RemoteCall, parts: readonly Part[]) {
     const result = await work;
     const count = (counts.get(word) ?? 0) + people;
     counts.set(word, count);
-    if (terminal.canAsk && parts.length > 1) terminal.err(`\r\u001b[2K${word}: ${count} of ${whole} people`);
-    if (terminal.canAsk && parts.length > 1 && count === whole) terminal.err('\r\u001b[2K');
+    if (parts.length > 1) terminal.progress(count === whole ? null : `${word}: ${count} of ${whole} people`);
     return result;
   };
 }

@@ -2,7 +2,7 @@
 import { UsageError } from '../arguments.ts';
 import { type ManagedApp, findApp } from './find.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand, type RemoteDefinition } from './remote-command.ts';
-import type { Column } from './table.ts';
+import type { Column } from '../table.ts';
 
 const APP = { name: 'APP', meaning: 'Id, slug or client id. Not needed where there is only one.', isOptional: true };
 
@@ -18,7 +18,7 @@ const { 'default-roles': _, ...NEW_FIELDS } = FIELDS;
 const DAY_SECONDS = 24 * 3600;
 
 function one(call: RemoteCall): Promise<ManagedApp> {
-  return findApp(call.client, call.operands[0]);
+  return findApp(call.client, call.operands[0], '');
 }
 
 function stageOf({ stage, archivedAt, deletedAt }: ManagedApp): string {

@@ -4,7 +4,7 @@ import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { ManagedApp } from './find.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
-import { jsonText } from './terminal.ts';
+import { jsonText } from '../printable.ts';
 
 type Key = ItemAt<'/api/applications/{id}/api-keys'>;
 type Grant = ItemAt<'/api/applications/{id}/roles'>;
@@ -41,7 +41,10 @@ export const exportCommand = remoteCommand({
       if (typeof sink !== 'function') sink.drop();
       throw error;
     }
-    if (typeof sink !== 'function') sink.keep();
+    if (typeof sink !== 'function') {
+      sink.keep();
+      call.terminal.err(`${file} is written.\n`);
+    }
     if (names.all.length > 0) call.terminal.err(`Set these where it is applied: ${names.all.join(', ')}\n`);
   },
 });
@@ -85,7 +88,9 @@ function fileSink(file: string): FileSink {
       throw new StartupError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
     }
   };
-  const descriptor = attempt(() => openSync(beside, 'w', 0o600));
+  // What an export before has left goes; what somebody puts there just then, a link above all, is not written to.
+  attempt(() => rmSync(beside, { force: true }));
+  const descriptor = attempt(() => openSync(beside, 'wx', 0o600));
   return {
     write: (text) => attempt(() => void writeSync(descriptor, text)),
     keep() {

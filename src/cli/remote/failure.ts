@@ -1,7 +1,7 @@
 /** What went wrong with a call, in one line that says what to do about it. */
 import { ApiError, GatehouseError, Unreachable } from '../../client/errors.ts';
 import type { Target } from './target.ts';
-import { printable } from './terminal.ts';
+import { printable } from '../printable.ts';
 
 /** Null for what is a fault of ours. */
 export function failureLine(error: unknown, target: Pick<Target, 'url'> & Partial<Target>): string | null {

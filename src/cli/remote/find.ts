@@ -14,8 +14,8 @@ export type ListedUser = ItemAt<'/api/applications/{id}/users'>;
 
 const SHOWN = 8;
 
-/** @throws {UsageError} where it must be said which. @throws {StartupError} where there is none. */
-export async function findApp(client: Client, named: string | undefined): Promise<ManagedApp> {
+/** @param by how, in words. @throws {UsageError} where it must be said which. @throws {StartupError} where there is none. */
+export async function findApp(client: Client, named: string | undefined, by = ' with --app'): Promise<ManagedApp> {
   if (named?.startsWith('app_')) return client.get('/api/applications/{id}', { path: { id: named } });
   const seen: ManagedApp[] = [];
   for await (const application of client.all('/api/applications')) {
@@ -28,7 +28,7 @@ export async function findApp(client: Client, named: string | undefined): Promis
   if (!only) throw new StartupError('There is no application yet. Make one: gatehouse apps create NAME');
   if (named !== undefined)
     throw new StartupError(`There is no application "${named}" within reach. There are: ${known}.`);
-  if (seen.length > 1) throw new UsageError(`Say which application with --app: ${known}.`);
+  if (seen.length > 1) throw new UsageError(`Say which application${by}: ${known}.`);
   return only;
 }
 

@@ -9,7 +9,7 @@ type NewKey = DataAt<'/api/applications/{id}/api-keys', 'post'>;
 
 const OF_WORKSPACE = { workspace: 'Keys of the workspace instead of those of an application.' };
 const KEY = { name: 'KEY', meaning: 'Id (key_…).' };
-const ONCE = 'The key is shown this once. Put it where your backend reads it, and nowhere else.';
+const ONCE = 'It is shown this once. Put it where your backend reads it, and nowhere else.';
 
 const APP_KEYS = '/api/applications/{id}/api-keys';
 const WORKSPACE_KEYS = '/api/workspace/api-keys';

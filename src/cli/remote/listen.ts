@@ -10,7 +10,7 @@ import { signatureHeader } from '../../modules/webhooks/signature.ts';
 import { UsageError } from '../arguments.ts';
 import { follow } from './event-source.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
-import { printable } from './terminal.ts';
+import { printable } from '../printable.ts';
 
 /** As long as a delivery waits for its answer. */
 const TIMEOUT_MS = 15_000;

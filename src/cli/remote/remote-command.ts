@@ -1,6 +1,7 @@
 /** What the commands that use a server share: where it is, the flags that all take, and how they end. */
 import { type Client, createClient } from '../../client/client.ts';
 import type { Flags } from '../../config.ts';
+import { secondsText } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type Command, UsageError } from '../arguments.ts';
 import { failureLine } from './failure.ts';
@@ -11,6 +12,8 @@ import { guarded, systemTerminal, type Terminal } from './terminal.ts';
 
 /** How long a call may wait where the server says when to try again. */
 const PATIENCE_MS = 150_000;
+/** A wait as long as this is said. */
+const TOLD_MS = 2000;
 
 /** What a command is given to carry itself out. */
 export interface RemoteCall {
@@ -132,7 +135,11 @@ function callOf(flags: Flags, operands: readonly string[], terminal: Terminal): 
     },
     get client() {
       const { url, key: apiKey } = this.target;
-      const { fetch, wait } = terminal;
+      const { fetch } = terminal;
+      const wait: Terminal['wait'] = (ms, signal) => {
+        if (ms >= TOLD_MS) terminal.err(`The server asks to wait for ${secondsText(ms)}: a limit is used up.\n`);
+        return terminal.wait(ms, signal);
+      };
       return (client ??= createClient({ url, apiKey, maxWaitMs: PATIENCE_MS, fetch, wait }));
     },
     get paging() {

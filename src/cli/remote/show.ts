@@ -1,7 +1,8 @@
 /** How results are printed: one JSON document with `--json`, else tables, records and sentences for people. */
-import type { Environment } from '../../config.ts';
-import { type Column, shortTime, table } from './table.ts';
-import { jsonText, printable, printableLines, type Terminal } from './terminal.ts';
+import { isColoured } from '../colour.ts';
+import { type Column, shortTime, table } from '../table.ts';
+import { jsonText, printable, printableLines } from '../printable.ts';
+import type { Terminal } from './terminal.ts';
 
 /** A page of a list, as the API gives it. */
 export interface ListPage<Item> {
@@ -40,7 +41,7 @@ export class Show {
     private readonly terminal: Terminal,
     readonly isJson: boolean,
   ) {
-    this.bold = hasColour(terminal) ? (text) => `\u001b[1m${text}\u001b[0m` : (text) => text;
+    this.bold = isColoured(terminal.isTty, terminal.env) ? (text) => `\u001b[1m${text}\u001b[0m` : (text) => text;
   }
 
   json(data: unknown): Promise<void> {
@@ -104,8 +105,4 @@ function shown(value: Fact[1]): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return printable(String(value));
-}
-
-function hasColour({ isTty, env }: { readonly isTty: boolean; readonly env: Environment }): boolean {
-  return isTty && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }

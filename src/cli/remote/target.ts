@@ -1,9 +1,11 @@
 /** Which server a command talks to, and with which key: from flags, from the environment, or from the stored login. */
 import { readFileSync } from 'node:fs';
+import { isLoopbackName } from '../../core/ip-address.ts';
 import { startsLikeSecret } from '../../core/secret.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { CLIENT_VARIABLES } from '../../settings.ts';
 import { type Option, UsageError } from '../arguments.ts';
+import { unreadable } from '../unreadable.ts';
 import { findLogin, readProfile } from './profile.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -28,9 +30,6 @@ export interface Target {
   readonly origin: string;
 }
 
-/** Loopback, which never leaves the machine. */
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
 /** The origin of a server, as logins are filed under it. @throws {UsageError} */
 export function serverUrl(text: string, from: string): string {
   const url = URL.parse(text);
@@ -38,7 +37,7 @@ export function serverUrl(text: string, from: string): string {
     throw new UsageError(`${from} is no address of a server. Give one such as https://auth.example.com.`);
   if (url.pathname !== '/' || url.search || url.hash)
     throw new UsageError(`${from} has a path. Give the address of the server alone, such as ${url.origin}.`);
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+  if (url.protocol === 'http:' && !isLoopbackName(url.hostname))
     throw new UsageError(`${from} is http, over which anybody could read the key. Give https://${url.host}.`);
   return url.origin;
 }
@@ -73,7 +72,7 @@ function givenKey({ env }: Terminal, file: string | undefined): Omit<Target, 'ur
     try {
       key = readFileSync(file, 'utf8').trim();
     } catch (error) {
-      throw new StartupError(`${origin} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+      throw new StartupError(`--key-file: ${unreadable(file, error).message}`);
     }
     return { key: checked(key, origin), origin };
   }

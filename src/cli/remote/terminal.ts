@@ -3,6 +3,8 @@ import { homedir, hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type Fetch, pause } from '../../client/exchange.ts';
 import type { Environment } from '../../config.ts';
+import { printable, printableLines } from '../printable.ts';
+import { showLine } from '../step-line.ts';
 
 export interface Terminal {
   readonly env: Environment;
@@ -23,6 +25,8 @@ export interface Terminal {
   out(text: string): Promise<void>;
   /** Beside the result: progress, questions, remarks. */
   err(text: string): void;
+  /** How far a long command has come, in one line that takes the place of the one before; null takes it away. */
+  progress(line: string | null): void;
   ask(question: string): Promise<string>;
 }
 
@@ -46,6 +50,7 @@ export function systemTerminal(): Terminal {
     wait: pause,
     out: (text) => new Promise((resolve) => void process.stdout.write(text, () => resolve())),
     err: (text) => void process.stderr.write(text),
+    progress: showLine,
     async ask(question) {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
       try {
@@ -65,37 +70,11 @@ function onSignals(): AbortSignal {
   return interrupted.signal;
 }
 
-/** What would steer a terminal, break its lines, or turn its text around. */
-const STEERING = '\\p{Cc}\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
-const ALL_STEERING = new RegExp(`[${STEERING}]+`, 'gu');
-const EACH_STEERING = new RegExp(`(?!\\n)[${STEERING}]`, 'gu');
-
-/** Names and addresses come from strangers, and so does what a server says: what would steer a terminal is left out. */
-export function printable(text: string): string {
-  return text.replace(ALL_STEERING, ' ');
-}
-
-/** The same of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
-}
-
-/** The same data as JSON that can be shown: what JSON takes as it is and a terminal does not is written as an escape. */
-export function jsonText(data: unknown, indent?: number): string {
-  const escape = (part: string) => `\\u${part.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(data, null, indent).replace(EACH_STEERING, escape);
-}
-
-/** A beginning of ours that writes over the line before. */
-const AGAIN = /^\r(?:\u001b\[2K)?/;
-
 /** The same terminal, whose remarks and questions steer nothing, whatever names and messages are in them. */
 export function guarded(terminal: Terminal): Terminal {
   return Object.assign(Object.create(terminal) as Terminal, {
-    err(text: string) {
-      const [again = ''] = AGAIN.exec(text) ?? [];
-      terminal.err(again + printableLines(text.slice(again.length)));
-    },
+    err: (text: string) => terminal.err(printableLines(text)),
+    progress: (line: string | null) => terminal.progress(line === null ? null : printable(line)),
     ask: (question: string) => terminal.ask(printableLines(question)),
   });
 }

@@ -1,7 +1,7 @@
 /** `gatehouse users export`: all users of an application, a line for each, however many there are. */
 import { csvLine } from './csv.ts';
 import { remoteCommand } from './remote-command.ts';
-import { jsonText } from './terminal.ts';
+import { jsonText } from '../printable.ts';
 
 export const usersExport = remoteCommand({
   name: 'users export',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { GivenAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
+import { unreadable } from '../unreadable.ts';
 import { rowsOfCsv } from './csv.ts';
 import { remoteCommand } from './remote-command.ts';
 
@@ -41,9 +42,9 @@ export const usersImport = remoteCommand({
       for (const { outcome, email, error } of answer.results) if (outcome === 'skipped') refused.push({ email, error });
       for (const name of ['roles', 'scopes', 'memberships'] as const)
         for (const slug of answer.unknownSlugs[name]) unknown[name].add(slug);
-      if (terminal.canAsk) terminal.err(`\r${Math.min(from + ROWS_A_CALL, rows.length)} of ${rows.length} rows`);
+      terminal.progress(`${Math.min(from + ROWS_A_CALL, rows.length)} of ${rows.length} rows`);
     }
-    if (terminal.canAsk) terminal.err('\n');
+    terminal.progress(null);
     const unknownSlugs = Object.fromEntries(Object.entries(unknown).map(([name, slugs]) => [name, [...slugs]]));
     if (show.isJson) await show.json({ summary, skipped: refused, unknownSlugs });
     else {
@@ -67,7 +68,7 @@ function rowsIn(file: string): Rows {
   try {
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
-    throw new StartupError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw unreadable(file, error);
   }
   const kind = extname(file).toLowerCase();
   try {

@@ -3,7 +3,7 @@ import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { findUserId, type ListedUser } from './find.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand } from './remote-command.ts';
-import type { Column } from './table.ts';
+import type { Column } from '../table.ts';
 import { usersImport } from './users-import.ts';
 import { usersExport } from './users-export.ts';
 
@@ -104,7 +104,7 @@ function grant(word: 'grant' | 'revoke', summary: string): RemoteCommand {
       const { outcome, roles = [], scopes = [], memberships = [] } = changed.results[0] ?? { outcome: 'not_found' };
       await call.show.done(
         changed,
-        `${outcome}. Roles: ${roles.join(', ') || '-'}; scopes: ${scopes.join(', ') || '-'}; groups: ${memberships.join(', ') || '-'}`,
+        `${call.operands[0]}: ${outcome}. Roles: ${roles.join(', ') || '-'}; scopes: ${scopes.join(', ') || '-'}; groups: ${memberships.join(', ') || '-'}`,
       );
       return outcome === 'changed' || outcome === 'unchanged' ? 0 : 1;
     },
@@ -127,6 +127,7 @@ export const USERS: readonly RemoteCommand[] = [
       const { client, show, paging, text } = call;
       const { id } = await call.application();
       const [q, status, role, membership] = [text('q'), text('status'), text('role'), text('group')];
+      const isFiltered = [q, status, role, membership].some((given) => given !== undefined);
       const filters = {
         ...(q !== undefined && { q }),
         ...(status !== undefined && { status: status as Status }),
@@ -137,7 +138,7 @@ export const USERS: readonly RemoteCommand[] = [
       };
       const page = (query: object) =>
         client.get('/api/applications/{id}/users', { path: { id }, query: { ...filters, ...query } });
-      await show.list({ columns: columns(call), page, empty: NOBODY }, paging);
+      await show.list({ columns: columns(call), page, empty: isFiltered ? 'Nobody is like that.' : NOBODY }, paging);
     },
   }),
   remoteCommand({

@@ -161,12 +161,12 @@ export function backupService(dependencies: BackupServiceDependencies) {
   async function nextAt(): Promise<number | null> {
     if (!placeSet()) return null;
     const now = clock.now();
-    const [last] = await listBackupRuns(db.reader, 1);
-    // A clock that was set back must not keep backups waiting for years.
-    if (!last || last.startedAt > now + DAY) return now;
+    // A clock that was set back must not keep backups waiting for years, nor have them made again and again.
+    const runs = await listBackupRuns(db.reader, MOST_COUNTED, now + DAY);
+    const [last] = runs;
+    if (!last) return now;
     const planned = nextRun(settings.backupSchedule, Math.min(last.startedAt, now));
     if (last.status === 'succeeded' || last.status === 'running') return planned;
-    const runs = await listBackupRuns(db.reader, MOST_COUNTED);
     const good = runs.findIndex(({ status }) => status === 'succeeded');
     const failures = good < 0 ? runs.length : good;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);

@@ -40,7 +40,7 @@ export function instanceHealthService({
       startedAt: isoTime(startedAt),
       uptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / SECOND)),
       mode,
-      engine: 'sqlite',
+      engine: db.engine,
       baseUrl: baseUrl(),
       mail: { transport: mail.transport, server: null, from: null },
       database: null,

@@ -1,6 +1,6 @@
 /** How much waits to be done, counted now and then for all who look: the health of an instance, and its figures. */
 import { type Clock, SECOND } from '../../core/clock.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import { countLongWorks, countQueuedMails, countWaitingDeliveries, type LongWorkCount } from '../../store/queues.ts';
 import type { Queues } from './warnings.ts';
 
@@ -18,6 +18,16 @@ export interface QueueCounts {
   quick(): Promise<CountedQueues | null>;
 }
 
+/** All that waits, as of now: long reads. */
+export async function countQueues(reader: Reader) {
+  const [mails, deliveries, longWork] = await Promise.all([
+    countQueuedMails(reader),
+    countWaitingDeliveries(reader),
+    countLongWorks(reader),
+  ]);
+  return { mails, deliveries, longWork } satisfies Queues;
+}
+
 /** What waits is counted so often at the most, however many look. */
 const COUNTED_EVERY_MS = 5 * SECOND;
 const PATIENCE_MS = 20;
@@ -27,12 +37,9 @@ export function queueCounter({ db, clock }: { readonly db: Database; readonly cl
   let latest: CountedQueues | undefined;
 
   async function count(countedAt: number): Promise<CountedQueues> {
-    const [mails, deliveries, { kinds: longWorkKinds, ...longWork }] = await Promise.all([
-      countQueuedMails(db.reader),
-      countWaitingDeliveries(db.reader),
-      countLongWorks(db.reader),
-    ]);
-    return (latest = { mails, deliveries, longWork, longWorkKinds, countedAt });
+    const { longWork: all, ...queues } = await countQueues(db.reader);
+    const { kinds: longWorkKinds, ...longWork } = all;
+    return (latest = { ...queues, longWork, longWorkKinds, countedAt });
   }
 
   function recent(): Promise<CountedQueues> {

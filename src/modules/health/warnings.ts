@@ -1,6 +1,6 @@
 /** What those who run an instance should look at, told from what is known of it. */
 import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
-import { isLoopbackAddress } from '../../core/ip-address.ts';
+import { isLoopbackName } from '../../core/ip-address.ts';
 import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
 import type { MailLane } from '../../store/mails.ts';
@@ -162,8 +162,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
 /** Whether people elsewhere would reach it without encryption. */
 export function isPlainToOthers(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return protocol === 'http:' && host !== 'localhost' && !host.endsWith('.localhost') && !isLoopbackAddress(host);
+  return protocol === 'http:' && !isLoopbackName(hostname);
 }
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -96,6 +96,7 @@ const NOT_NEEDED = new Set(['examples', 'pattern', 'minLength', 'maxLength', 'mi
 const UNKNOWN = 'This argument is not known here; remove it.';
 const MISSING = 'This argument is required.';
 const NO_TEXT = 'Give a text.';
+const MOST_NAMED = 20;
 
 /**
  * The request that a call of the tool stands for.
@@ -106,7 +107,10 @@ const NO_TEXT = 'Give a text.';
 export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arguments, given: Schema): InnerCall {
   const fields: FieldProblem[] = [];
   const known = (name: string) => Object.hasOwn(schema.properties, name);
-  for (const name of Object.keys(given)) if (!known(name)) fields.push({ path: name, message: UNKNOWN });
+  for (const name of Object.keys(given)) {
+    if (fields.length === MOST_NAMED) break;
+    if (!known(name)) fields.push({ path: name, message: UNKNOWN });
+  }
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) => {
     const { [name]: value } = given;
     if (value === undefined) fields.push({ path: name, message: MISSING });
@@ -121,7 +125,7 @@ export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arg
     if (typeof value === 'object') fields.push({ path: name, message: NO_TEXT });
     else query.set(name, String(value));
   }
-  if (fields.length > 0) throw new AppError('invalid_request', { fields: fields.slice(0, 20) });
+  if (fields.length > 0) throw new AppError('invalid_request', { fields: fields.slice(0, MOST_NAMED) });
   const elsewhere = new Set([...inPath, ...inQuery, WORKSPACE_PARAMETER]);
   const body = Object.fromEntries(Object.entries(given).filter(([name]) => !elsewhere.has(name)));
   return {

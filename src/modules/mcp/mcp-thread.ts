@@ -21,7 +21,8 @@ export type ToThread =
   | {
       readonly kind: 'message';
       readonly id: number;
-      readonly message: unknown;
+      /** As JSON: what a stranger has sent is copied as one text, not part by part. */
+      readonly text: string;
       readonly headers: Record<string, string>;
       readonly version: string;
       readonly instructions: string;
@@ -29,9 +30,9 @@ export type ToThread =
   | { readonly kind: 'result'; readonly id: number; readonly text: string }
   | { readonly kind: 'error'; readonly id: number; readonly code: number; readonly message: string };
 
-/** From the thread: what a message needs, at most once, and then its answer. */
+/** From the thread: what a message needs, with its own parameters, at most once; and then its answer. */
 export type FromThread =
-  | { readonly kind: 'ask'; readonly id: number; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'ask'; readonly id: number; readonly method: string }
   | { readonly kind: 'answer'; readonly id: number; readonly status: number; readonly text: string }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
 
@@ -52,10 +53,10 @@ const NO_VALIDATOR = {
 
 const asked = new Map<number, PromiseWithResolvers<ServerResult>>();
 
-function ask(id: number, method: string, params: unknown): Promise<ServerResult> {
+function ask(id: number, method: string): Promise<ServerResult> {
   const waiting = Promise.withResolvers<ServerResult>();
   asked.set(id, waiting);
-  tell({ kind: 'ask', id, method, params });
+  tell({ kind: 'ask', id, method });
   return waiting.promise;
 }
 
@@ -75,17 +76,15 @@ function wrongParameters(message: unknown): string | null {
 
 /** One server and one transport for each message: nothing is kept of a client. */
 async function answer(request: Extract<ToThread, { kind: 'message' }>): Promise<void> {
-  const { id, message, headers, version, instructions } = request;
+  const { id, text, headers, version, instructions } = request;
+  const message: unknown = JSON.parse(text);
   const wrong = wrongParameters(message);
   if (wrong !== null) return tell({ kind: 'answer', id, status: 200, text: wrong });
   const server = new Server(
     { name: 'gatehouse', title: 'Gatehouse', version },
     { capabilities: { tools: {}, resources: {} }, instructions, jsonSchemaValidator: NO_VALIDATOR },
   );
-  for (const schema of ASKED)
-    server.setRequestHandler(schema, ({ method, params }: { method: string; params?: unknown }) =>
-      ask(id, method, params),
-    );
+  for (const schema of ASKED) server.setRequestHandler(schema, ({ method }: { method: string }) => ask(id, method));
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   // Its types know no optional properties that are set to undefined.
   await server.connect(transport as Parameters<typeof server.connect>[0]);

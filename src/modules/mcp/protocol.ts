@@ -31,6 +31,7 @@ export interface Protocol {
 }
 
 interface Waiting extends PromiseWithResolvers<{ status: number; text: string }> {
+  readonly params: unknown;
   readonly answerer: Answerer;
 }
 
@@ -73,10 +74,10 @@ export function protocol({ version }: { version: string }): Protocol {
   }
 
   /** What is no refusal of the protocol ends the whole call. */
-  async function reply(to: Thread, asked: Waiting, { id, method, params }: FromThread & { kind: 'ask' }) {
+  async function reply(to: Thread, asked: Waiting, { id, method }: FromThread & { kind: 'ask' }) {
     let answer: ToThread;
     try {
-      answer = { kind: 'result', id, text: await asked.answerer(method, params) };
+      answer = { kind: 'result', id, text: await asked.answerer(method, asked.params) };
     } catch (error) {
       if (!(error instanceof ProtocolError)) asked.reject(error);
       const { code, message } = error instanceof ProtocolError ? error : { code: -32603, message: 'Internal error' };
@@ -92,15 +93,22 @@ export function protocol({ version }: { version: string }): Protocol {
   }
 
   return {
-    answer(exchange, answerer) {
+    answer({ message, ...exchange }, answerer) {
       if (isClosed) return Promise.reject(new AppError('unavailable', { hint: 'server_stopping' }));
       const target = (thread ??= start());
       const id = (count += 1);
-      const asked = { ...Promise.withResolvers<{ status: number; text: string }>(), answerer };
+      const { params } = message as { readonly params?: unknown };
+      const asked = { ...Promise.withResolvers<{ status: number; text: string }>(), params, answerer };
       waiting.set(id, asked);
       // An idle thread must not keep a process alive that has nothing else to do.
       target.ref();
-      target.postMessage({ kind: 'message', id, version, ...exchange } satisfies ToThread);
+      target.postMessage({
+        kind: 'message',
+        id,
+        version,
+        text: JSON.stringify(message),
+        ...exchange,
+      } satisfies ToThread);
       return asked.promise;
     },
     close() {

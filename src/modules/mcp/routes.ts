@@ -2,7 +2,9 @@
 import { AppError } from '../../core/error.ts';
 import { readBodyOf } from '../../http/body.ts';
 import { type Operation, operation } from '../../http/operation.ts';
+import type { RequestContext } from '../../http/request-context.ts';
 import { isFromOwnPage } from '../../http/session-cookie.ts';
+import type { SlowBodies } from '../../http/slow-bodies.ts';
 import type { Protocol } from './protocol.ts';
 import type { AgentService } from './service.ts';
 
@@ -10,6 +12,7 @@ export interface McpDependencies {
   readonly agents: AgentService;
   readonly protocol: Protocol;
   readonly baseUrl: () => string;
+  readonly slowBodies: SlowBodies;
 }
 
 /** What the transport judges by, and all that it is shown of a request. */
@@ -18,7 +21,7 @@ const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-export function mcpRoutes({ agents, protocol, baseUrl }: McpDependencies): Operation[] {
+export function mcpRoutes({ agents, protocol, baseUrl, slowBodies }: McpDependencies): Operation[] {
   return [
     operation({
       id: 'callMcp',
@@ -39,9 +42,10 @@ export function mcpRoutes({ agents, protocol, baseUrl }: McpDependencies): Opera
           throw new AppError('forbidden', { hint: 'origin_elsewhere' });
         let message: unknown;
         try {
-          message = await oneMessage(request);
+          message = await oneMessage(context, slowBodies);
         } catch (error) {
-          if (!(error instanceof AppError)) throw error;
+          // What is no fault of the message is said as everywhere, with the time to come again.
+          if (!(error instanceof AppError) || error.retryAfterSeconds !== undefined) throw error;
           return refusal(error, headers);
         }
         const { status, text } = await protocol.answer(
@@ -57,8 +61,8 @@ export function mcpRoutes({ agents, protocol, baseUrl }: McpDependencies): Opera
 }
 
 /** Several at once would count as one call. */
-async function oneMessage(request: Request): Promise<unknown> {
-  const message = await readBodyOf(request, false);
+async function oneMessage(context: RequestContext, slowBodies: SlowBodies): Promise<unknown> {
+  const message = await slowBodies.watch(readBodyOf(context.request, false), context);
   if (message === undefined) throw new AppError('invalid_request', { hint: 'body_not_json' });
   if (Array.isArray(message) || typeof message !== 'object' || message === null)
     throw new AppError('invalid_request', { hint: 'batch_refused' });

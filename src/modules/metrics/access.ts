@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../core/error.ts';
-import { canonicalAddress, isLoopbackAddress } from '../../core/ip-address.ts';
+import { canonicalAddress, isLoopback, isLoopbackAddress } from '../../core/ip-address.ts';
 import { hashSecret } from '../../core/secret.ts';
 import type { PeerAddress } from '../../http/request-context.ts';
 
@@ -34,7 +34,7 @@ export function metricsGuard({ metricsToken, peerAddress, baseUrl }: MetricsAcce
   return (request) => {
     if (hash !== null) return requireToken(request, hash);
     // A server with a public name has a proxy before it, and not every proxy says what it is.
-    const isOpen = isLoopbackName(URL.parse(baseUrl())?.hostname) && isFromHere(request, peerAddress(request));
+    const isOpen = isLoopback(new URL(baseUrl()).hostname) && isFromHere(request, peerAddress(request));
     if (!isOpen) throw new AppError('not_found');
   };
 }
@@ -51,11 +51,5 @@ function isFromHere({ headers }: Request, peer: string | null): boolean {
   if (address === null || !isLoopbackAddress(address)) return false;
   const isPassedOn = [...headers.keys()].some((name) => name.startsWith('x-forwarded') || PROXY_HEADERS.includes(name));
   const host = headers.get('host');
-  return !isPassedOn && host !== null && isLoopbackName(URL.parse(`http://${host}`)?.hostname);
-}
-
-function isLoopbackName(name: string | undefined): boolean {
-  if (name === undefined) return false;
-  const address = canonicalAddress(name.replace(/^\[|\]$/g, ''));
-  return address === null ? name === 'localhost' : isLoopbackAddress(address);
+  return !isPassedOn && host !== null && isLoopback(URL.parse(`http://${host}`)?.hostname ?? '');
 }

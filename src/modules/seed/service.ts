@@ -19,6 +19,7 @@ import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
 import type { ApplyResult, SeedApplication, SeedDocument } from './model.ts';
 import { planAllowlist, planUsers } from './people-steps.ts';
 import { Plan, type Site, type SeedTold } from './plan.ts';
+import { workspaceTurns } from './turns.ts';
 import { planWebhooks, type WebhookTools } from './webhook-steps.ts';
 
 export interface SeedTools extends ApplicationTools, WebhookTools {
@@ -45,20 +46,7 @@ export type Seed = ReturnType<typeof seedService>;
 
 export function seedService(tools: SeedTools) {
   const { db, clock, grants, imports, apiKeys, beta } = tools;
-  const underWay = new Map<string, Promise<unknown>>();
-
-  /** One after the other in a workspace, so that what two want is made once. */
-  function inTurn<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
-    const before = underWay.get(workspaceId) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const settled = mine
-      .catch(() => {})
-      .then(() => {
-        if (underWay.get(workspaceId) === settled) underWay.delete(workspaceId);
-      });
-    underWay.set(workspaceId, settled);
-    return mine;
-  }
+  const inTurn = workspaceTurns();
 
   /** An application that goes by this name in the workspace now. */
   async function ofWorkspace(workspaceId: string, slug: string): Promise<TenantApplication | 'taken' | null> {

@@ -12,8 +12,8 @@ import { findNewestEventId, listEventsAfter } from '../../store/events.ts';
 import { deliveryBody } from './payload.ts';
 
 const MAX_PER_PRINCIPAL = 20;
-/** Of all callers together, so that no workspace takes the places of the others. */
 const MAX_PER_WORKSPACE = 200;
+/** Shared: anybody can make workspaces, so where all places are taken the workspace with the most gives one up. */
 const MAX_IN_ALL = 2000;
 const EVENTS_READ = 100;
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
@@ -48,6 +48,14 @@ export function eventFollowers(reader: Reader) {
     open.delete(follower);
     follower.isClosed = true;
     follower.wake();
+  }
+
+  /** The oldest stream of the workspace that has the most, where that is more than another one has; it can read on later. */
+  function findSpare(workspaceId: string): Follower | null {
+    const all = Map.groupBy(open, (follower) => follower.workspaceId);
+    const [first, ...others] = all.values();
+    const most = others.reduce((left, right) => (right.length > left.length ? right : left), first ?? []);
+    return most.length > (all.get(workspaceId)?.length ?? 0) + 1 ? (most[0] ?? null) : null;
   }
 
   /** Judges the caller each time before anything is told. */
@@ -90,7 +98,11 @@ export function eventFollowers(reader: Reader) {
         count(isNear) >= MAX_PER_WORKSPACE
       )
         throw new AppError('rate_limited', { hint: 'too_many_streams', retryAfterSeconds: 15 });
-      if (open.size >= MAX_IN_ALL) throw new AppError('unavailable', { hint: 'too_many_streams' });
+      if (open.size >= MAX_IN_ALL) {
+        const spare = findSpare(workspaceId);
+        if (spare === null) throw new AppError('unavailable', { hint: 'too_many_streams' });
+        close(spare);
+      }
       const follower: Follower = { ...following, wake: () => {}, isQuiet: false, isClosed: false };
       open.add(follower);
       const told = messages(follower);

@@ -1,5 +1,5 @@
 /** Tables for people: columns as wide as what is in them and as the terminal allows, by what a terminal shows of a text. */
-import { printable } from './terminal.ts';
+import { printable } from './printable.ts';
 
 /** One column of a table. */
 export interface Column<Item> {

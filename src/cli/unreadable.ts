@@ -1,0 +1,17 @@
+/** Why a file that was named cannot be read, in words. */
+import { StartupError } from '../core/startup-error.ts';
+
+/** @param error what reading it threw. */
+export function unreadable(file: string, error: unknown): StartupError {
+  const { code } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return new StartupError(`There is no file ${file}.`);
+    case 'EISDIR':
+      return new StartupError(`${file} is a folder; name a file.`);
+    case 'EACCES':
+      return new StartupError(`${file} is not open to this user.`);
+    default:
+      return new StartupError(`${file} cannot be read (${code}).`);
+  }
+}

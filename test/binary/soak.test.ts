@@ -1,0 +1,41 @@
+/** The soak in seconds, and that it would notice what grows; `bun test/faults/soak.ts` is the one that counts. */
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { judged, type Sample, soak } from '../faults/soak.ts';
+
+setDefaultTimeout(60_000);
+
+test('a mixed load is answered as it should be, and the server ends well', async () => {
+  const { refusals, exitCode, samples, done } = await soak(3, { everySeconds: 0.5, pace: 2 });
+  expect({ refusals, exitCode }).toEqual({ refusals: {}, exitCode: 0 });
+  expect(samples.length).toBeGreaterThan(2);
+  expect(done['sign in']).toBeGreaterThan(0);
+});
+
+const flat = (index: number): Sample => ({
+  atSeconds: index * 5,
+  // A log that is folded now and then, and a collection here and there.
+  walMiB: 40 + (index % 8) * 3,
+  privateMiB: 100 + (index % 5) * 4,
+  residentMiB: 200 + index,
+  databaseMiB: index,
+  descriptors: 50 + (index % 3),
+  changesWaiting: 0,
+  mailsWaiting: index % 2,
+  deliveriesWaiting: index,
+  longWorks: 0,
+});
+const risen = (samples: Sample[]) =>
+  judged(samples).flatMap(({ name, rise, allowed }) => (rise > allowed ? [name] : []));
+
+test('what goes up and down is flat, and what rises with time alone is not', () => {
+  const samples = Array.from({ length: 360 }, (_, index) => flat(index));
+  expect(risen(samples)).toEqual([]);
+  expect(risen(samples.map((sample, index) => ({ ...sample, privateMiB: sample.privateMiB + index / 8 })))).toEqual([
+    'privateMiB',
+  ]);
+  expect(risen(samples.map((sample, index) => ({ ...sample, descriptors: sample.descriptors + index / 10 })))).toEqual([
+    'descriptors',
+  ]);
+  // What an instance grows into at first, it may.
+  expect(risen(samples.map((sample, index) => ({ ...sample, privateMiB: Math.min(index, 120) + 60 })))).toEqual([]);
+});
