@@ -5,6 +5,7 @@
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statfsSync, statSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
+import { bytesText } from '../core/quantities.ts';
 import { StartupError } from '../core/startup-error.ts';
 import type { DataFolder } from './data-folder.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrate.ts';
@@ -104,9 +105,4 @@ function requireRoom(folder: string, bytes: number): void {
     `The upgrade needs ${bytesText(needed)} at ${folder} for a copy of the database and for what it changes; ` +
       `${bytesText(bavail * bsize)} are free. Make room, then start again. Nothing was changed.`,
   );
-}
-
-/** As people read it. */
-function bytesText(bytes: number): string {
-  return bytes < 2 ** 30 ? `${Math.ceil(bytes / 2 ** 20)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }

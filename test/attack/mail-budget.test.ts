@@ -233,6 +233,7 @@ test('nothing queues a mail past the budget but codes, and notices to people of 
     'mail/workspace-mail.ts': 'the budget itself',
     'store/mails.ts': 'where it is defined',
     'modules/account/confirmation.ts': 'codes',
+    'modules/backups/owners.ts': 'one when backups begin to fail, and one when they work again',
     'modules/lifecycle/service.ts': 'codes',
     'modules/sign-in/otp.ts': 'codes',
   };

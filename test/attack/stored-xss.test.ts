@@ -154,6 +154,9 @@ async function pagesWith(text: string): Promise<Record<string, string>> {
     consoleViewPage: await get(`/console/applications/${encoded}/users?q=${encoded}`),
     'consolePage of a member': await get(`/console?${encoded}`, member),
     'consoleViewPage of a member': await get(`/console/applications/${encoded}/users?q=${encoded}`, member),
+    docsPage: await get(`/docs?q=${encoded}`),
+    docsGuidePage: await get('/docs/guides/verify?' + encoded),
+    'docsGuidePage of nothing': await get(`/docs/guides/${encoded}`),
     'no page': await get(`/${encoded}?${encoded}`),
   };
 }
@@ -164,8 +167,8 @@ describe('a page', async () => {
   test('is looked at for every operation that answers with one', async () => {
     const { operations } = (await createInstance()).app;
     const pages = operations.filter(({ style, method }) => style === 'page' && method === 'GET').map(({ id }) => id);
-    // A picture of the product's own, and a way on.
-    const others = ['asset', 'homePage'];
+    // What is the product's own, and a way on.
+    const others = ['asset', 'homePage', 'docsReferencePage', 'docsSearchIndex', 'llmsText'];
     const seen = Object.keys(plain).map((name) => name.split(' ')[0]);
     expect(pages.filter((id) => !others.includes(id) && !seen.includes(id))).toEqual([]);
   });

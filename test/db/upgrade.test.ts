@@ -124,9 +124,9 @@ describe('the copy before an upgrade', () => {
     expect(schemaVersionOf(copy!)).toBe(1);
     expect(faultsOf(copy!)).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([]);
-    expect(lines).toEqual([
-      `Upgrading the database from schema 1 to ${SCHEMA_VERSION}; a copy of its 1 MiB is made first. The port opens when it is done.`,
-    ]);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toStartWith(`Upgrading the database from schema 1 to ${SCHEMA_VERSION}; a copy of its `);
+    expect(lines[0]).toMatch(/ its \d+ KiB is made first\. The port opens when it is done\.$/);
   });
 
   test('stays with the two before it; what a kill has left unfinished goes', async () => {

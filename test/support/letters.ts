@@ -3,6 +3,7 @@ import type { Locale } from '@/core/locale.ts';
 import type { MailContent, Sender } from '@/mail/letter.tsx';
 import * as account from '@/mail/messages/account.ts';
 import * as change from '@/mail/messages/account-change.ts';
+import { backupMail } from '@/mail/messages/backup.ts';
 import { betaMail } from '@/mail/messages/beta.ts';
 import { heldEventsMail } from '@/mail/messages/held-events.ts';
 import { invitationMail } from '@/mail/messages/invitation.ts';
@@ -72,6 +73,19 @@ const held =
       consoleUrl: url,
     });
 
+const backup =
+  (isFailed: boolean): Maker =>
+  (locale, { name, url, host }) =>
+    backupMail({
+      locale,
+      workspaceName: name,
+      host,
+      consoleUrl: url,
+      news: isFailed
+        ? { kind: 'failed', place: name, reason: name, lastGoodAt: Date.UTC(2026, 4, 1) }
+        : { kind: 'works', place: name },
+    });
+
 const changed =
   (make: (filling: Filling) => change.AccountChange): Maker =>
   (locale, filling) =>
@@ -121,6 +135,8 @@ export const LETTERS: Readonly<Record<string, Maker>> = {
   mailTestMail: (locale, { name, host }) => mailTestMail({ locale, workspaceName: name, host }),
   'quarantineMail gone': quarantine(null),
   'quarantineMail failed': quarantine(15),
+  'backupMail failed': backup(true),
+  'backupMail works': backup(false),
   'heldEventsMail quarantined': held(false, 1),
   'heldEventsMail switched off': held(true, 1200),
 };

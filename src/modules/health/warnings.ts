@@ -1,6 +1,7 @@
 /** What those who run an instance should look at, told from what is known of it. */
 import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
 import { isLoopbackName } from '../../core/ip-address.ts';
+import { bytesText } from '../../core/quantities.ts';
 import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
 import { EXPIRY_WARNING_MS } from '../../http/certificate.ts';
 import type { MailLane } from '../../store/mails.ts';
@@ -89,7 +90,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
     database.freeBytes !== null &&
       database.freeBytes < LITTLE_DISK_BYTES && {
         code: 'disk_nearly_full',
-        message: `${mebibytes(database.freeBytes)} are left on the disk of the data folder.`,
+        message: `${bytesText(database.freeBytes)} are left on the disk of the data folder.`,
         remedy: 'Make room, or move the data folder to a larger disk; without room nothing is accepted.',
       },
     backups?.error !== null &&
@@ -137,7 +138,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
     },
     database.logBytes > LONG_LOG_BYTES && {
       code: 'log_is_long',
-      message: `The database’s log has ${mebibytes(database.logBytes)}: something keeps it from being folded in.`,
+      message: `The database’s log has ${bytesText(database.logBytes)}: something keeps it from being folded in.`,
       remedy: 'End long readers of the database file, such as a backup tool that hangs.',
     },
     (['code', 'notice', 'bulk'] as const).some((lane) => isDue(mails[lane], lane)) && {
@@ -164,5 +165,3 @@ export function isPlainToOthers(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'http:' && !isLoopbackName(hostname);
 }
-
-const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -87,7 +87,7 @@ export async function refused(
   if (JSON.stringify(dumpTables(instance)) !== JSON.stringify(before)) throw new Error('a refusal changed something');
   if (sent !== undefined && answer.text.includes(sent)) throw new Error('a refusal repeats what was sent');
   for (const { message } of answer.json.fields ?? [])
-    if (!/^[A-Z].*\.$/.test(message)) throw new Error(`no remedy: ${message}`);
+    if (!/^[A-Z].*[.?]$/.test(message)) throw new Error(`no remedy: ${message}`);
   return { status: answer.status, error: answer.json.error, fields: refusedFields(answer) };
 }
 

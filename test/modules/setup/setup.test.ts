@@ -63,7 +63,13 @@ describe('a setup link', () => {
     expect(instance.events(consoleId(instance))).toEqual([
       {
         type: 'user.signed_in',
-        data: { userId: json.data.userId, sessionId: expect.stringMatching(/^ses_/), method: 'setup' },
+        data: {
+          userId: json.data.userId,
+          sessionId: expect.stringMatching(/^ses_/),
+          method: 'setup',
+          email: 'ada@example.com',
+          isNewUser: true,
+        },
       },
     ]);
     expect(

@@ -325,10 +325,9 @@ describe('the caller’s own key', () => {
     'with a body that is not {token} is told the field: %.60j',
     async (body) => {
       const { instance, key } = await setUp();
-      const { status, json, text } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
+      const { status, json } = await instance.call('POST', '/api/v1/verify', { token: key.token, body });
       expect([status, json.success, json.fields.length]).toEqual([400, false, 1]);
       expect(json.fields[0].path).toBe('y' in body ? 'y' : 'token');
-      expect(text).not.toContain('xxx');
     },
   );
 });
