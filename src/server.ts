@@ -12,7 +12,7 @@ import { type Dependencies, mailWay, type OpenedData, openData } from './depende
 import { readCertificate } from './http/certificate.ts';
 import { certificateWatch } from './http/certificate-watch.ts';
 import { watchDescriptors } from './http/descriptors.ts';
-import { type Door, openDoor } from './http/door.ts';
+import { type Door, openDoor, portAlone } from './http/door.ts';
 import { drain } from './http/drain.ts';
 import { portTrouble } from './http/port-trouble.ts';
 import type { Serve } from './http/raw-path.ts';
@@ -63,12 +63,23 @@ const DRAIN_MS = 7500;
 /** Longest wait for jobs under way. */
 const JOBS_MS = 1000;
 
+/** @throws {StartupError} */
+function refuseTakenPort(config: Config): void {
+  try {
+    portAlone(config.host, config.port);
+  } catch (cause) {
+    throw portTrouble(config, cause);
+  }
+}
+
 /** @throws {StartupError} when the folder or the port cannot be had, or the settings do not fit what is in it. */
 export async function startServer(
   config: Config,
   { log, accessLog, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
+  // Before the folder: a start that has to fail must not have made or upgraded a database.
+  refuseTakenPort(config);
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) sweepEphemeralFolders();
   const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;

@@ -9,6 +9,7 @@ import { accessLog } from '../http/access-log.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
 import { placeOperand } from './place-operand.ts';
+import { printable } from './printable.ts';
 import { IDENTITY_FILE, keysOf } from './restore.ts';
 import { stepLine } from './step-line.ts';
 
@@ -67,7 +68,7 @@ export const backupVerify: Command = {
       process.stdout.write(
         [
           `${file} is good: it was restored, started and answered.`,
-          `  of ${isoTime(madeAt)}, version ${version}, schema ${schemaVersion}`,
+          `  of ${isoTime(madeAt)}, version ${printable(version)}, schema ${schemaVersion}`,
           ...known.map((name) => row(name, rows[name] ?? 0)),
           row('all tables', rowCount),
           ...(danglingRows > 0 ? [`  Beware: ${danglingRows} rows refer to rows that are not there.`] : []),

@@ -6,6 +6,7 @@ import { isoTime, systemClock } from '../core/clock.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command, Option } from './arguments.ts';
 import { placeOperand } from './place-operand.ts';
+import { printable } from './printable.ts';
 import { stepLine } from './step-line.ts';
 
 export const IDENTITY_FILE: Option = {
@@ -45,7 +46,7 @@ export const restore: Command = {
     process.stdout.write(
       [
         `Restored ${file} into ${dataFolder}.`,
-        `It is of ${isoTime(madeAt)}, made by version ${version}: ${rowCount.toLocaleString('en')} rows, of ${rows['applications'] ?? 0} applications and ${rows['users'] ?? 0} users.`,
+        `It is of ${isoTime(madeAt)}, made by version ${printable(version)}: ${rowCount.toLocaleString('en')} rows, of ${rows['applications'] ?? 0} applications and ${rows['users'] ?? 0} users.`,
         ...(aside ? [`What was there before is in ${aside}; remove it when all is well.`] : []),
         'What happened since then is not in it: sessions and keys that were ended since work again.',
         `Next: gatehouse serve --data ${dataFolder}`,

@@ -126,7 +126,7 @@ function nameAsPlain(request: Request): void {
 }
 
 /** Listeners that may share a port would share it with another server as well: it is tried for itself first. */
-function portAlone(hostname: string, port: number): number {
+export function portAlone(hostname: string, port: number): number {
   const trial = Bun.serve({ hostname, port, fetch: () => new Response() });
   const found = required(trial.port, 'port');
   void trial.stop(true);

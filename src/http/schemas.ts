@@ -58,6 +58,10 @@ export const Email = (options: SchemaOptions = {}) =>
 /** One line, for mails and terminals, without the marks that make a text read other than it is written. */
 export const LINE_PATTERN = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*';
 
+/** A few lines of a person's own words, without what steers a terminal. */
+export const Remark = (remedy = 'Give at most 500 characters, without control characters.') =>
+  Type.String({ maxLength: 500, pattern: `^${LINE_PATTERN.replace('\\u001f', '\\u0009\\u000b-\\u001f')}$`, remedy });
+
 /** A name that people read. */
 export const Name = () =>
   Type.String({

@@ -343,15 +343,15 @@ describe('a database this binary cannot serve', () => {
 });
 
 describe('a place to listen', () => {
-  test('whose port is in use is told with its number, exit code 1, and the folder is free again', async () => {
+  test('whose port is in use is told with its number, exit code 1, before there is a folder', async () => {
     const squatter = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const { stderr, exitCode } = await run(['serve', '--data', folder, '--port', String(squatter.port)], {
       cwd: scratch.path,
     });
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`Port ${squatter.port} on 127.0.0.1 is in use already`);
+    expect(existsSync(folder)).toBe(false);
     await squatter.stop(true);
-    await makeFolder();
   });
 
   test.each(['203.0.113.9', 'nowhere.invalid'])('%s, which is not this machine’s, is told as that', async (host) => {

@@ -1,6 +1,6 @@
 /** Schemas of roles, scopes and membership groups. */
 import { type Static, Type } from '@sinclair/typebox';
-import { Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import { Input, Name, Nullable, PageOf, Remark, Timestamp } from '../../http/schemas.ts';
 
 const GrantSlug = Type.String({
   pattern: '^[a-z0-9_:.-]{1,64}$',
@@ -8,7 +8,7 @@ const GrantSlug = Type.String({
   examples: ['editor'],
 });
 
-const Description = Nullable(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters, or null.' }));
+const Description = Nullable(Remark('Give at most 500 characters without control characters, or null.'));
 const IsDefault = Type.Boolean({
   description: 'Whether people are granted it on joining.',
   remedy: 'Give true or false.',

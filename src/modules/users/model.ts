@@ -15,6 +15,7 @@ import {
   PageOf,
   PageQuery,
   refusalOfOne,
+  Remark,
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
@@ -101,10 +102,7 @@ export const UserDetail = Type.Object(
 );
 export type UserDetail = Static<typeof UserDetail>;
 
-export const ReasonInput = Input(
-  { reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })) },
-  { $id: 'ReasonInput' },
-);
+export const ReasonInput = Input({ reason: Type.Optional(Remark()) }, { $id: 'ReasonInput' });
 
 export const SlugsInput = Input(
   { slugs: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, remedy: 'Give a list of slugs.' }) },
@@ -136,7 +134,7 @@ const MAX_USERS = 200;
 export const UsersChange = Input({
   action: Choice(STATUS_ACTIONS, { $id: 'UserAction' }),
   userIds: ManyIds('usr', MAX_USERS),
-  reason: Type.Optional(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters.' })),
+  reason: Type.Optional(Remark()),
 });
 export type UsersChange = Static<typeof UsersChange>;
 

@@ -1,7 +1,7 @@
 /** Schemas of webhooks and their deliveries. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
-import { Choice, Id, Input, NewSecret, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
+import { Choice, Id, Input, NewSecret, Nullable, PageOf, PageQuery, Remark, Timestamp } from '../../http/schemas.ts';
 import { DELIVERY_STATUSES } from '../../store/deliveries.ts';
 import { WEBHOOK_STATUSES } from '../../store/webhooks.ts';
 
@@ -23,7 +23,7 @@ const Events = Type.Array(Type.String({ maxLength: 100 }), {
   examples: [['user.signed_in', 'user.banned']],
 });
 
-const Description = Nullable(Type.String({ maxLength: 500, remedy: 'Give at most 500 characters, or null.' }));
+const Description = Nullable(Remark('Give at most 500 characters without control characters, or null.'));
 
 export const WebhookInput = Input({ url: Url, events: Events, description: Type.Optional(Description) });
 export type WebhookInput = Static<typeof WebhookInput>;

@@ -269,6 +269,7 @@ describe('an action on a user', () => {
 
   test.each([
     [{ reason: 'x'.repeat(501) }, 'reason'],
+    [{ reason: 'red \u009b31m' }, 'reason'],
     [{ reason: 5 }, 'reason'],
     [{ because: 'x' }, 'because'],
     [[], 'body'],
