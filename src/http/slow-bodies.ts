@@ -10,11 +10,23 @@ import { addressBlock, type RequestContext } from './request-context.ts';
 /** From then on a body counts as slow. */
 const SLOW_MS = 1000;
 
+/** How often is looked; a body has so much longer. */
+const ROUND_MS = 250;
+
 /** About what a body takes that comes at all. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Its connection is to end with a refusal: what is still to come of the body would be taken for the next request. */
 type Client = Pick<RequestContext, 'ip' | 'headers'>;
+
+/** A body that has not come to its end. */
+interface Reading {
+  readonly since: number;
+  readonly client: Client;
+  readonly refuse: (error: unknown) => void;
+  /** Gives its place back, once it is slow. */
+  leave: (() => void) | undefined;
+}
 
 export interface SlowBodies {
   /**
@@ -48,30 +60,57 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
     };
   }
 
-  return {
-    async watch(reading, client) {
-      const refusal = Promise.withResolvers<never>();
-      let leave: (() => void) | undefined;
-      const totalMs = limits.bodySeconds * 1000;
-      const refuse = (error: unknown) => {
-        client.headers['Connection'] = 'close';
-        refusal.reject(error);
-      };
-      let timer = setTimeout(() => {
-        try {
-          leave = enter(addressBlock(client.ip));
-          timer = setTimeout(() => refuse(new AppError('request_timeout')), totalMs - slowMs);
-        } catch (error) {
-          refuse(error);
-        }
-      }, slowMs);
+  const totalMs = limits.bodySeconds * 1000;
+  /** In the order in which they began. */
+  const reading = new Set<Reading>();
+  let round: ReturnType<typeof setInterval> | undefined;
+
+  function forget(one: Reading): void {
+    reading.delete(one);
+    one.leave?.();
+  }
+
+  function refuse(one: Reading, error: unknown): void {
+    forget(one);
+    one.client.headers['Connection'] = 'close';
+    one.refuse(error);
+  }
+
+  /** One timer for all of them: one each would take longer than most bodies. */
+  function look(): void {
+    const now = performance.now();
+    for (const one of reading) {
+      const forMs = now - one.since;
+      if (forMs < slowMs) break;
       try {
-        return await Promise.race([reading, refusal.promise]);
-      } finally {
-        clearTimeout(timer);
-        leave?.();
+        if (forMs >= totalMs) throw new AppError('request_timeout');
+        one.leave ??= enter(addressBlock(one.client.ip));
+      } catch (error) {
+        refuse(one, error);
       }
-    },
+    }
+    if (reading.size > 0) return;
+    clearInterval(round);
+    round = undefined;
+  }
+
+  return {
+    watch: (body, client) =>
+      new Promise((resolve, reject) => {
+        const one: Reading = { since: performance.now(), client, refuse: reject, leave: undefined };
+        reading.add(one);
+        round ??= setInterval(look, Math.min(ROUND_MS, slowMs));
+        body.then(
+          (value) => {
+            forget(one);
+            resolve(value);
+          },
+          (error: unknown) => {
+            forget(one);
+            reject(error as Error);
+          },
+        );
+      }),
     count: () => inAll,
   };
 }
