@@ -2,6 +2,7 @@
 import { isatty } from 'node:tty';
 import type { Config, Environment } from '../config.ts';
 import { isColoured } from './colour.ts';
+import { printable, printableLines } from './printable.ts';
 
 const SAME = (line: string) => line;
 
@@ -45,14 +46,16 @@ export function prettyLine(hasColours: boolean): (line: string) => string {
 
   function message({ msg, err, ...fields }: Fields): string {
     const facts = Object.entries(fields).map(([name, value]) => `${paint('cyan', name)}=${valueText(value)}`);
-    return [String(msg ?? ''), ...facts].filter(Boolean).join('  ') + trace(err as Trace | undefined, paint);
+    return [printable(String(msg ?? '')), ...facts].filter(Boolean).join('  ') + trace(err as Trace | undefined, paint);
   }
 
   function format(line: string): string {
     if (!line.startsWith('{"level":')) return line;
     let parsed: Fields;
     try {
-      parsed = JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? plain(value) : value)) as Fields;
+      parsed = JSON.parse(line, (_, value: unknown) =>
+        typeof value === 'string' ? printableLines(value) : value,
+      ) as Fields;
     } catch {
       return line;
     }
@@ -84,14 +87,9 @@ interface Trace {
 
 function trace(error: Trace | undefined, paint: (style: Style, text: string) => string): string {
   if (error === undefined) return '';
-  if (typeof error !== 'object') return `\n    ${paint('red', String(error))}`;
+  if (typeof error !== 'object') return `\n    ${paint('red', printable(String(error)))}`;
   const { type = 'Error', message = '', stack = '', cause } = error;
   const lines = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  const head = `\n    ${paint('red', `${type}: ${message}`)}`;
+  const head = `\n    ${paint('red', printable(`${type}: ${message}`))}`;
   return head + lines.map((line) => `\n    ${paint('dim', line.trimEnd())}`).join('') + trace(cause, paint);
-}
-
-/** What came from outside must not steer the terminal. */
-function plain(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, '');
 }
