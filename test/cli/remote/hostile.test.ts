@@ -64,7 +64,10 @@ test('JSON has nothing that steers in it, and is the same data', async () => {
   const { instance, person } = await oneServer();
   const { id, clientId } = await instance.createApplication();
   const { userId } = await instance.signIn(clientId, 'ada@example.com');
-  const banned = await person.manage(['users', 'ban', userId, '--app', id, '--reason', EVIL, '--json']);
+  await person.manage(['users', 'ban', userId, '--app', id, '--reason', 'spam']);
+  // As from before reasons were judged.
+  instance.sqlite.query('UPDATE application_users SET status_reason = ? WHERE user_id = ?').run(EVIL, userId);
+  const banned = await person.manage(['users', 'show', userId, '--app', id, '--json']);
   expect(banned.out).not.toMatch(STEERING);
   expect(banned.json().statusReason).toBe(EVIL);
   const shown = await person.manage(['users', 'show', userId, '--app', id]);
