@@ -63,10 +63,10 @@ const DRAIN_MS = 7500;
 /** Longest wait for jobs under way. */
 const JOBS_MS = 1000;
 
-/** @throws {StartupError} */
-function refuseTakenPort(config: Config): void {
+/** @throws {StartupError} with the remedy, where the listening throws. */
+function listening<Result>(config: Config, listen: () => Result): Result {
   try {
-    portAlone(config.host, config.port);
+    return listen();
   } catch (cause) {
     throw portTrouble(config, cause);
   }
@@ -79,7 +79,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
   // Before the folder: a start that has to fail must not have made or upgraded a database.
-  refuseTakenPort(config);
+  listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) sweepEphemeralFolders();
   const folder = isEphemeral ? makeEphemeralFolder() : config.dataFolder;
@@ -114,20 +114,22 @@ export async function startServer(
     });
   let door: Door;
   try {
-    door = openDoor({
-      host: config.host,
-      port: config.port,
-      certificate,
-      serve,
-      onError(error) {
-        log.error({ err: error }, 'the server failed outside a request');
-        return Response.json({ success: false, error: 'internal' }, { status: 500 });
-      },
-    });
-  } catch (cause) {
+    door = listening(config, () =>
+      openDoor({
+        host: config.host,
+        port: config.port,
+        certificate,
+        serve,
+        onError(error) {
+          log.error({ err: error }, 'the server failed outside a request');
+          return Response.json({ success: false, error: 'internal' }, { status: 500 });
+        },
+      }),
+    );
+  } catch (error) {
     await data.close();
     removeFolder();
-    throw portTrouble(config, cause);
+    throw error;
   }
 
   const url = ownUrl(config, door.port);

@@ -2,7 +2,6 @@
  * Encryption of a backup in the age format (https://age-encryption.org/v1), which the `age` tool opens as well: by recipients
  * or by a passphrase, in pieces, so that memory stays flat however large the file is.
  */
-import { Decrypter, Encrypter } from 'age-encryption';
 import { open } from 'node:fs/promises';
 import { StartupError } from '../core/startup-error.ts';
 
@@ -81,6 +80,8 @@ export async function encrypt(
   stream: ReadableStream<Uint8Array>,
   { recipients, passphrase }: Locks,
 ): Promise<ReadableStream<Uint8Array>> {
+  // Here and not above: a start of the server has no use for it.
+  const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
     try {
@@ -104,6 +105,7 @@ export async function decrypt(
 ): Promise<ReadableStream<Uint8Array>> {
   if (identities.length === 0 && passphrase === null)
     throw new StartupError(`${name} is encrypted; give --passphrase-file or --identity-file.`);
+  const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
   for (const identity of identities) {
     try {

@@ -2,7 +2,7 @@
 import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import type { Database } from '../db/database.ts';
 import { type Operation, operation } from '../http/operation.ts';
-import { framingResponse, pageResponse } from '../http/page-response.ts';
+import { pageResponse } from '../http/page-response.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { queryOf } from '../http/request-url.ts';
 import { textsFor } from '../i18n/catalogue.ts';
@@ -26,7 +26,7 @@ export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
   async function show(context: RequestContext): Promise<Response> {
     const { request } = context;
     const reader = await readerOf(request, CONSOLE_CLIENT_ID);
-    if (reader) return framingResponse(context, renderConsole());
+    if (reader) return pageResponse(context, renderConsole(), 'framing');
     const query = queryOf(request);
     const application = await applicationOfPage(db.reader, new URLSearchParams());
     const locale = localeOf(context);

@@ -1,59 +1,62 @@
 /** Answers with a page: HTML under a policy that runs no inline script and loads nothing from another host. */
 import type { RequestContext } from './request-context.ts';
 
-const PAGE_HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; connect-src 'self'; " +
-    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+/** By directive (CSP Level 3). */
+type Policy = Readonly<Record<string, string>>;
+
+const PAGE_POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data: https:",
+  'connect-src': "'self'",
+  'form-action': "'none'",
+  'base-uri': "'none'",
+  'frame-ancestors': "'none'",
+} satisfies Policy;
+
+/** Its own styles and pictures, without script, links or origin; framed by our pages alone. */
+const LETTER_POLICY = {
+  sandbox: '',
+  'default-src': "'none'",
+  'style-src': "'unsafe-inline'",
+  'img-src': PAGE_POLICY['img-src'],
+  'frame-ancestors': "'self'",
+} satisfies Policy;
+
+function headersUnder(policy: Policy): Record<string, string> {
+  const directives = Object.entries(policy).map(([name, sources]) => `${name} ${sources}`.trimEnd());
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': directives.join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Frame-Options': policy['frame-ancestors'] === "'self'" ? 'SAMEORIGIN' : 'DENY',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  };
+}
+
+const HEADERS = {
+  page: headersUnder(PAGE_POLICY),
+  /** A page with a form that is sent to this server without a script. */
+  form: headersUnder({ ...PAGE_POLICY, 'form-action': "'self'" }),
+  /** A page whose renderer writes its own style into the document. */
+  styled: headersUnder({ ...PAGE_POLICY, 'style-src': "'self' 'unsafe-inline'" }),
+  /** A page that frames documents of this server. */
+  framing: headersUnder({ ...PAGE_POLICY, 'frame-src': "'self'" }),
+  /** A mail as it looks, for a frame. */
+  letter: headersUnder(LETTER_POLICY),
 };
 
+/** What a page needs beyond what every page may. */
+export type PageKind = keyof typeof HEADERS;
+
 /** Adds a page's headers to those of the answer, in place. */
-export function pageHeaders(context: RequestContext): Record<string, string> {
-  return Object.assign(context.headers, PAGE_HEADERS);
+export function pageHeaders(context: RequestContext, kind: PageKind = 'page'): Record<string, string> {
+  return Object.assign(context.headers, HEADERS[kind]);
 }
 
 /** @param html a whole document. */
-export function pageResponse(context: RequestContext, html: string): Response {
-  return new Response(html, { headers: pageHeaders(context) });
-}
-
-/** The same for a page with a form that is sent to this server without a script. */
-export function formResponse(context: RequestContext, html: string): Response {
-  const headers = pageHeaders(context);
-  headers['Content-Security-Policy'] = PAGE_HEADERS['Content-Security-Policy'].replace(
-    "form-action 'none'",
-    "form-action 'self'",
-  );
-  return new Response(html, { headers });
-}
-
-/** The same for a page whose renderer writes its own style into the document. */
-export function pageHeadersWithStyles(context: RequestContext): Record<string, string> {
-  const headers = pageHeaders(context);
-  headers['Content-Security-Policy'] = PAGE_HEADERS['Content-Security-Policy'].replace(
-    "style-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-  );
-  return headers;
-}
-
-/** A mail as it looks, for a frame of the console's: with its own styles and pictures, without script, links or origin. */
-export function letterResponse(context: RequestContext, html: string): Response {
-  const headers = pageHeaders(context);
-  headers['Content-Security-Policy'] =
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data: https:; frame-ancestors 'self'";
-  headers['X-Frame-Options'] = 'SAMEORIGIN';
-  return new Response(html, { headers });
-}
-
-/** A page that frames documents of this server. */
-export function framingResponse(context: RequestContext, html: string): Response {
-  const headers = pageHeaders(context);
-  headers['Content-Security-Policy'] = `${PAGE_HEADERS['Content-Security-Policy']}; frame-src 'self'`;
-  return new Response(html, { headers });
+export function pageResponse(context: RequestContext, html: string, kind: PageKind = 'page'): Response {
+  return new Response(html, { headers: pageHeaders(context, kind) });
 }

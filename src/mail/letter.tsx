@@ -46,6 +46,11 @@ export interface MailContent {
   readonly html: string;
 }
 
+/** A day as the reader writes it, by UTC. */
+export function dayIn(locale: string, at: number): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+}
+
 /** Escapes every value in the HTML part. A subject is one line, and so is each paragraph of the text part. */
 export function letterMail(letter: Letter): MailContent {
   const subject = oneLine(letter.subject);

@@ -1,7 +1,7 @@
 /** The mails that tell those who run an instance that no backup could be made, and that backups work again. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
+import { dayIn, letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
 /** What became of a backup. */
 export type BackupNews =
@@ -40,15 +40,11 @@ export function backupMail({ locale, workspaceName: workspace, host, consoleUrl,
           news.reason,
           news.lastGoodAt === null
             ? text('email.backup.noGood')
-            : text('email.backup.lastGood', { date: dateIn(text.locale, news.lastGoodAt) }),
+            : text('email.backup.lastGood', { date: dayIn(text.locale, news.lastGoodAt) }),
           text('email.backup.retried'),
         ]
       : [text('email.backup.made', { place })],
     link: { label: text('email.backup.open'), url: consoleUrl },
     small: [text('email.ownerReason', { workspace })],
   });
-}
-
-function dateIn(locale: string, at: number): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 }

@@ -1,7 +1,7 @@
 /** The mail that tells owners, some days before, that what is held for a webhook endpoint will be dropped. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
-import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
+import { dayIn, letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
 /** What waits for which endpoint, and until when. */
 export interface HeldEventsMail {
@@ -24,7 +24,7 @@ export function heldEventsMail(mail: HeldEventsMail): MailContent {
   const { locale, workspaceName: workspace, applicationName: app, url, count, isSwitchedOff } = mail;
   const text = textsFor(locale);
   const title = text('email.held.title', { app });
-  const date = new Intl.DateTimeFormat(text.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(mail.dropsAt);
+  const date = dayIn(text.locale, mail.dropsAt);
   return letterMail({
     text,
     sender: PRODUCT,

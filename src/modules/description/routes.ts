@@ -1,9 +1,8 @@
 /** The machine-readable descriptions of the API, made once from the operations themselves. */
 import { Type } from '@sinclair/typebox';
-import { matchesEtag } from '../../http/etag.ts';
+import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import type { RequestContext } from '../../http/request-context.ts';
 import { openApiDocument } from './openapi.ts';
 import { roleManifest } from './roles.ts';
 import { yaml } from './yaml.ts';
@@ -24,29 +23,12 @@ export async function openApiYaml(
   return yaml(await openApiDocument(operations, baseUrl, limits));
 }
 
-/** A description as it is sent. */
-interface Description {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly etag: string;
-}
-
-function description(text: string): Description {
-  const bytes = new TextEncoder().encode(text);
-  return { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
-}
-
-function answer({ bytes, etag }: Description, mediaType: string, { request, headers }: RequestContext): Response {
-  const all = { ...headers, ETag: etag };
-  if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all });
-  return new Response(bytes, { headers: { ...all, 'Content-Type': `${mediaType}; charset=utf-8` } });
-}
-
 export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDependencies): Operation[] {
   // Each is made at the first call, for good: it takes a while, and cannot change while the process runs.
   let document: Promise<object> | undefined;
   const described = () => (document ??= openApiDocument(operations(), baseUrl(), limits));
-  let asYaml: Promise<Description> | undefined;
-  let asJson: Promise<Description> | undefined;
+  let asYaml: Promise<Tagged> | undefined;
+  let asJson: Promise<Tagged> | undefined;
   const common = {
     method: 'GET',
     tag: 'Descriptions',
@@ -64,8 +46,10 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       mediaType: 'application/yaml',
       isRevalidated: true,
       async handle({ context }) {
-        asYaml ??= described().then(yaml).then(description);
-        return answer(await asYaml, 'application/yaml', context);
+        asYaml ??= described()
+          .then(yaml)
+          .then((text) => tagged(text));
+        return answerTagged(context, await asYaml, { mediaType: 'application/yaml' });
       },
     }),
     operation({
@@ -76,8 +60,10 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
       async handle({ context }) {
-        asJson ??= described().then(JSON.stringify).then(description);
-        return answer(await asJson, 'application/json', context);
+        asJson ??= described()
+          .then(JSON.stringify)
+          .then((text) => tagged(text));
+        return answerTagged(context, await asJson, { mediaType: 'application/json' });
       },
     }),
     operation({

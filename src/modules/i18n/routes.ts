@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../core/error.ts';
 import { LOCALES, type Locale } from '../../core/locale.ts';
-import { matchesEtag } from '../../http/etag.ts';
+import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { type Catalogue, CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
 import type { Service } from '../../i18n/texts.ts';
@@ -15,9 +15,7 @@ const SUFFIX = '.json';
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /** A catalogue as it is sent. */
-interface Sent {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly etag: string;
+interface Sent extends Tagged {
   /** The language that the messages are in. */
   readonly language: Locale;
 }
@@ -44,17 +42,14 @@ export function i18nRoutes(): Operation[] {
       data: Type.Record(Type.String(), Type.String(), { $id: 'Catalogue', description: 'ICU messages by key.' }),
       isRevalidated: true,
       errors: ['not_found'],
-      handle({ params: { service, [FILE]: file }, context: { request, headers } }) {
+      handle({ params: { service, [FILE]: file }, context }) {
         const locale = LOCALES.find((known) => known + SUFFIX === file);
         if (!isService(service) || !locale) throw new AppError('not_found', { hint: 'catalogue_unknown' });
         const address = `${service}/${locale}`;
         let catalogue = sent.get(address);
         if (!catalogue) sent.set(address, (catalogue = catalogueOf(service, locale)));
-        const { bytes, etag, language } = catalogue;
-        const all = { ...headers, ETag: etag, 'Cache-Control': CACHE_CONTROL, 'Content-Language': language };
-        if (matchesEtag(request.headers.get('if-none-match'), etag))
-          return new Response(null, { status: 304, headers: all });
-        return new Response(bytes, { headers: { ...all, 'Content-Type': 'application/json; charset=utf-8' } });
+        const headers = { 'Cache-Control': CACHE_CONTROL, 'Content-Language': catalogue.language };
+        return answerTagged(context, catalogue, { mediaType: 'application/json', headers });
       },
     }),
   ];
@@ -66,7 +61,6 @@ function isService(name: string): name is Service {
 
 function catalogueOf(service: Service, locale: Locale): Sent {
   const own: Catalogue | undefined = CATALOGUES[locale];
-  const bytes = new TextEncoder().encode(JSON.stringify((own ?? CATALOGUES.en)[service]));
   const language = own ? locale : 'en';
-  return { bytes, etag: `"${language}-${Bun.hash(bytes).toString(36)}"`, language };
+  return { ...tagged(JSON.stringify((own ?? CATALOGUES.en)[service]), `${language}-`), language };
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { letterResponse } from '../../http/page-response.ts';
+import { pageResponse } from '../../http/page-response.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
 import type { MailTests } from './mail-test.ts';
 import { MailTestInput, MailTestSchema, OutboxLetterSchema, OutboxPage, OutboxQuery } from './model.ts';
@@ -62,7 +62,7 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       async handle({ actor, principal, workspaceId, params, context }) {
         const { html } = await outbox.get(actor, callerOf(principal), workspaceId, params.mailId);
         if (html === null) throw new AppError('not_found');
-        return letterResponse(context, html);
+        return pageResponse(context, html, 'letter');
       },
     }),
     operation({

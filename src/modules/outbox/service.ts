@@ -36,33 +36,36 @@ export type OutboxReader = ReturnType<typeof outboxService>;
 export function outboxService({ db, consoleId, instance }: OutboxServiceDependencies) {
   /**
    * Judges for one caller whether they may read what is mailed to an address: its holder is tied to no workspace that is not
-   * theirs, and has shown in one that is that the address is their own; or is the caller. Strangers are readable only where every workspace is the caller's: else a code could
-   * prove an address to the whole server that nobody has shown to be theirs, and the answer would tell whom others know.
+   * theirs, and has shown in one that is that the address is their own; or is the caller. Strangers are readable only where every
+   * workspace is the caller's: else a code could prove an address to the whole server that nobody has shown to be theirs, and the
+   * answer would tell whom others know.
    */
-  async function readerFor({ userId, workspaces }: Caller): Promise<(email: string) => Promise<boolean>> {
+  async function readerFor({ userId, workspaces }: Caller) {
     const owned = workspaces.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
     const isAlone = !(await hasOtherWorkspace(db.reader, owned));
     // Who came by a setup link has proved no mailbox, and needs codes like anybody.
     const { email: own } = await requireUser(db.reader, userId);
-    return async (email) => {
-      if (isAlone) return true;
-      const ties = await listTies(db.reader, email);
-      return (
-        (email === own || ties.some(({ hasCome }) => hasCome)) &&
-        ties.every(({ workspaceId }) => owned.includes(workspaceId))
-      );
+    return {
+      own,
+      async mayRead(email: string): Promise<boolean> {
+        if (isAlone) return true;
+        const ties = await listTies(db.reader, email);
+        return (
+          (email === own || ties.some(({ hasCome }) => hasCome)) &&
+          ties.every(({ workspaceId }) => owned.includes(workspaceId))
+        );
+      },
     };
   }
 
   /** A mail that a server is to have, or has, is nobody's to read here. */
-  async function readable(caller: Caller, mails: readonly MailEnvelope[]): Promise<ReadonlySet<string>> {
-    const mayRead = await readerFor(caller);
+  async function readable(caller: Caller, mails: readonly MailEnvelope[]) {
+    const { own, mayRead } = await readerFor(caller);
     const emails = new Set(mails.filter(({ status }) => status === 'captured').map(({ recipient }) => recipient));
     const found = new Set<string>();
     for (const email of emails) if (await mayRead(email)) found.add(email);
-    return new Set(
-      mails.filter(({ status, recipient }) => status === 'captured' && found.has(recipient)).map(({ id }) => id),
-    );
+    const open = mails.filter(({ status, recipient }) => status === 'captured' && found.has(recipient));
+    return { own, shown: new Set(open.map(({ id }) => id)) };
   }
 
   return {
@@ -75,13 +78,13 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
         { workspaceId, consoleId: consoleId(), status, q: q?.toLowerCase() },
         { before, limit: limit + 1, stretch: MAX_SCANNED },
       );
-      const shown = await readable(caller, found);
+      const { shown } = await readable(caller, found);
       const told = await answersFor(db.reader, instance, workspaceId);
       const page = pageOf(
         found,
         limit,
         ({ id }) => [id],
-        (mail) => withoutCode(present(mail, shown.has(mail.id), told)),
+        (mail) => present({ ...mail, subject: subjectInList(mail) }, shown.has(mail.id), told),
       );
       return { ...page, nextCursor: page.nextCursor ?? (reached === null ? null : encodeCursor([reached])) };
     },
@@ -90,8 +93,9 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
     async get(actor: Actor, caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
       const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId() }, mailId);
       if (!mail) throw new AppError('not_found');
-      const isReadable = (await readable(caller, [mail])).has(mail.id);
-      if (isReadable && mail.recipient !== (await requireUser(db.reader, caller.userId)).email)
+      const { own, shown } = await readable(caller, [mail]);
+      const isReadable = shown.has(mail.id);
+      if (isReadable && mail.recipient !== own)
         await db.write(actor, (unit) =>
           recordAudit(unit, {
             kind: 'mail.read',
@@ -107,15 +111,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
   };
 }
 
-/** A list tells what there is; who reads a code opens its mail, which is on record. */
-function withoutCode(mail: OutboxMailRecord): OutboxMailRecord {
-  return {
-    ...mail,
-    subject: mail.subject === null ? null : subjectInList({ subject: mail.subject, lane: MAIL_LANES[mail.lane] }),
-  };
-}
-
-/** What a mail is about, without its code. */
+/** What a mail is about, without its code: who reads that opens the mail, which is on record. */
 export function subjectInList({ subject, lane }: Pick<MailEnvelope, 'subject' | 'lane'>): string {
   return lane === MAIL_LANES.code ? subject.replace(/\d{6,}/, '••••••') : subject;
 }

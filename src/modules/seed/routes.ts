@@ -1,6 +1,6 @@
 /** Applying a seed file to a workspace, and to one application for keys that reach no further; and the schema of the file. */
 import { Type } from '@sinclair/typebox';
-import { matchesEtag } from '../../http/etag.ts';
+import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { seedSchema } from './json-schema.ts';
 import { ApplyApplicationInput, ApplyInput, ApplyResult } from './model.ts';
@@ -16,7 +16,7 @@ const DESCRIPTION =
 
 export function seedRoutes(seed: Seed): Operation[] {
   // Made at the first call, for good.
-  let schema: { readonly text: string; readonly etag: string } | undefined;
+  let schema: Tagged | undefined;
   const common = {
     tag: 'Workspace',
     method: 'POST',
@@ -71,15 +71,9 @@ export function seedRoutes(seed: Seed): Operation[] {
       summary: 'JSON Schema of the file that gatehouse apply and serve --seed take',
       data: Type.Object({}, { additionalProperties: true }),
       isRevalidated: true,
-      handle({ context: { request, headers } }) {
-        if (schema === undefined) {
-          const text = JSON.stringify(seedSchema());
-          schema = { text, etag: `"${Bun.hash(text).toString(36)}"` };
-        }
-        const all = { ...headers, ETag: schema.etag };
-        if (matchesEtag(request.headers.get('if-none-match'), schema.etag))
-          return new Response(null, { status: 304, headers: all });
-        return new Response(schema.text, { headers: { ...all, 'Content-Type': 'application/json; charset=utf-8' } });
+      handle({ context }) {
+        schema ??= tagged(JSON.stringify(seedSchema()));
+        return answerTagged(context, schema, { mediaType: 'application/json' });
       },
     }),
   ];

@@ -1,8 +1,8 @@
 /** The documentation: its overview, guides as pages and as Markdown, the API reference, and what the search reads. */
 import { AppError } from '../../core/error.ts';
-import { matchesEtag } from '../../http/etag.ts';
+import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { pageHeaders, pageHeadersWithStyles } from '../../http/page-response.ts';
+import { pageHeaders, type PageKind } from '../../http/page-response.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { HOSTED_PAGE } from '../hosted-page.ts';
 import type { Docs } from './docs.ts';
@@ -17,33 +17,31 @@ export interface DocsPageDependencies {
 
 const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
 
-const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
-const MARKDOWN = { 'Content-Type': 'text/markdown; charset=utf-8' };
-const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
-
-interface Made {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly etag: string;
-}
+/** The same for everybody, and asked for again before it is shown again. */
+const CACHE = { 'Cache-Control': 'no-cache' };
 
 export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operation[] {
   // Each is made at the first call, for good: it cannot change while the process runs.
-  const made = new Map<string, Promise<Made>>();
+  const made = new Map<string, Promise<Tagged>>();
 
-  async function answer(
+  function once(name: string, make: () => string | Promise<string>): Promise<Tagged> {
+    let one = made.get(name);
+    if (!one) made.set(name, (one = Promise.resolve(make()).then((text) => tagged(text))));
+    return one;
+  }
+
+  async function text(
     context: RequestContext,
     name: string,
-    headers: Record<string, string>,
+    mediaType: string,
     make: () => string | Promise<string>,
   ): Promise<Response> {
-    let one = made.get(name);
-    if (!one) made.set(name, (one = asMade(make)));
-    const { bytes, etag } = await one;
-    // The same for everybody, and asked for again before it is shown again.
-    const all = { ...context.headers, ...headers, 'Cache-Control': 'no-cache', ETag: etag };
-    if (matchesEtag(context.request.headers.get('if-none-match'), etag))
-      return new Response(null, { status: 304, headers: all });
-    return new Response(bytes, { headers: all });
+    return answerTagged(context, await once(name, make), { mediaType, headers: CACHE });
+  }
+
+  async function html(context: RequestContext, name: string, make: () => string, kind?: PageKind): Promise<Response> {
+    const headers = { ...pageHeaders(context, kind), ...CACHE };
+    return answerTagged(context, await once(name, make), { mediaType: 'text/html', headers });
   }
 
   return [
@@ -52,16 +50,14 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       id: 'docsPage',
       path: '/docs',
       summary: 'The documentation',
-      handle: ({ context }) =>
-        answer(context, 'overview', pageHeaders(context), () => renderOverview(docs.guides, baseUrl())),
+      handle: ({ context }) => html(context, 'overview', () => renderOverview(docs.guides, baseUrl())),
     }),
     operation({
       ...page,
       id: 'docsReferencePage',
       path: '/docs/reference',
       summary: 'The API reference, to be tried against this instance',
-      handle: ({ context }) =>
-        answer(context, 'reference', pageHeadersWithStyles(context), () => renderReference(docs.guides)),
+      handle: ({ context }) => html(context, 'reference', () => renderReference(docs.guides), 'styled'),
     }),
     operation({
       ...page,
@@ -69,7 +65,7 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       path: '/docs/search.json',
       summary: 'What the search of the documentation finds',
       handle: ({ context }) =>
-        answer(context, 'search', JSON_TYPE, async () => JSON.stringify(await docs.searchIndex())),
+        text(context, 'search', 'application/json', async () => JSON.stringify(await docs.searchIndex())),
     }),
     operation({
       ...page,
@@ -81,8 +77,8 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
         const index = docs.guides.findIndex((guide) => guide.slug === slug);
         const entry = docs.guides[index];
         if (!entry) throw new AppError('not_found');
-        if (slug !== params.slug) return answer(context, params.slug, MARKDOWN, () => docs.markdownOf(slug));
-        return answer(context, slug, pageHeaders(context), () =>
+        if (slug !== params.slug) return text(context, params.slug, 'text/markdown', () => docs.markdownOf(slug));
+        return html(context, slug, () =>
           renderGuide({
             entry,
             content: docs.contentOf(slug),
@@ -98,12 +94,7 @@ export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operati
       id: 'llmsText',
       path: '/llms.txt',
       summary: 'The documentation’s contents, for programs that read (llmstxt.org)',
-      handle: ({ context }) => answer(context, 'llms.txt', TEXT, () => docs.llmsText()),
+      handle: ({ context }) => text(context, 'llms.txt', 'text/plain', () => docs.llmsText()),
     }),
   ];
-}
-
-async function asMade(make: () => string | Promise<string>): Promise<Made> {
-  const bytes = new TextEncoder().encode(await make());
-  return { bytes, etag: `"${Bun.hash(bytes).toString(36)}"` };
 }

@@ -5,7 +5,7 @@ import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import { UNDO_PATH } from '../../core/undo-path.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { formResponse, pageResponse } from '../../http/page-response.ts';
+import { pageResponse } from '../../http/page-response.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { Input } from '../../http/schemas.ts';
 import { HOSTED_PAGE } from '../hosted-page.ts';
@@ -32,7 +32,7 @@ export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[]
       async handle({ context }) {
         const token = queryOf(context.request).get('token') ?? '';
         if (!(await emailUndo.isOpen(token))) throw new AppError('not_found', { hint: 'undo_link_spent' });
-        return formResponse(context, renderUndoPage({ locale: localeOf(context), path: UNDO_PATH, token }));
+        return pageResponse(context, renderUndoPage({ locale: localeOf(context), path: UNDO_PATH, token }), 'form');
       },
     }),
     operation({
