@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { AccessLog } from './http/access-log.ts';
+import type { NoteAnswer } from './http/access-log.ts';
 import { authenticator } from './http/authenticate.ts';
 import { isForBrowsers, preflight } from './http/cors.ts';
 import { errorMapper } from './http/errors.ts';
@@ -10,6 +10,7 @@ import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
 import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
+import { isBusyPath, type Seen } from './http/raw-path.ts';
 import { pathOf } from './http/request-url.ts';
 import { sessionCookie } from './http/session-cookie.ts';
 import { streamPlaces } from './http/stream-places.ts';
@@ -19,8 +20,8 @@ import type { WiredServices } from './services.ts';
 
 export interface App {
   readonly operations: readonly Operation[];
-  /** @param isResolved the path had parts such as `..`, and was another one as it came: it is refused. */
-  fetch(request: Request, isResolved?: boolean): Promise<Response>;
+  /** Refuses a path that had parts such as `..`, and was another one as it came. */
+  fetch(request: Request, seen?: Seen): Promise<Response>;
   /** Answers a request that is not looked at. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
@@ -29,10 +30,11 @@ export function createApp(
   dependencies: Dependencies,
   { operations, limiter, slowBodies, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
 ): App {
-  const { config, clock, log, baseUrl, db, peerAddress } = dependencies;
-  const accessLog: AccessLog = (context, route, status) => {
-    noteRequest(context, route, status);
-    dependencies.accessLog(context, route, status);
+  const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
+  const noteAnswer: NoteAnswer = (context, route, status) => {
+    const durationMs = performance.now() - context.startedAt;
+    noteRequest(context, route, status, durationMs);
+    accessLog(context, route, status, durationMs);
   };
   const cookie = sessionCookie(baseUrl());
   const createOuter = contextFactory(config, {
@@ -67,7 +69,7 @@ export function createApp(
     slowBodies,
     streams: streamPlaces(config.limits),
     respondToError,
-    accessLog,
+    noteAnswer,
   };
 
   // Elysia would look for the path from the eleventh character on and miss it behind a short host name.
@@ -84,12 +86,18 @@ export function createApp(
         context,
         wantsPage(request) ? 'page' : 'envelope',
       );
-      accessLog(context, '(none)', response.status);
+      noteAnswer(context, '(none)', response.status);
       return response;
     },
   );
+  /** What the runtime has found already. */
+  const busy = new Map<Seen, (request: Request) => Promise<Response>>();
   for (const operation of operations) {
     const handle = pipeline(operation, pipelineDependencies);
+    if (isBusyPath(operation.path))
+      busy.set(operation.path, (request) =>
+        request.method === operation.method ? handle(request, {}) : router.handle(request),
+      );
     // HEAD is GET without its body (RFC 9110 §9.3.2).
     const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
     for (const method of methods)
@@ -100,30 +108,36 @@ export function createApp(
     router.route('OPTIONS', path, ({ request }) => {
       const context = createContext(request);
       const response = preflight([...new Set(opened.map(({ method }) => method))], context.headers);
-      accessLog(context, path, response.status);
+      noteAnswer(context, path, response.status);
       return response;
     });
   router.compile();
   inner.serve(router.handle.bind(router));
 
   /** Null where the request is for us. Two `Host` headers arrive as one with a comma, which no name has (RFC 9112 §3.2). */
-  function hostRefusal(request: Request): AppError | null {
-    if (request.headers.get('host')?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
-    return isForUs(request) ? null : new AppError('forbidden', { hint: 'host_unknown' });
+  function hostRefusal({ headers }: Request): AppError | null {
+    const host = headers.get('host');
+    if (host?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
+    return isForUs(host) ? null : new AppError('forbidden', { hint: 'host_unknown' });
   }
 
   async function refuse(request: Request, refusal: AppError): Promise<Response> {
     const context = createContext(request);
     const response = respondToError(refusal, context, wantsPage(request) ? 'page' : 'envelope');
-    accessLog(context, '(none)', response.status);
+    noteAnswer(context, '(none)', response.status);
     return response;
   }
 
   return {
     operations,
     refuse,
-    fetch(request, isResolved = false) {
-      const refusal = isResolved ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
+    fetch(request, seen = 'plain') {
+      const refusal =
+        seen === 'resolved' ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
+      if (refusal === null) {
+        const handle = busy.get(seen);
+        if (handle) return handle(request);
+      }
       const answer = refusal === null ? router.handle(request) : refuse(request, refusal);
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },

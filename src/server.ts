@@ -16,7 +16,7 @@ import { type Door, openDoor, portAlone } from './http/door.ts';
 import { drain } from './http/drain.ts';
 import { portTrouble } from './http/port-trouble.ts';
 import type { Serve } from './http/raw-path.ts';
-import { requestRoom } from './http/request-room.ts';
+import { noRoom, requestRoom } from './http/request-room.ts';
 import { turnTaker } from './http/turns.ts';
 import { beginOutbound, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
@@ -98,20 +98,24 @@ export async function startServer(
   let isStopping = false;
   // Requests that come before the app is up wait for it: the port must be known before links can be built.
   const ready = Promise.withResolvers<Serve>();
-  let handle: Serve = async (request, isResolved) => (await ready.promise)(request, isResolved);
+  let handle: Serve = async (request, seen) => (await ready.promise)(request, seen);
 
   let refuse: App['refuse'] = async (_, { status }) => new Response(null, { status, headers: { 'Retry-After': '1' } });
 
   const inTurn = turnTaker();
-  const room = requestRoom(config.limits.requestsAtOnce, (request, refusal) => refuse(request, refusal));
+  const room = requestRoom(config.limits.requestsAtOnce);
   await beginOutbound();
-  const serve: Serve = (request, isResolved) =>
-    room(request, async () => {
-      const response = await inTurn(() => handle(request, isResolved));
+  const serve: Serve = async (request, seen) => {
+    if (!room.enter(request)) return refuse(request, noRoom());
+    try {
+      const response = await inTurn(() => handle(request, seen));
       // A body that is answered with success has been read, or is none.
       if (response.status >= 400) await drain(request);
       return response;
-    });
+    } finally {
+      room.leave();
+    }
+  };
   let door: Door;
   try {
     door = listening(config, () =>

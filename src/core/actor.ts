@@ -20,3 +20,9 @@ export const SYSTEM_ACTOR: Actor = {
   ip: null,
   ipCountry: null,
 };
+
+/** The same call as the doing of a person, whose right to it was shown in another way. */
+export function inNameOf<Whose extends Actor>(actor: Whose, userId: string): Whose {
+  // Its address is found out when it is asked for: a copy would ask.
+  return Object.create(actor, { type: { value: 'user' }, userId: { value: userId } }) as Whose;
+}

@@ -24,6 +24,13 @@ export interface Envelope {
   readonly expiresAt: string | null;
 }
 
+/** Whom a token stands for, live. */
+export interface Identity {
+  readonly envelope: Envelope;
+  /** The members of the envelope as JSON text, without its braces: an answer may have others beside them. */
+  readonly members: string;
+}
+
 /** Where a person is at home; null for what they have not set. */
 export interface Region {
   readonly country: string | null;

@@ -1,6 +1,5 @@
 /** Who calls: what a credential has proved, before anything is decided about what it may do. */
-
-import type { Envelope } from './envelope.ts';
+import type { Identity } from './envelope.ts';
 
 /** What management allows; `full` includes `read`. */
 export type Access = 'read' | 'full';
@@ -54,8 +53,8 @@ export interface SessionPrincipal {
   readonly isConsole: boolean;
   /** The workspace of the application; null for the console. */
   readonly workspaceId: string | null;
-  /** The live identity, as verification reports it. */
-  readonly envelope: Envelope;
+  /** As verification reports it. */
+  readonly identity: Identity;
   /** Where this person may manage what; empty for everyone but workspace members in the console. */
   readonly workspaces: readonly WorkspaceSeat[];
 }

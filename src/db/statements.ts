@@ -68,7 +68,8 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 
 /**
  * A raw read of one row by the hash of a credential, which is sent again and again: the row is remembered until a table
- * changes that it was read from. It is shared, and not to be changed. What was not found is looked for each time.
+ * changes that it was read from. It is shared: nothing it says may be changed, but what is made of it may be kept with it. What
+ * was not found is looked for each time.
  */
 export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<Row | undefined> {
   return (reader, hash) =>

@@ -6,7 +6,10 @@ import { isoTime, systemClock } from '../core/clock.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** @param route the operation's path, with the names of its parameters in place of their values. */
-export type AccessLog = (context: RequestContext, route: string, status: number) => void;
+export type NoteAnswer = (context: RequestContext, route: string, status: number) => void;
+
+/** The same, with the time from the request's arrival to its answer. */
+export type AccessLog = (context: RequestContext, route: string, status: number, durationMs: number) => void;
 
 /** Those that every client uses; any other may be a word that the client made up. */
 export const COMMON_METHODS: ReadonlySet<string> = new Set([
@@ -35,9 +38,8 @@ export function accessLog(write: ((line: string) => void) | null): AccessLog {
     return text;
   }
 
-  return (context, route, status) => {
-    const { requestId, startedAt, principalId, request } = context;
-    const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+  return (context, route, status, durationMs) => {
+    const { requestId, principalId, method } = context;
     // The address of a caller who was let in is not looked up for the log alone.
     const ip = status < 400 ? context.knownIp : context.ip;
     const now = systemClock.now();
@@ -45,6 +47,8 @@ export function accessLog(write: ((line: string) => void) | null): AccessLog {
     // Ids are of our making, and the address was parsed as one.
     const principal = principalId === null ? ',"principal":null,"ip":' : `,"principal":"${principalId}","ip":`;
     const end = ip === null ? 'null}\n' : `"${ip}"}\n`;
-    write(`${begin}${requestId}${target(route, request.method)}${status},"durationMs":${durationMs}${principal}${end}`);
+    write(
+      `${begin}${requestId}${target(route, method)}${status},"durationMs":${Math.round(durationMs * 100) / 100}${principal}${end}`,
+    );
   };
 }

@@ -1,5 +1,4 @@
 /** Turns the credential of a request into a principal, and counts it against the caller's limits. */
-import type { Actor } from '../core/actor.ts';
 import { AppError, type ErrorCode } from '../core/error.ts';
 import type { HintGiven } from '../core/error-hints.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
   SessionPrincipal,
 } from '../core/principal.ts';
 import { startsLikeSecret } from '../core/secret.ts';
-import type { Reader } from '../db/database.ts';
+import type { Author, Reader } from '../db/database.ts';
 import { challengeOf, type ClientShown, clientShown, refuseSecondWay } from './client-credentials.ts';
 import {
   KEY_DAY,
@@ -258,27 +257,44 @@ function isKey(bearer: string | null): bearer is string {
   return bearer !== null && startsLikeSecret('apiKey', bearer);
 }
 
+const SCHEME = 'Bearer ';
+
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
 function bearerToken(request: Request): string | null {
   const header = request.headers.get('authorization');
-  if (header === null || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return null;
-  return header.slice(7).trim();
+  if (header === null || header.length <= SCHEME.length) return null;
+  // In whatever letters (RFC 9110 §11.1).
+  if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase()) return null;
+  return header.slice(SCHEME.length).trim();
 }
 
-/** The actor that a principal's writes are recorded under. */
-export function actorOf(caller: AnyPrincipal | null, context: RequestContext): Actor {
-  // An application is nobody who does things; what it has done to a token is its holder's doing.
-  const principal = caller?.kind === 'client' ? null : caller;
-  return {
-    type: principal === null ? 'anonymous' : principal.kind === 'key' ? 'key' : 'user',
-    userId: principal?.userId ?? null,
-    apiKeyId: principal === null || principal.kind === 'session' ? null : principal.keyId,
-    requestId: context.requestId,
-    get ip() {
-      return context.ip;
-    },
-    get ipCountry() {
-      return context.ipCountry;
-    },
-  };
+/** The actor that a principal's writes are recorded under. Where it came from is looked up for what is recorded alone. */
+export class CallActor implements Author {
+  readonly type: Author['type'];
+  readonly userId: string | null;
+  readonly apiKeyId: string | null;
+  confirm?: NonNullable<Author['confirm']>;
+
+  constructor(
+    caller: AnyPrincipal | null,
+    private readonly context: RequestContext,
+  ) {
+    // An application is nobody who does things; what it has done to a token is its holder's doing.
+    const principal = caller?.kind === 'client' ? null : caller;
+    this.type = principal === null ? 'anonymous' : principal.kind === 'key' ? 'key' : 'user';
+    this.userId = principal?.userId ?? null;
+    this.apiKeyId = principal === null || principal.kind === 'session' ? null : principal.keyId;
+  }
+
+  get requestId(): string {
+    return this.context.requestId;
+  }
+
+  get ip(): string {
+    return this.context.ip;
+  }
+
+  get ipCountry(): string | null {
+    return this.context.ipCountry;
+  }
 }

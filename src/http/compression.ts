@@ -1,6 +1,7 @@
 /** Text answers of more than a KiB are compressed where the client takes it (RFC 9110 §12.5.3). */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { JsonText } from './json-text.ts';
 import type { RequestContext } from './request-context.ts';
 
 const LEAST_BYTES = 1024;
@@ -24,7 +25,7 @@ function takesGzip(request: Request): boolean {
 /** The one way a JSON body is answered. */
 export function jsonResponse(context: RequestContext, value: unknown): Response | Promise<Response> {
   const { headers, request } = context;
-  const text = JSON.stringify(value);
+  const text = value instanceof JsonText ? value.text : JSON.stringify(value);
   headers['Content-Type'] = JSON_TYPE;
   if (text.length <= LEAST_BYTES) return new Response(text, { headers });
   headers['Vary'] = 'Accept-Encoding';

@@ -27,10 +27,10 @@ export function isForBrowsers({ path, access, style, isUndocumented }: Judged): 
 }
 
 /** Lets whichever origin asked read the answer. */
-export function allowOrigin(request: Request, answer: Headers): void {
+export function allowOrigin(request: Request, answer: Response): void {
   if (!request.headers.has('origin')) return;
-  answer.set('Access-Control-Allow-Origin', '*');
-  answer.set('Access-Control-Expose-Headers', EXPOSED);
+  answer.headers.set('Access-Control-Allow-Origin', '*');
+  answer.headers.set('Access-Control-Expose-Headers', EXPOSED);
 }
 
 /** The answer to a preflight. @param methods that the path takes from a browser. */

@@ -5,7 +5,7 @@
 import { required } from '../core/required.ts';
 import { type Arrivals, arrivals } from './arrivals.ts';
 import type { Certificate } from './certificate.ts';
-import { isResolvedBeyondRoutes, rawPathRoutes, type Serve } from './raw-path.ts';
+import { rawPathRoutes, seenBeyondRoutes, type Serve } from './raw-path.ts';
 import { pathOf } from './request-url.ts';
 
 /** A connection that is silent for longer is closed; no answer of ours takes as long. */
@@ -66,10 +66,10 @@ interface Listener {
 export function openDoor({ host, port, certificate, serve, onError }: DoorOptions): Door {
   function listen(at: number, tls: Certificate | null): Listener {
     const { note, answered, leave } = arrivals();
-    const take: Serve = async (request, isResolved) => {
+    const take: Serve = (request, seen) => {
       note();
       if (tls) nameAsPlain(request);
-      return answered(await serve(request, isResolved));
+      return serve(request, seen).then(answered);
     };
     const server = Bun.serve({
       hostname: host,
@@ -78,7 +78,7 @@ export function openDoor({ host, port, certificate, serve, onError }: DoorOption
       maxRequestBodySize: LARGEST_BODY,
       idleTimeout: IDLE_SECONDS,
       routes: rawPathRoutes(take),
-      fetch: (request) => take(request, isResolvedBeyondRoutes(pathOf(request))),
+      fetch: (request) => take(request, seenBeyondRoutes(pathOf(request))),
       error: onError,
     });
     return { server, leave };

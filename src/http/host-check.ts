@@ -14,8 +14,8 @@ export interface HostSettings {
   readonly isPrivate: boolean;
 }
 
-/** Whether a request is for this server. */
-export type HostCheck = (request: Request) => boolean;
+/** Whether a request is for this server, by its `Host`; null where it has none. */
+export type HostCheck = (host: string | null) => boolean;
 
 /** What a browser can have put there: a name or an address, and a port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i;
@@ -27,13 +27,20 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i;
 export function hostCheck({ host, baseUrl, isPrivate }: HostSettings): HostCheck {
   if (!isPrivate && !isLoopback(host)) return () => true;
   const own = new Set(['localhost', host.toLowerCase(), new URL(baseUrl).hostname]);
-  return ({ headers }) => {
-    const text = headers.get('host');
-    // Browsers always say it.
-    if (text === null) return true;
+
+  function isOwn(text: string): boolean {
     const [, address, name = ''] = HOST.exec(text) ?? [];
     if (address !== undefined) return isIP(address) === 6;
     const plain = name.toLowerCase().replace(/\.$/, '');
     return own.has(plain) || plain.endsWith('.localhost') || isIP(plain) === 4;
+  }
+
+  // Nearly all say the same. Browsers always say it.
+  let known: string | null = null;
+  return (text) => {
+    if (text === known || text === null) return true;
+    if (!isOwn(text)) return false;
+    known = text;
+    return true;
   };
 }

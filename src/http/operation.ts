@@ -17,6 +17,7 @@ import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
 import type { LimitClass } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
+import type { JsonText } from './json-text.ts';
 import type { UploadRule } from './upload.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -84,6 +85,8 @@ export type Call<Rule extends AccessRule, On extends Scope, Path extends string,
   readonly file: File;
   readonly context: RequestContext;
 };
+
+type Answer<Data> = Data | JsonText<Data> | Response;
 
 interface Declaration<Rule extends AccessRule, On extends Scope, Path extends string, Query, Body, Data, Upload> {
   readonly id: string;
@@ -155,7 +158,10 @@ export function parametersOfList({ query, scope }: Pick<Operation, 'query' | 'sc
   return [...Object.keys(query?.properties ?? {}), ...(scope === 'workspace' ? [WORKSPACE_PARAMETER] : [])];
 }
 
-/** Declares an operation. A handler returns its data, or a `Response` where it needs the whole answer. */
+/**
+ * Declares an operation. A handler returns its data, as a text where it has one already (of the whole answer), or a `Response`
+ * where it needs the whole answer.
+ */
 export function operation<
   const Rule extends AccessRule,
   const On extends Scope,
@@ -168,7 +174,7 @@ export function operation<
   declaration: Declaration<Rule, On, Path, Query, Body, Data, Upload> & {
     handle(
       call: Call<Rule, On, Path, InputOf<Query>, InputOf<Body>, FileOf<Upload>>,
-    ): InputOf<Data> | Response | Promise<InputOf<Data> | Response>;
+    ): Answer<InputOf<Data>> | Promise<Answer<InputOf<Data>>>;
   },
 ): Operation {
   return declaration as unknown as Operation;

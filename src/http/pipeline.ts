@@ -6,13 +6,14 @@ import { AppError } from '../core/error.ts';
 import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/principal.ts';
 import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
-import type { AccessLog } from './access-log.ts';
-import { actorOf, type AnyPrincipal, type Authenticator, type Look } from './authenticate.ts';
+import type { NoteAnswer } from './access-log.ts';
+import { type AnyPrincipal, type Authenticator, CallActor, type Look } from './authenticate.ts';
 import { MAX_STRANGERS_BYTES, parametersOf, readBodyOf } from './body.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
 import { eventStreamResponse } from './event-stream.ts';
+import { JsonText } from './json-text.ts';
 import { LIMIT_CLASSES, LIMITS, type LimitSettings, type NoteRefusal } from './limits.ts';
 import {
   type Call,
@@ -42,7 +43,7 @@ export interface PipelineDependencies {
   readonly slowBodies: SlowBodies;
   readonly streams: StreamPlaces;
   readonly respondToError: ErrorMapper;
-  readonly accessLog: AccessLog;
+  readonly noteAnswer: NoteAnswer;
 }
 
 /** A body that was read before it was known who calls. */
@@ -69,7 +70,7 @@ const SLOW_BODY_MS = 20;
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
   const { createContext, authenticate, limiter, limits, noteRefusal, uploads, slowBodies, streams } = dependencies;
-  const { respondToError, accessLog } = dependencies;
+  const { respondToError, noteAnswer } = dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
   const isOpen = isForBrowsers(operation);
@@ -81,7 +82,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   /** A verification records nothing: its credential says who calls, and the address counts only where it is none. */
   const isVerification = operation.method === 'POST' && (access === 'key' || access === 'token');
   const isStream = operation.mediaType === 'text/event-stream';
-  const hasInput = validateBody !== undefined || uploadRule !== undefined;
+  const canBeSlow = access !== 'none' && (validateBody !== undefined || uploadRule !== undefined);
   const { address: addressLimit, person: personLimit } = LIMIT_CLASSES[limit];
 
   async function resolveApplication(reader: Reader, principal: Principal, id: string): Promise<Application> {
@@ -182,10 +183,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
       // change, which waits for its turn.
       const again = (look: Reader) => admit({ context, reader: look, isCounted: false, sent }, params);
-      const isStale = performance.now() - context.startedAt > SLOW_BODY_MS;
-      const isJudgedAgain = hasInput && access !== 'none' && isStale;
-      const { principal, application, workspaceId } = isJudgedAgain ? await again(reader) : first;
-      const actor: Author = actorOf(principal, context);
+      const isStale = canBeSlow && performance.now() - context.startedAt > SLOW_BODY_MS;
+      const { principal, application, workspaceId } = isStale ? await again(reader) : first;
+      const actor: Author = new CallActor(principal, context);
       if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
       const given = {
         principal,
@@ -202,7 +202,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       if (isStream) return request.method === 'HEAD' ? eventStreamResponse(context, null) : await openStream(given);
       const result = await operation.handle(given);
       if (result instanceof Response) return compress(request, result);
-      return jsonResponse(context, style === 'envelope' ? { success: true, data: result ?? null } : result);
+      const isWhole = style !== 'envelope' || result instanceof JsonText;
+      return jsonResponse(context, isWhole ? result : { success: true, data: result ?? null });
     } finally {
       upload?.close();
     }
@@ -216,9 +217,9 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     } catch (error) {
       response = respondToError(error, context, style);
     }
-    if (isOpen) allowOrigin(request, response.headers);
+    if (isOpen) allowOrigin(request, response);
     for (const cookie of context.cookies) response.headers.append('Set-Cookie', cookie);
-    accessLog(context, operation.path, response.status);
+    noteAnswer(context, operation.path, response.status);
     return response;
   };
 }

@@ -6,19 +6,23 @@
 /** More parts than any path of ours has. */
 const MOST_PARTS = 12;
 
-/** @param isResolved whether the path was another one as it came. */
-export type Serve = (request: Request, isResolved: boolean) => Promise<Response>;
+/** What backends call for each request of theirs: they are found here, and need no other look at the path. */
+const BUSY_PATHS = ['/api/v1/session', '/api/v1/verify'] as const;
+export type BusyPath = (typeof BUSY_PATHS)[number];
 
-/** What backends call for each request of theirs: taken as they are, they need no look at their parts. */
-const BUSY_PATHS = ['/api/v1/session', '/api/v1/verify'];
+/** What is known of a path: that it is one of the busy ones; that it was another one as it came, and was resolved; or neither. */
+export type Seen = BusyPath | 'resolved' | 'plain';
+
+export type Serve = (request: Request, seen: Seen) => Promise<Response>;
 
 type WithParts = Request & { readonly params: Record<string, string> };
 
 /** Routes for `Bun.serve` that take every path of up to so many parts. */
 export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts) => Promise<Response>> {
-  const handle = (request: WithParts) => serve(request, Object.values(request.params).some(isDots));
+  const handle = (request: WithParts) =>
+    serve(request, Object.values(request.params).some(isDots) ? 'resolved' : 'plain');
   const routes: Record<string, typeof handle> = {};
-  for (const path of BUSY_PATHS) routes[path] = (request) => serve(request, false);
+  for (const path of BUSY_PATHS) routes[path] = (request) => serve(request, path);
   let pattern = '';
   for (let part = 0; part < MOST_PARTS; part += 1) {
     pattern += `/:part${part}`;
@@ -29,9 +33,13 @@ export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts)
 }
 
 /** What no route took: it is the root, or has empty parts or very many; one that looks otherwise was resolved. */
-export function isResolvedBeyondRoutes(path: string): boolean {
-  if (path === '/' || path.includes('//')) return false;
-  return path.split('/').length <= MOST_PARTS;
+export function seenBeyondRoutes(path: string): Seen {
+  if (path === '/' || path.includes('//')) return 'plain';
+  return path.split('/').length <= MOST_PARTS ? 'resolved' : 'plain';
+}
+
+export function isBusyPath(path: string): path is BusyPath {
+  return (BUSY_PATHS as readonly string[]).includes(path);
 }
 
 function isDots(part: string): boolean {

@@ -3,7 +3,7 @@ import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { countryCode } from '../core/country.ts';
-import { newId } from '../core/id.ts';
+import { idSeries } from '../core/id.ts';
 import { canonicalAddress, familyOf } from '../core/ip-address.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
 
@@ -11,6 +11,7 @@ import { type CountryOf, countryOfAddress } from './country-table.ts';
 export interface RequestContext {
   readonly requestId: string;
   readonly request: Request;
+  readonly method: string;
   /**
    * The client's address in its one spelling, from a proxy header only when the peer is a trusted proxy. Looked up when first
    * asked for.
@@ -62,16 +63,57 @@ export interface ContextDependencies {
 }
 
 /** A year, for this very host: what else lies under its name is not ours to say. */
-const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' };
+const HTTPS_ONLY = 'max-age=31536000';
+
+/** What is asked for late is found out by these. */
+interface Lookups {
+  readonly peerOf: (request: Request, unknown: string) => string;
+  readonly clientAddress: (request: Request, peer: string) => string;
+  readonly country: (request: Request, peer: string, ip: string) => string | null;
+}
+
+/** A class, since objects with getters of their own take some microseconds. */
+class Incoming implements RequestContext {
+  readonly startedAt = performance.now();
+  readonly method: string;
+  readonly cookies: string[] = [];
+  principalId: string | null = null;
+  private peer: string | null = null;
+  private country: string | null | undefined;
+  knownIp: string | null = null;
+
+  constructor(
+    readonly requestId: string,
+    readonly request: Request,
+    readonly headers: Record<string, string>,
+    private readonly lookups: Lookups,
+  ) {
+    this.method = request.method;
+  }
+
+  /** @param unknown the peer's address where it has none. */
+  lookUp(unknown: string): string {
+    this.peer = this.lookups.peerOf(this.request, unknown);
+    return (this.knownIp = this.lookups.clientAddress(this.request, this.peer));
+  }
+
+  get ip(): string {
+    return this.knownIp ?? this.lookUp(GONE);
+  }
+
+  get ipCountry(): string | null {
+    if (this.country === undefined) {
+      const address = this.ip;
+      this.country = this.lookups.country(this.request, this.peer ?? GONE, address);
+    }
+    return this.country;
+  }
+}
 
 /** Believes what proxies say from trusted ones alone, and warns once where another peer says it. */
 export function contextFactory(settings: ContextSettings, dependencies: ContextDependencies): ContextFactory {
   const { clock, log, peerAddress, isHttps = false, countryOf = countryOfAddress, onUntrusted } = dependencies;
-  const always = {
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
-    ...(isHttps && HTTPS_ONLY),
-  };
+  const nextId = idSeries('request');
   let hasWarned = false;
 
   function warn(peer: string, header: string): void {
@@ -122,35 +164,20 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
     return countryOf(ip);
   }
 
+  const lookups = { peerOf, clientAddress, country };
   return (request, isAddressLate = false) => {
-    const startedAt = performance.now();
-    const requestId = newId('request', clock.now());
+    const requestId = nextId(clock.now());
+    const headers: Record<string, string> = {
+      'X-Request-Id': requestId,
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+    };
+    if (isHttps) headers['Strict-Transport-Security'] = HTTPS_ONLY;
+    const context = new Incoming(requestId, request, headers, lookups);
     // A proxy that is not trusted is to be reported, whatever it asks for.
     const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
-    let peer = isLate ? null : peerOf(request, LOOPBACK);
-    let ip = peer === null ? null : clientAddress(request, peer);
-    let ipCountry: string | null | undefined;
-    return {
-      requestId,
-      request,
-      get ip() {
-        return (ip ??= clientAddress(request, (peer ??= peerOf(request, GONE))));
-      },
-      get knownIp() {
-        return ip;
-      },
-      get ipCountry() {
-        if (ipCountry === undefined) {
-          const address = this.ip;
-          ipCountry = country(request, peer ?? GONE, address);
-        }
-        return ipCountry;
-      },
-      startedAt,
-      principalId: null,
-      headers: { 'X-Request-Id': requestId, ...always },
-      cookies: [],
-    };
+    if (!isLate) context.lookUp(LOOPBACK);
+    return context;
   };
 }
 
@@ -159,6 +186,7 @@ export function contextWithin(outer: RequestContext, request: Request): RequestC
   return {
     requestId: outer.requestId,
     request,
+    method: request.method,
     get ip() {
       return outer.ip;
     },

@@ -7,28 +7,28 @@ const ALWAYS = '/healthz';
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** Places for requests; event streams hold theirs until they begin. */
 export interface RequestRoom {
-  /** Answers by `run`, or by `refuse` where there is no room; event streams count until they begin. */
-  (request: Request, run: () => Promise<Response>): Promise<Response>;
+  /** To be left again. @returns whether there was room. */
+  enter(request: Request): boolean;
+  leave(): void;
 }
 
-/** @param refuse answers a request that is not looked at. */
-export function requestRoom(
-  max: number,
-  refuse: (request: Request, refusal: AppError) => Promise<Response>,
-): RequestRoom {
+export function requestRoom(max: number): RequestRoom {
   let underWay = 0;
-  return async (request, run) => {
-    if (underWay >= max && pathOf(request) !== ALWAYS)
-      return refuse(
-        request,
-        new AppError('unavailable', { hint: 'too_many_requests_at_once', retryAfterSeconds: RETRY_AFTER_SECONDS }),
-      );
-    underWay += 1;
-    try {
-      return await run();
-    } finally {
+  return {
+    enter(request) {
+      if (underWay >= max && pathOf(request) !== ALWAYS) return false;
+      underWay += 1;
+      return true;
+    },
+    leave() {
       underWay -= 1;
-    }
+    },
   };
+}
+
+/** Why a request is not looked at that finds no room. */
+export function noRoom(): AppError {
+  return new AppError('unavailable', { hint: 'too_many_requests_at_once', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

@@ -3,6 +3,7 @@
  * This is the product's hot path: raw statements, prepared once. `+?` keeps SQLite from re-planning a join at every call
  * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
  */
+import type { Identity } from '../core/envelope.ts';
 import type { Reader } from '../db/database.ts';
 import { raw, rawByHash } from '../db/statements.ts';
 import type { MembershipStatus } from './schema/users.ts';
@@ -41,6 +42,8 @@ export interface SubjectRow extends HeldSlugs {
   readonly issuedAt: number;
   /** Null for the console. */
   readonly workspaceId: string | null;
+  /** Kept with the row for as long as it is remembered. */
+  identity?: Identity;
 }
 
 /** What judging a session takes, and the identity behind it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { TypeID } from 'typeid-js';
-import { ID_PREFIXES, type IdKind, newId } from '@/core/id.ts';
+import { ID_PREFIXES, type IdKind, idSeries, newId } from '@/core/id.ts';
 
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 const NOW = Date.parse('2026-03-02T12:00:00.000Z');
@@ -47,5 +47,23 @@ describe('newId', () => {
       challenge: 'chl',
     });
     expect(new Set(Object.values(ID_PREFIXES)).size).toBe(KINDS.length);
+  });
+});
+
+describe('idSeries', () => {
+  test('gives TypeIDs of the time it is given, none of them twice, however many a millisecond has', () => {
+    const next = idSeries('request');
+    const ids = Array.from({ length: 6000 }, (_, index) => next(NOW + Math.floor(index / 3000)));
+    expect(new Set(ids).size).toBe(6000);
+    for (const [index, id] of ids.entries()) {
+      const uuid = TypeID.fromString(id).toUUID();
+      expect(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)).toBe(NOW + Math.floor(index / 3000));
+      expect([id.startsWith('req_'), uuid[14], '89ab'.includes(uuid[19]!)]).toEqual([true, '7', true]);
+    }
+  });
+
+  test('two of them have nothing in common', () => {
+    const [one, other] = [idSeries('request'), idSeries('request')];
+    expect(one(NOW).slice(0, -2)).not.toBe(other(NOW).slice(0, -2));
   });
 });

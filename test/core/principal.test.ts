@@ -34,7 +34,7 @@ const session = (...workspaces: [workspaceId: string, role: ConsoleRole][]): Ses
   applicationUserId: 'apu_1',
   isConsole: workspaces.length > 0,
   workspaceId: null,
-  envelope: {} as SessionPrincipal['envelope'],
+  identity: {} as SessionPrincipal['identity'],
   workspaces: workspaces.map(([workspaceId, role]) => ({ workspaceId, role })),
 });
 

@@ -33,7 +33,11 @@ export function overviewService({ db, clock }: { db: Database; clock: Clock }) {
 
   return {
     async get(principal: SessionPrincipal): Promise<Account> {
-      const { userId, applicationId, envelope } = principal;
+      const {
+        userId,
+        applicationId,
+        identity: { envelope },
+      } = principal;
       const user = await requireUser(db.reader, userId);
       const { email, username, region, avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt } =
         envelope;

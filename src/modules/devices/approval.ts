@@ -148,7 +148,7 @@ async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): P
 
 async function grantsOf(
   reader: Reader,
-  { envelope, workspaces: seats }: SessionPrincipal,
+  { identity: { envelope }, workspaces: seats }: SessionPrincipal,
 ): Promise<DeviceRequest['grants']> {
   const { userId, email, name, roles, scopes, memberships } = envelope;
   const ids = seats.map(({ workspaceId }) => workspaceId);

@@ -2,7 +2,7 @@
  * The device's side of the device authorization grant (RFC 8628): codes are issued, polled for, and exchanged once for a
  * personal key. What the person decides stands in approval.ts.
  */
-import type { Actor } from '../../core/actor.ts';
+import { type Actor, inNameOf } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { MINUTE, SECOND } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
@@ -155,7 +155,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       if (seen?.applicationId !== applicationId) throw new AppError('invalid_grant');
       const { applicationUserId: approverId } = seen;
       const approver = approverId === null ? undefined : await findMemberById(db.reader, approverId);
-      const device: Actor = approver ? { ...actor, type: 'user', userId: approver.userId } : actor;
+      const device = approver ? inNameOf(actor, approver.userId) : actor;
       const outcome = await db.write(device, async (unit) => {
         const application = await requireApplication(unit, applicationId);
         const row = await findDeviceGrantByDeviceCode(unit, codeHash);

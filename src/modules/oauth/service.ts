@@ -1,5 +1,5 @@
 /** Introspection and revocation of tokens, for the application they are of. Who asks has been authenticated before. */
-import type { Actor } from '../../core/actor.ts';
+import { inNameOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
@@ -69,17 +69,13 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
         if (refusal === null) throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
         return;
       }
-      const actor = client.kind === 'client' ? inNameOf(userId, author) : author;
+      // Whoever holds the token can end it by itself; an application that hands it in does so for its holder.
+      const actor = client.kind === 'client' ? inNameOf(author, userId) : author;
       if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
       else if (row.source === PERSONAL) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
       else if (refusal === null) throw new AppError('unsupported_token_type');
     },
   };
-}
-
-/** Whoever holds the token can end it by itself; an application that hands it in does so for its holder. */
-function inNameOf(userId: string, author: Author): Actor {
-  return { ...author, type: 'user', userId };
 }
 
 function isOfPerson(row: SessionSubject | KeySubject): boolean {

@@ -61,7 +61,13 @@ export function passkeyService(dependencies: PasskeyDependencies) {
     /** @throws {AppError} reauthentication_required; invalid_state where there are fifty already. */
     async options(actor: Actor, principal: SessionPrincipal): Promise<AttestationOptions> {
       const rp = relyingParty();
-      const { userId, workspaceId, applicationId, sessionId, envelope } = principal;
+      const {
+        userId,
+        workspaceId,
+        applicationId,
+        sessionId,
+        identity: { envelope },
+      } = principal;
       const { issued, existing, application } = await db.write(actor, async (unit) => {
         await requireFresh(unit, principal);
         const held = await passkeysUnderHandle(unit, principal);
@@ -167,7 +173,7 @@ function refuseFurther(held: readonly Passkey[]): void {
 /** A new way in, or one less, is told to the applications and to the person. */
 async function tell(
   unit: Unit,
-  { userId, applicationId, envelope }: SessionPrincipal,
+  { userId, applicationId, identity: { envelope } }: SessionPrincipal,
   { name }: Passkey,
   kind: Extract<AccountChange['kind'], `passkey_${string}`>,
 ): Promise<void> {

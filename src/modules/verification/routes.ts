@@ -1,4 +1,5 @@
 /** Verification of tokens, and what a signed-in person may ask about themselves. */
+import { JsonText } from '../../http/json-text.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import {
   KeyVerification,
@@ -25,7 +26,7 @@ export function verificationRoutes(verification: Verification): Operation[] {
       limit: 'session',
       style: 'session',
       data: SessionVerification,
-      handle: ({ principal }) => ({ ok: true, ...principal.envelope }),
+      handle: ({ principal }) => new JsonText(`{"ok":true,${principal.identity.members}}`),
     }),
     operation({
       id: 'verifyToken',
@@ -44,7 +45,7 @@ export function verificationRoutes(verification: Verification): Operation[] {
       async handle({ principal, body }) {
         const verdict = await verification.verify(principal, body.token);
         return verdict.ok
-          ? { success: true as const, data: verdict.data }
+          ? new JsonText(`{"success":true,"data":{${verdict.identity.members}}}`)
           : { success: false as const, errorMessage: verdict.error };
       },
     }),

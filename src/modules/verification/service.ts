@@ -28,7 +28,7 @@ import { listSeatsOf } from '../../store/workspace-members.ts';
 import { endedCredentials } from './ended.ts';
 import { lastSeen } from './last-seen.ts';
 import { TOKEN_REFUSALS, type TokenRefusal } from './model.ts';
-import { envelope, liveSlugs } from './subject.ts';
+import { identityOf, liveSlugs } from './subject.ts';
 import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
 
 export interface VerificationDependencies {
@@ -138,7 +138,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
         isConsole,
         // Whoever acts in the console manages what they are a member of, as of now.
         workspaces: isConsole ? await listSeatsOf(reader, userId) : [],
-        envelope: envelope(row, cdnUrl()),
+        identity: identityOf(row, cdnUrl()),
       };
     },
     async findClient(clientId, secret, reader) {
@@ -184,13 +184,13 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       }
       const refusal = refusalOf(row);
       verified[refusal ?? 'ok'].count += 1;
-      return refusal === null ? { ok: true, data: envelope(row, cdnUrl()) } : { ok: false, error: refusal };
+      return refusal === null ? { ok: true, identity: identityOf(row, cdnUrl()) } : { ok: false, error: refusal };
     },
 
     /** The identity behind a session that is in force; null when it is over. */
     async envelopeOf(sessionId: string): Promise<Envelope | null> {
       const row = await findSessionSubjectById(reader, sessionId);
-      return row && judgeSession(row, clock.now()) === null ? envelope(row, cdnUrl()) : null;
+      return row && judgeSession(row, clock.now()) === null ? identityOf(row, cdnUrl()).envelope : null;
     },
 
     /**

@@ -1,7 +1,7 @@
 /** The subject of a verification: what a verified token tells about whom it stands for. */
 import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
-import type { Envelope, Region } from '../../core/envelope.ts';
+import type { Envelope, Identity, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
 import type { HeldSlugs, SubjectRow } from '../../store/verification.ts';
 
@@ -9,8 +9,10 @@ import type { HeldSlugs, SubjectRow } from '../../store/verification.ts';
 const DEFAULT_LOCALE = 'en';
 const DEFAULT_TIMEZONE = 'UTC';
 
+type Subject = SubjectRow & { readonly expiresAt: number | null };
+
 /** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
-export function envelope(row: SubjectRow & { readonly expiresAt: number | null }, cdnUrl: string): Envelope {
+function envelope(row: Subject, cdnUrl: string): Envelope {
   const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
@@ -36,6 +38,28 @@ export function envelope(row: SubjectRow & { readonly expiresAt: number | null }
     bannerUpdatedAt: isoTime(row.bannerUpdatedAt),
     expiresAt: isoTime(row.expiresAt),
   };
+}
+
+/** What is told of a row; put into words once, as most tokens are verified again before anything about their holders changes. */
+export function identityOf(row: Subject, cdnUrl: string): Identity {
+  return (row.identity ??= new Told(row, cdnUrl));
+}
+
+class Told implements Identity {
+  #members: string | undefined;
+
+  constructor(
+    private readonly row: Subject,
+    private readonly cdnUrl: string,
+  ) {}
+
+  get envelope(): Envelope {
+    return envelope(this.row, this.cdnUrl);
+  }
+
+  get members(): string {
+    return (this.#members ??= JSON.stringify(this.envelope).slice(1, -1));
+  }
 }
 
 /** What a member holds, each list in order. */

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import { type Actor, inNameOf } from '@/core/actor.ts';
+
+test('what is done in the name of a person is theirs, by the call that it came with', () => {
+  let asked = 0;
+  class Call implements Actor {
+    readonly type = 'anonymous';
+    readonly userId = null;
+    readonly apiKeyId = null;
+    readonly requestId = 'req_1';
+    readonly ipCountry = 'AT';
+    get ip() {
+      asked += 1;
+      return '192.0.2.1';
+    }
+  }
+  const actor: Actor = inNameOf<Actor>(new Call(), 'usr_1');
+  const { type, userId, apiKeyId, requestId } = actor;
+  expect({ type, userId, apiKeyId, requestId, asked }).toEqual({
+    type: 'user',
+    userId: 'usr_1',
+    apiKeyId: null,
+    requestId: 'req_1',
+    asked: 0,
+  });
+  expect([actor.ip, actor.ipCountry]).toEqual(['192.0.2.1', 'AT']);
+});
