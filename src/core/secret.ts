@@ -23,9 +23,13 @@ export const SECRET_PREFIXES = {
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** The value of each character by its code. */
+const DIGITS = Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 const RANDOM_LENGTH = 43; // ceil(256 bits / log2(62))
 const CHECKSUM_LENGTH = 6; // ceil(32 bits / log2(62))
-const SHAPE = /^[0-9A-Za-z]{49}$/;
+const SHAPES = Object.fromEntries(
+  Object.entries(SECRET_PREFIXES).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_[0-9A-Za-z]{49}$`)]),
+) as Record<SecretKind, RegExp>;
 
 function base62(value: bigint, length: number): string {
   let text = '';
@@ -57,11 +61,12 @@ export function startsLikeSecret(kind: SecretKind, text: string): boolean {
 
 /** True when the text has the shape and checksum of a secret of this kind; says nothing of whether it was issued. */
 export function isSecret(kind: SecretKind, text: string): boolean {
-  const prefix = SECRET_PREFIXES[kind];
-  if (text.length !== prefix.length + 1 + RANDOM_LENGTH + CHECKSUM_LENGTH) return false;
-  if (!startsLikeSecret(kind, text) || !SHAPE.test(text.slice(prefix.length + 1))) return false;
-  const body = text.slice(0, -CHECKSUM_LENGTH);
-  return checksum(body) === text.slice(-CHECKSUM_LENGTH);
+  if (!SHAPES[kind].test(text)) return false;
+  const checked = text.length - CHECKSUM_LENGTH;
+  // Read as a number, which is faster than to write down what it should be: this is asked of every token.
+  let said = 0;
+  for (let at = checked; at < text.length; at += 1) said = said * 62 + (DIGITS[text.charCodeAt(at)] as number);
+  return said === Bun.hash.crc32(text.slice(0, checked));
 }
 
 /** SHA-256 of a secret, the only form that is stored. High-entropy input, so no salt or stretching is needed. */

@@ -129,8 +129,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   }
 
   /** A backend's key; a person's own has nothing to verify. */
-  async function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
-    return ofBackend(await anyKey(bearer, 'invalid_api_key', look));
+  function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
+    return anyKey(bearer, 'invalid_api_key', look).then(ofBackend);
   }
 
   /**

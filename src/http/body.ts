@@ -8,6 +8,7 @@ const MAX_JSON_BYTES = 1024 * KIB;
 export const MAX_STRANGERS_BYTES = 64 * KIB;
 /** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
 const MAX_JSON_DEPTH = 32;
+const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
@@ -21,13 +22,19 @@ export async function readBodyOf(
 ): Promise<unknown> {
   const text = await readText(request, maxBytes);
   if (text.trim() === '') return undefined;
-  const [type = ''] = (request.headers.get('content-type') ?? '').split(';', 1);
-  const mediaType = type.trim().toLowerCase();
+  const mediaType = mediaTypeOf(request.headers.get('content-type') ?? '');
   if (isFormAccepted && mediaType === FORM) return parametersOf(new URLSearchParams(text));
-  if (mediaType !== 'application/json') throw new AppError('unsupported_media_type');
+  if (mediaType !== JSON_TYPE) throw new AppError('unsupported_media_type');
   const body = parseJson(text);
   if (isDeeperThan(MAX_JSON_DEPTH, body)) throw new AppError('invalid_request', { hint: 'body_too_deep' });
   return body;
+}
+
+/** A content type without its parameters, in small letters (RFC 9110 §8.3.1). */
+export function mediaTypeOf(contentType: string): string {
+  if (contentType === JSON_TYPE) return contentType;
+  const [type = ''] = contentType.split(';', 1);
+  return type.trim().toLowerCase();
 }
 
 /**
@@ -75,6 +82,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
     if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
     const text = await request.text();
     // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
+    if (text.length === Number(declared)) return text;
     return Number(declared) === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
   }
   if (!request.body) return '';

@@ -120,17 +120,12 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   }
 
   const maxBytes = access === 'none' || isOfClients(access) ? MAX_STRANGERS_BYTES : undefined;
-  const read = (context: RequestContext) =>
+  const readBody = (context: RequestContext) =>
     slowBodies.watch(readBodyOf(context.request, operation.isFormAccepted ?? false, maxBytes), context);
-
-  async function validBody(sent: Promise<unknown>, validate: (value: unknown) => unknown): Promise<unknown> {
-    const body = await sent;
-    return validate(body === undefined && operation.isBodyOptional ? {} : body);
-  }
 
   /** Where the credential may stand in the body: what else is wrong with that is said to whoever has shown one. */
   async function sentBy(context: RequestContext): Promise<Ahead> {
-    const ahead = read(context);
+    const ahead = readBody(context);
     return { ahead, sent: await ahead.catch(() => undefined) };
   }
 
@@ -178,7 +173,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const upload = uploadRule && uploads.open(request, uploadRule, personOf(first.principal) ?? context.ip);
     try {
       limitPerson(context, first.principal);
-      const body = validateBody && (await validBody(ahead ?? read(context), validateBody));
+      const sentBody = validateBody && (await (ahead ?? readBody(context)));
+      const body = validateBody?.(sentBody === undefined && operation.isBodyOptional ? {} : sentBody);
       const file = upload && (await upload.read());
       // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
       // change, which waits for its turn.
@@ -187,7 +183,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       const { principal, application, workspaceId } = isStale ? await again(reader) : first;
       const actor: Author = new CallActor(principal, context);
       if (principal !== null) actor.confirm = async (unit) => void (await again(unit));
-      const given = {
+      const resolved = {
         principal,
         actor,
         application,
@@ -199,8 +195,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
         context,
       } as Call<never, Scope, string, unknown, unknown, unknown>;
       // Who asks for the head alone opens none: the router would read all of it for its length, without end.
-      if (isStream) return request.method === 'HEAD' ? eventStreamResponse(context, null) : await openStream(given);
-      const result = await operation.handle(given);
+      if (isStream) return request.method === 'HEAD' ? eventStreamResponse(context, null) : await openStream(resolved);
+      const result = await operation.handle(resolved);
       if (result instanceof Response) return compress(request, result);
       const isWhole = style !== 'envelope' || result instanceof JsonText;
       return jsonResponse(context, isWhole ? result : { success: true, data: result ?? null });

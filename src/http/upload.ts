@@ -4,7 +4,7 @@
  */
 import { free } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
-import { partsOf } from './body.ts';
+import { mediaTypeOf, partsOf } from './body.ts';
 import { fileOfForm } from './multipart.ts';
 
 /** Declared by an operation whose body is a file. */
@@ -97,8 +97,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
   return {
     open(request, rule, caller) {
       const contentType = request.headers.get('content-type') ?? '';
-      const [type = ''] = contentType.split(';', 1);
-      const mediaType = type.trim().toLowerCase();
+      const mediaType = mediaTypeOf(contentType);
       if (mediaType !== FORM_TYPE && !rule.mediaTypes.includes(mediaType)) throw otherType(rule);
       const declared = request.headers.get('content-length');
       const size = declared === null ? rule.maxBytes : Number(declared);

@@ -98,8 +98,10 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   const credentials: Credentials = {
     async findKey(token, reader) {
       // A malformed or made-up token is refused by its checksum, before any look-up.
-      const row = isSecret('apiKey', token) ? await findKeyCredential(reader, hashSecret(token)) : undefined;
-      if (!row) return isSecret('apiKey', token) ? replacedKey(reader, hashSecret(token)) : null;
+      if (!isSecret('apiKey', token)) return null;
+      const hash = hashSecret(token);
+      const row = await findKeyCredential(reader, hash);
+      if (!row) return replacedKey(reader, hash);
       const refusal = refusalOf(row);
       if (refusal !== null) return deadKey(row, refusal, clock.now());
       const { keyId, userId, keyApplicationId: applicationId, perMinute, perDay } = row;
