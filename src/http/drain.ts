@@ -3,6 +3,7 @@
  * reset, and the reset can overtake the answer: a proxy that writes the whole body first, as nginx does, then makes a 502
  * of a 401 or a 429.
  */
+import { freePart } from '../core/buffer.ts';
 
 /** More than any operation takes. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -31,6 +32,7 @@ export async function drain({ body }: Request): Promise<void> {
       const part = await Promise.race([reader.read(), timeUp.promise]);
       if (part === undefined || part.done) return;
       taken += part.value.byteLength;
+      freePart(part.value);
     }
   } catch {
     // The client hung up: nobody reads the answer.

@@ -2,7 +2,7 @@
  * Reads a file that is sent, as it is or as the one field of a form. What is held in memory at once is bounded: who comes
  * when there is no room is sent away before anything of the body is read.
  */
-import { free } from '../core/buffer.ts';
+import { free, freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { mediaTypeOf, partsOf } from './body.ts';
 import { fileOfForm } from './multipart.ts';
@@ -115,6 +115,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
           if (own.isLate && heldBytes() + chunk.byteLength > MAX_HELD_BYTES) throw noRoom();
           all.set(chunk, own.arrived);
           own.arrived += chunk.byteLength;
+          freePart(chunk);
         }
         return all.subarray(0, own.arrived);
       }
