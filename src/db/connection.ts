@@ -1,12 +1,15 @@
 /** One connection to SQLite with the statements that were prepared on it, each once. */
 import type { Database as SqliteDatabase, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
-import { type Remembered, tablesChangedBy } from './remembered.ts';
+import { type Remembered, tablesChangedBy, type Touched } from './remembered.ts';
 
 export type Orm = BunSQLiteDatabase;
 
 /** What is asked of the driver's statements. */
 export type Running = Pick<Statement<unknown, SQLQueryBindings[]>, 'run' | 'all' | 'values' | 'get' | 'finalize'>;
+
+/** What a change touches: nothing that is remembered, or the row whose id is the value at this place, and what hangs on it. */
+export type ChangeScope = 'nothing remembered' | { readonly idAt: number };
 
 /** A connection as the statements of the store see it. */
 export interface Connection {
@@ -19,9 +22,9 @@ export interface Connection {
   /**
    * The driver's statement for an SQL text, prepared once.
    *
-   * @param isNote a change that no remembered row is asked for.
+   * @param scope what it changes, where that is less than the tables that it names.
    */
-  statement(sql: string, isNote?: boolean): Running;
+  statement(sql: string, scope?: ChangeScope): Running;
   /** Called before each statement. @throws where the connection may not be used now. */
   enter(): void;
   /** Rows that need not be read again; null inside a change, which sees what it has changed. */
@@ -35,7 +38,7 @@ export interface Watch {
   /** Called before each statement. */
   enter(): void;
   /** For changes: one was built, or run; what was built and never run is found by that. */
-  readonly changes?: { begun(): void; ran(): void; touched(tables: readonly string[]): void };
+  readonly changes?: { begun(): void; ran(): void; touched(what: Touched): void };
   /** Told how long each statement took; look-ups that are remembered run none. */
   readonly ran?: (sql: string, durationMs: number) => void;
   readonly remembered?: Remembered;
@@ -88,31 +91,32 @@ export function createConnection(
   }
 
   /** Whoever keeps rows in memory is told which tables a change touches, each time it runs. */
-  function prepare(sql: string, isNote = false): Running {
+  function prepare(sql: string, scope?: ChangeScope): Running {
     const statement = timed(sql, sqlite.prepare<unknown, SQLQueryBindings[]>(sql));
-    const tables = changes && !isNote ? tablesChangedBy(sql) : null;
+    const tables = changes && scope !== 'nothing remembered' ? tablesChangedBy(sql) : null;
     if (!changes || !tables) return statement;
-    const told = <Result>(result: Result): Result => {
-      changes.touched(tables);
+    const whole: Touched = { tables };
+    const told = <Result>(values: readonly SQLQueryBindings[], result: Result): Result => {
+      changes.touched(typeof scope === 'object' ? { id: values[scope.idAt] as string } : whole);
       return result;
     };
     return {
-      run: (...values) => told(statement.run(...values)),
-      all: (...values) => told(statement.all(...values)),
-      values: (...values) => told(statement.values(...values)),
-      get: (...values) => told(statement.get(...values)),
+      run: (...values) => told(values, statement.run(...values)),
+      all: (...values) => told(values, statement.all(...values)),
+      values: (...values) => told(values, statement.values(...values)),
+      get: (...values) => told(values, statement.get(...values)),
       finalize: () => statement.finalize(),
     };
   }
 
-  function statement(sql: string, isNote = false): Running {
+  function statement(sql: string, scope?: ChangeScope): Running {
     let known = statements.get(sql);
     if (known === undefined) {
       if (statements.size >= MAX_STATEMENTS) {
         for (const old of statements.values()) old.finalize();
         statements.clear();
       }
-      known = prepare(sql, isNote);
+      known = prepare(sql, scope);
       statements.set(sql, known);
     }
     return known;

@@ -19,7 +19,7 @@ import {
 } from './database.ts';
 import type { Durability } from './durability.ts';
 import { type CountedFigures, type SlowStatements, slowStatementWatch } from './figures.ts';
-import type { Remembered } from './remembered.ts';
+import type { Changes, Remembered } from './remembered.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from './unit.ts';
 
@@ -98,8 +98,8 @@ export function createDatabase(engine: SqliteEngine): Database {
   let isRefusing = false;
   let isRefusalTold = false;
   let current: UnitState | null = null;
-  /** Tables that the open transaction has changed. */
-  const changed = new Set<string>();
+  /** By the open transaction. */
+  const changed: Changes = { tables: new Set(), ids: new Set() };
 
   const ran = engine.slow && slowStatementWatch(engine.slow, figures);
 
@@ -112,7 +112,10 @@ export function createDatabase(engine: SqliteEngine): Database {
     changes: {
       begun: () => current?.begun(),
       ran: () => current?.ran(),
-      touched: (tables) => tables.forEach((table) => changed.add(table)),
+      touched(what) {
+        if ('id' in what) changed.ids.add(what.id);
+        else for (const table of what.tables) changed.tables.add(table);
+      },
     },
   });
   const { thread } = engine;
@@ -189,7 +192,8 @@ export function createDatabase(engine: SqliteEngine): Database {
   async function commitSome(): Promise<void> {
     const since = performance.now();
     const settle: ((failure: unknown) => void)[] = [];
-    changed.clear();
+    changed.tables.clear();
+    changed.ids.clear();
     let failure: unknown = null;
     try {
       durability.refuseWhenBroken();

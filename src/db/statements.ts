@@ -1,7 +1,8 @@
 /** How the store asks: builders, statements prepared once, and raw SQL where speed needs it. For `store/` alone. */
 import type { SQLQueryBindings } from 'bun:sqlite';
-import type { Connection, Orm } from './connection.ts';
+import type { ChangeScope, Connection, Orm } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
+import type { LookUp } from './remembered.ts';
 
 export type { Orm };
 
@@ -67,52 +68,52 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
 }
 
 /**
- * A raw read of one row by the hash of a credential, which is sent again and again: the row is remembered until a table
- * changes that it was read from. It is shared: nothing it says may be changed, but what is made of it may be kept with it. What
- * was not found is looked for each time.
+ * A raw read of one row by the hash of a credential, which is sent again and again: what is made of the row is remembered until
+ * something changes that it was read from. What was not found is looked for each time.
+ *
+ * @returns a function that gives what `make` makes of the row, always the same `make`; it is shared by all who ask.
  */
-export function rawByHash<Row>(sql: string): (reader: Reader, hash: Uint8Array) => Promise<Row | undefined> {
-  return (reader, hash) =>
-    settle(() => {
+export function rawByHash<Row>(lookUp: LookUp<Row>) {
+  const { sql, ids } = lookUp;
+  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row) => Answer) =>
+    settle((): Answer | undefined => {
       const connection = reader[CONNECTION];
       connection.enter();
-      const { remembered } = connection;
-      if (remembered === null) return (connection.statement(sql).get(hash) ?? undefined) as Row | undefined;
-      const rows = remembered.rowsOf(sql);
-      const key = hash.toHex();
-      const known = rows.get(key);
-      if (known !== undefined) return known as Row;
-      const row = connection.statement(sql).get(hash) ?? undefined;
-      if (row !== undefined) rows.set(key, row);
-      return row as Row | undefined;
-    });
-}
-
-/** The same for a change: gives the number of rows changed. */
-export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
-  sql: string,
-): (reader: Reader, ...values: Values) => Promise<number> {
-  return (reader, ...values) =>
-    settle(() => {
-      const connection = reader[CONNECTION];
-      connection.enter();
-      return connection.statement(sql).run(...values).changes;
+      const answers = connection.remembered?.answersOf(lookUp);
+      const key = answers ? hash.toHex() : '';
+      const known = answers?.get(key);
+      if (known !== undefined) return known as Answer;
+      const row = connection.statement(sql).get(hash) as Row | null;
+      if (row === null) return undefined;
+      const answer = make(row);
+      answers?.set(key, answer, ids(row));
+      return answer;
     });
 }
 
 /**
- * A change that no remembered row is asked for, such as when something was last seen: nothing is forgotten for it. Gives the
- * number of rows changed.
+ * The same for a change: gives the number of rows changed.
+ *
+ * @param scope what it changes, where that is less than the tables that it names: each change of a whole table makes those who
+ * are verified next be looked up again.
  */
-export function rawNote<Values extends SQLQueryBindings[]>(
+export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
   sql: string,
+  scope?: ChangeScope,
 ): (reader: Reader, ...values: Values) => Promise<number> {
   return (reader, ...values) =>
     settle(() => {
       const connection = reader[CONNECTION];
       connection.enter();
-      return connection.statement(sql, true).run(...values).changes;
+      return connection.statement(sql, scope).run(...values).changes;
     });
+}
+
+/** A change of what nobody remembers, such as when something was last seen. Gives the number of rows changed. */
+export function rawNote<Values extends SQLQueryBindings[]>(
+  sql: string,
+): (reader: Reader, ...values: Values) => Promise<number> {
+  return rawChange<Values>(sql, 'nothing remembered');
 }
 
 /**

@@ -3,6 +3,7 @@
  * the limit, for the longest; those who have reached it only when nobody else is left. To be let off by a flood, one who has
  * used much of a limit needs as many others who have used as much, which costs more than it gives.
  */
+import { BigMap } from '../core/big-map.ts';
 
 /** What one subject has used. */
 export interface Counter {
@@ -10,6 +11,15 @@ export interface Counter {
   count: number;
   /** Where it stands among those that make room: the power of two in its count. */
   level: number;
+  /** Its neighbours there: a set of them would move all it has whenever it grows. */
+  before: Counter | null;
+  behind: Counter | null;
+}
+
+/** Those of one level: who has come to it first stands first. */
+interface Level {
+  first: Counter | null;
+  last: Counter | null;
 }
 
 /** Counters of one window. */
@@ -40,16 +50,27 @@ export function counterTable({
   windowMs,
   windowEndsAt,
 }: Pick<CounterTable, 'windowMs' | 'windowEndsAt'>): CounterTable {
-  const bySubject = new Map<string, Counter>();
+  const bySubject = new BigMap<Counter>();
   const changed = new Set<Counter>();
-  /** Those who have come to a level first stand first in it. */
-  const levels = Array.from({ length: SPENT + 1 }, () => new Set<Counter>());
+  const levels = Array.from({ length: SPENT + 1 }, (): Level => ({ first: null, last: null }));
 
-  function stand(counter: Counter, level: number): void {
-    if (counter.level === level) return;
-    levels[counter.level]?.delete(counter);
-    levels[level]?.add(counter);
-    counter.level = level;
+  function leave(counter: Counter): void {
+    const { before, behind } = counter;
+    const level = levels[counter.level] as Level;
+    if (before) before.behind = behind;
+    else level.first = behind;
+    if (behind) behind.before = before;
+    else level.last = before;
+  }
+
+  function enter(counter: Counter, at: number): void {
+    const level = levels[at] as Level;
+    counter.level = at;
+    counter.before = level.last;
+    counter.behind = null;
+    if (level.last) level.last.behind = counter;
+    else level.first = counter;
+    level.last = counter;
   }
 
   return {
@@ -60,26 +81,29 @@ export function counterTable({
     get: (subject) => bySubject.get(subject),
     all: () => bySubject.values(),
     add(subject, count = 0) {
-      const counter: Counter = { subject, count, level: -1 };
+      const counter: Counter = { subject, count, level: 0, before: null, behind: null };
       bySubject.set(subject, counter);
-      stand(counter, levelOf(count));
+      enter(counter, levelOf(count));
       return counter;
     },
     use(counter, limit) {
       const isAllowed = counter.count < limit;
       if (isAllowed) counter.count += 1;
-      stand(counter, counter.count < limit ? levelOf(counter.count) : SPENT);
+      const level = counter.count < limit ? levelOf(counter.count) : SPENT;
+      if (level !== counter.level) {
+        leave(counter);
+        enter(counter, level);
+      }
       return isAllowed;
     },
     changed,
     makeRoom() {
-      const level = levels.find(({ size }) => size > 0);
-      let left = ROOM;
-      for (const counter of level ?? []) {
-        level?.delete(counter);
-        bySubject.delete(counter.subject);
-        changed.delete(counter);
-        if ((left -= 1) === 0) return;
+      const level = levels.find(({ first }) => first !== null);
+      for (let left = ROOM; level?.first && left > 0; left -= 1) {
+        const { first } = level;
+        leave(first);
+        bySubject.delete(first.subject);
+        changed.delete(first);
       }
     },
   };

@@ -35,7 +35,9 @@ export function listExpiredSessions(
   return expired(reader, now, after?.expiresAt ?? 0, after?.sessionId ?? '', limit);
 }
 
-const setExpiryReported = rawChange<[number, string]>('UPDATE sessions SET expiry_reported_at = ? WHERE id = ?');
+const setExpiryReported = rawChange<[number, string]>('UPDATE sessions SET expiry_reported_at = ? WHERE id = ?', {
+  idAt: 1,
+});
 
 /** From now on it is not listed as expired any more. */
 export async function noteExpiryReported(unit: Unit, sessionId: string): Promise<void> {

@@ -309,7 +309,9 @@ export async function listHolders(
 
 const linkStatements = eachKind((kind) => {
   const { holdersName, grantColumn } = TABLES[kind];
-  return rawChange<[string, string]>(`INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (?, ?)`);
+  return rawChange<[string, string]>(`INSERT INTO ${holdersName} (application_user_id, ${grantColumn}) VALUES (?, ?)`, {
+    idAt: 0,
+  });
 });
 
 /** Gives a membership a grant that it does not hold. */

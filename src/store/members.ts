@@ -299,6 +299,7 @@ const changeStatus = rawChange<[MembershipStatus, string | null, number, string]
      status_before_deletion = CASE WHEN ?1 = 'deleted' THEN status END,
      reason_before_deletion = CASE WHEN ?1 = 'deleted' THEN status_reason END
    WHERE id = ?4`,
+  { idAt: 3 },
 );
 
 /**
@@ -332,6 +333,7 @@ export async function updateMembers(unit: Unit, memberIds: readonly string[], co
 
 const setUsername = rawChange<[string | null, number, string]>(
   'UPDATE application_users SET username = ?, updated_at = ? WHERE id = ?',
+  { idAt: 2 },
 );
 
 /** The index of the database has the last word on who was first. @returns false, and nothing changes, where it is taken. */
@@ -345,7 +347,9 @@ export async function changeUsername(unit: Unit, memberId: string, username: str
   }
 }
 
-const growEpoch = rawChange<[string]>('UPDATE application_users SET session_epoch = session_epoch + 1 WHERE id = ?');
+const growEpoch = rawChange<[string]>('UPDATE application_users SET session_epoch = session_epoch + 1 WHERE id = ?', {
+  idAt: 0,
+});
 
 /** Ends every session that this member has now; their rows are the caller's affair. Devices are ended by their rows. */
 export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<void> {

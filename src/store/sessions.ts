@@ -79,7 +79,7 @@ export async function insertSession(unit: Unit, session: NewSession): Promise<vo
   await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, ...made);
 }
 
-const setCredential = rawChange<[string, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
+const setCredential = rawNote<[string, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
 
 /** For a credential that is stored only after its session was made. */
 export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string): Promise<void> {
@@ -216,6 +216,7 @@ export function listSessionsRestingOn(
 
 const setRevoked = rawChange<[number, string, string]>(
   'UPDATE sessions SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL',
+  { idAt: 2 },
 );
 
 /** Writes down that a session is over. @param at since when. */
@@ -227,7 +228,7 @@ export async function revokeSessionRow(
   await setRevoked(unit, at, reason, sessionId);
 }
 
-const growEpoch = rawChange<[string]>('UPDATE sessions SET epoch = epoch + 1 WHERE id = ?');
+const growEpoch = rawChange<[string]>('UPDATE sessions SET epoch = epoch + 1 WHERE id = ?', { idAt: 0 });
 
 /** Keeps one session out of what its member's epoch, grown by one in this change, ends. Revives none that is over. */
 export async function spareSession(unit: Unit, sessionId: string): Promise<void> {
@@ -303,14 +304,14 @@ export async function countOutdatedSessions(
   return only(rows).count;
 }
 
-const setProved = rawChange<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
+const setProved = rawNote<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
 
 /** Notes that whoever holds the session has proved again who they are. */
 export async function noteSessionProved(unit: Unit, sessionId: string): Promise<void> {
   await setProved(unit, unit.now, sessionId);
 }
 
-const unsetProved = rawChange<[string]>('UPDATE sessions SET proved_at = NULL WHERE id = ?');
+const unsetProved = rawNote<[string]>('UPDATE sessions SET proved_at = NULL WHERE id = ?');
 
 /** What was proved counts no more, as after the address it was proved by has changed. */
 export async function forgetSessionProof(unit: Unit, sessionId: string): Promise<void> {
@@ -340,7 +341,7 @@ const revokedBehind = raw<SessionPosition, [string, number, string, number]>(
    WHERE application_user_id = ? AND (revoked_at, id) > (?, ?) ORDER BY revoked_at, id LIMIT ?`,
 );
 
-const forgetPlace = rawChange<[string]>(
+const forgetPlace = rawNote<[string]>(
   'UPDATE sessions SET ip = NULL, ip_country = NULL, user_agent = NULL WHERE id = ?',
 );
 

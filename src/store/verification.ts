@@ -3,7 +3,6 @@
  * This is the product's hot path: raw statements, prepared once. `+?` keeps SQLite from re-planning a join at every call
  * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
  */
-import type { Identity } from '../core/envelope.ts';
 import type { Reader } from '../db/database.ts';
 import { raw, rawByHash } from '../db/statements.ts';
 import type { MembershipStatus } from './schema/users.ts';
@@ -42,12 +41,10 @@ export interface SubjectRow extends HeldSlugs {
   readonly issuedAt: number;
   /** Null for the console. */
   readonly workspaceId: string | null;
-  /** Kept with the row for as long as it is remembered. */
-  identity?: Identity;
 }
 
 /** What judging a session takes, and the identity behind it. */
-export interface SessionSubject extends SubjectRow {
+export interface SessionRow extends SubjectRow {
   readonly sessionId: string;
   readonly expiresAt: number;
   readonly revokedAt: number | null;
@@ -59,7 +56,10 @@ export interface SessionSubject extends SubjectRow {
 }
 
 /** What judging a key takes. */
-interface KeyState {
+export interface KeyState {
+  readonly applicationUserId: string;
+  /** The personal key that it was made with, where it was. */
+  readonly deviceKeyId: string | null;
   readonly keyId: string;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
@@ -75,7 +75,8 @@ interface KeyState {
 }
 
 /** What judging a key takes, and the identity behind it. */
-export interface KeySubject extends SubjectRow, KeyState {
+export interface KeyRow extends SubjectRow, KeyState {
+  readonly applicationUserId: string;
   /** `device` for a personal key. */
   readonly source: string;
   readonly membershipStatus: MembershipStatus;
@@ -126,13 +127,33 @@ const SESSION = `
     s.epoch <> a.session_epoch + m.session_epoch AS "isOutdated", ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
 
-const sessionById = raw<SessionSubject, [string]>(`${SESSION} WHERE s.id = +?`);
+/** Grants and seats are not among them: a new one is somebody's who may be remembered. */
+const FOUND_BY_ID = [
+  'sessions',
+  'api_keys',
+  'application_users',
+  'users',
+  'applications',
+  'roles',
+  'scopes',
+  'membership_groups',
+];
+
+/** One that was made with a personal key hangs on that as well, and on whoever holds it: any change may be theirs. */
+const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState) =>
+  deviceKeyId === null ? [keyId, applicationUserId, userId] : null;
+
+const sessionById = raw<SessionRow, [string]>(`${SESSION} WHERE s.id = +?`);
 
 /** By the hash of the token. */
-export const findSessionSubject = rawByHash<SessionSubject>(`${SESSION} WHERE s.token_hash = +?`);
+export const findSessionSubject = rawByHash<SessionRow>({
+  sql: `${SESSION} WHERE s.token_hash = +?`,
+  ids: ({ sessionId, applicationUserId, userId }) => [sessionId, applicationUserId, userId],
+  foundById: FOUND_BY_ID,
+});
 
 /** As {@link findSessionSubject}, for a session that is known already. */
-export async function findSessionSubjectById(reader: Reader, id: string): Promise<SessionSubject | undefined> {
+export async function findSessionSubjectById(reader: Reader, id: string): Promise<SessionRow | undefined> {
   const [row] = await sessionById(reader, id);
   return row;
 }
@@ -146,28 +167,32 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
     AND du.deleted_at IS NULL AND w.role <> 'member' AND w.invited_email IS NULL))`;
 
 const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
-  k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
+  k.device_key_id AS "deviceKeyId", k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
 
 /** By the hash of the token. */
-export const findKeySubject = rawByHash<KeySubject>(
-  `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
+export const findKeySubject = rawByHash<KeyRow>({
+  sql: `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
    WHERE k.token_hash = +?`,
-);
+  ids: idsOfKey,
+  foundById: FOUND_BY_ID,
+});
 
 /** Only a personal key has to do with its application. */
 const ofDevice = (expression: string) =>
   `(k.source = 'device' AND (SELECT ${expression} FROM applications a WHERE a.id = k.application_id))`;
 
 /** By the hash of the token. */
-export const findKeyCredential = rawByHash<KeyCredential>(
-  `SELECT ${KEY_STATE}, k.workspace_id AS "keyWorkspaceId", k.application_id AS "keyApplicationId",
+export const findKeyCredential = rawByHash<KeyCredential>({
+  sql: `SELECT ${KEY_STATE}, m.id AS "applicationUserId", k.workspace_id AS "keyWorkspaceId", k.application_id AS "keyApplicationId",
      k.application_ids AS "keyApplicationIds", k.source, k.access, k.per_minute AS "perMinute", k.per_day AS "perDay",
      m.status AS "membershipStatus", u.deleted_at AS "userDeletedAt", u.id AS "userId",
      ${ofDevice('k.epoch <> a.session_epoch')} OR ${IS_BEREFT} AS "isOutdated", ${ofDevice('a.workspace_id IS NULL')} AS "isConsole"
    FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
    WHERE k.token_hash = +?`,
-);
+  ids: idsOfKey,
+  foundById: FOUND_BY_ID,
+});
 
 const slugsOfMember = raw<HeldSlugs, [string, string]>(
   `SELECT ${SLUGS} FROM application_users m

@@ -47,7 +47,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
   async 'sessions, members and keys that were seen'() {
     const seen = lastSeen((await openTestDatabase(clock)).db, 5000);
     const put = (index: number) => {
-      seen.sessionSeen(`ses_${index}`, `apu_${index}`, 0, NOW);
+      seen.sessionSeen({ sessionId: `ses_${index}`, applicationUserId: `apu_${index}`, lastSeenAt: 0 }, NOW);
       seen.keyUsed(`key_${index}`, null, NOW);
     };
     return { bound: 15_000, put };
@@ -146,10 +146,13 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
     const { db } = await openTestDatabase(clock);
     return { bound: 2000, put: (index) => raw(`SELECT ${index}`)(db.reader) };
   },
-  async 'rows that are remembered by their hash'() {
+  async 'answers that are remembered by a hash'() {
     const { db } = await openTestDatabase(clock);
-    const find = rawByHash('SELECT ?1 AS hash, 1 AS one');
-    return { bound: 32_768, put: (index) => find(db.reader, new TextEncoder().encode(String(index))) };
+    const find = rawByHash({ sql: 'SELECT ?1 AS hash, 1 AS one', ids: () => [], foundById: [] });
+    const ask = (index: number) =>
+      find(db.reader, Bun.SHA256.hash(String(index)) as Uint8Array, (row) => row as object);
+    // What is asked for once is not remembered.
+    return { bound: 65_536, put: async (index) => void (await ask(index), await ask(index)) };
   },
 };
 

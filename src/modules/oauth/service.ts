@@ -1,15 +1,13 @@
 /** Introspection and revocation of tokens, for the application they are of. Who asks has been authenticated before. */
 import { inNameOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
-import { displayName } from '../../core/display-name.ts';
 import { AppError } from '../../core/error.ts';
 import { asksAbout, type OAuthClient } from '../../core/principal.ts';
 import type { Author } from '../../db/database.ts';
-import type { KeySubject, SessionSubject } from '../../store/verification.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Verification } from '../verification/service.ts';
-import { liveSlugs } from '../verification/subject.ts';
+import type { KeySubject, SessionSubject } from '../verification/subject.ts';
 import type { Introspection } from './model.ts';
 
 export interface TokenDependencies {
@@ -30,10 +28,9 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
     async introspect(client: OAuthClient, token: string): Promise<Introspection> {
       const row = await verification.introspect(client, token);
       if (row === null) return { active: false };
-      const { userId: sub, clientId, username, email, issuedAt } = row;
-      const { roles, scopes, memberships } = liveSlugs(row);
+      const { userId: sub, clientId, issuedAt } = row;
+      const { username, email, fullName: name, roles, scopes, memberships } = row.identity.envelope;
       const end = endOf(row);
-      const name = displayName(row);
       return {
         active: true,
         sub,

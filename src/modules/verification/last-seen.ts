@@ -1,5 +1,6 @@
 /** Remembers when sessions, memberships and keys were last seen, and writes it down off the request's path. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import { BigMap } from '../../core/big-map.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
 import type { Database, Unit } from '../../db/database.ts';
@@ -25,10 +26,17 @@ const RUNS = 50;
 /** Pause between two changes of one run. */
 const PAUSE_MS = 100;
 
+/** A session as far as that is concerned. */
+interface Seen {
+  readonly sessionId: string;
+  readonly applicationUserId: string;
+  lastSeenAt: number;
+}
+
 /** Notes uses in memory, to the minute; a crash loses those of the last minutes. */
 export interface LastSeen {
-  /** @param known what the row said when it was read; nothing is noted while that is less than a minute old, and of today. */
-  sessionSeen(sessionId: string, applicationUserId: string, known: number, now: number): void;
+  /** Nothing is noted while the last time is less than a minute old, and of today; else it moves on to now. */
+  sessionSeen(session: Seen, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
   /**
    * Writes down what has been noted: all where it is little, else a part. Calls while it runs join the run.
@@ -40,7 +48,7 @@ export interface LastSeen {
 
 /** What has been noted of one kind, and how one of it is written. */
 interface Notes {
-  readonly seen: Map<string, number>;
+  readonly seen: BigMap<number>;
   readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
   /** Those whose turn is next, from the end. */
   next: string[];
@@ -48,18 +56,20 @@ interface Notes {
 
 /** @param db written to by `flush` alone. @param most noted of each kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
-  const sessions: Notes = { seen: new Map(), write: noteSessionSeen, next: [] };
-  const members: Notes = { seen: new Map(), write: noteMember, next: [] };
-  const keys: Notes = { seen: new Map(), write: noteKeyUse, next: [] };
+  const sessions: Notes = { seen: new BigMap(), write: noteSessionSeen, next: [] };
+  const members: Notes = { seen: new BigMap(), write: noteMember, next: [] };
+  const keys: Notes = { seen: new BigMap(), write: noteKeyUse, next: [] };
   /** When members were seen on the day before, who are noted again already: they count for each day. */
-  const eves = new Map<string, number>();
+  const eves = new BigMap<number>();
   let running: Promise<void> | undefined;
   /** From the stop on. */
   let isHasty = false;
 
   /** Those that are noted already are brought up to date, however many there are. */
-  function note({ seen }: Notes, id: string, at: number): void {
-    if (seen.size < most || seen.has(id)) seen.set(id, at);
+  function note({ seen }: Notes, id: string, at: number): boolean {
+    if (seen.size >= most && !seen.has(id)) return false;
+    seen.set(id, at);
+    return true;
   }
 
   async function noteMember(unit: Unit, id: string, at: number): Promise<void> {
@@ -99,13 +109,14 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   }
 
   return {
-    sessionSeen(sessionId, applicationUserId, known, now) {
+    sessionSeen(session, now) {
+      const { sessionId, applicationUserId, lastSeenAt } = session;
       const today = startOfDay(now);
-      if (now - known < RESOLUTION_MS && known >= today) return;
+      if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= today) return;
       const noted = members.seen.get(applicationUserId);
       if (noted !== undefined && noted < today) eves.set(applicationUserId, noted);
-      note(sessions, sessionId, now);
-      note(members, applicationUserId, now);
+      const isNoted = note(sessions, sessionId, now);
+      if (note(members, applicationUserId, now) && isNoted) session.lastSeenAt = now;
     },
     keyUsed(keyId, known, now) {
       if (known === null || now - known >= RESOLUTION_MS) note(keys, keyId, now);

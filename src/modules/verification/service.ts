@@ -21,14 +21,12 @@ import {
   findSessionSubject,
   findSessionSubjectById,
   type KeyCredential,
-  type KeySubject,
-  type SessionSubject,
 } from '../../store/verification.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
 import { endedCredentials } from './ended.ts';
 import { lastSeen } from './last-seen.ts';
 import { TOKEN_REFUSALS, type TokenRefusal } from './model.ts';
-import { identityOf, liveSlugs } from './subject.ts';
+import { type KeySubject, liveSlugs, type SessionSubject, subjects } from './subject.ts';
 import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
 
 export interface VerificationDependencies {
@@ -43,6 +41,8 @@ const OUTCOMES = ['ok', ...TOKEN_REFUSALS] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
+
+const asItIs = (row: KeyCredential) => row;
 
 /** No secret has it: whoever names a client that has none is compared all the same. */
 const NO_HASH = new Uint8Array(32);
@@ -59,6 +59,7 @@ export type Verification = ReturnType<typeof verificationService>;
 export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
+  const { ofSession, ofKey, envelope } = subjects(cdnUrl);
   const ended = endedCredentials();
   const verdicts = metrics.counter('gatehouse_verdicts_total', 'Tokens that were judged for whoever asked.', {
     endpoint: ['verify', 'session', 'introspect'],
@@ -73,7 +74,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     const now = clock.now();
     const refusal = judge(row, now);
     if (refusal !== null) return refusal;
-    if ('sessionId' in row) seen.sessionSeen(row.sessionId, row.applicationUserId, row.lastSeenAt, now);
+    if ('sessionId' in row) seen.sessionSeen(row, now);
     else seen.keyUsed(row.keyId, row.lastUsedAt, now);
     return null;
   }
@@ -100,7 +101,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       // A malformed or made-up token is refused by its checksum, before any look-up.
       if (!isSecret('apiKey', token)) return null;
       const hash = hashSecret(token);
-      const row = await findKeyCredential(reader, hash);
+      const row = await findKeyCredential(reader, hash, asItIs);
       if (!row) return replacedKey(reader, hash);
       const refusal = refusalOf(row);
       if (refusal !== null) return deadKey(row, refusal, clock.now());
@@ -124,7 +125,9 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       };
     },
     async findSession(token, reader) {
-      const row = isSecret('session', token) ? await findSessionSubject(reader, hashSecret(token)) : undefined;
+      const row = isSecret('session', token)
+        ? await findSessionSubject(reader, hashSecret(token), ofSession)
+        : undefined;
       if (!row) return 'invalid_token';
       const refusal = refusalOf(row);
       if (refusal !== null) return refusal;
@@ -140,7 +143,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
         isConsole,
         // Whoever acts in the console manages what they are a member of, as of now.
         workspaces: isConsole ? await listSeatsOf(reader, userId) : [],
-        identity: identityOf(row, cdnUrl()),
+        identity: row.identity,
       };
     },
     async findClient(clientId, secret, reader) {
@@ -152,8 +155,8 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   };
 
   function find(token: string): Promise<SessionSubject | KeySubject | undefined> {
-    if (isSecret('session', token)) return findSessionSubject(reader, hashSecret(token));
-    return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token)) : Promise.resolve(undefined);
+    if (isSecret('session', token)) return findSessionSubject(reader, hashSecret(token), ofSession);
+    return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token), ofKey) : Promise.resolve(undefined);
   }
 
   return {
@@ -186,13 +189,13 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       }
       const refusal = refusalOf(row);
       verified[refusal ?? 'ok'].count += 1;
-      return refusal === null ? { ok: true, identity: identityOf(row, cdnUrl()) } : { ok: false, error: refusal };
+      return refusal === null ? { ok: true, identity: row.identity } : { ok: false, error: refusal };
     },
 
     /** The identity behind a session that is in force; null when it is over. */
     async envelopeOf(sessionId: string): Promise<Envelope | null> {
       const row = await findSessionSubjectById(reader, sessionId);
-      return row && judgeSession(row, clock.now()) === null ? identityOf(row, cdnUrl()).envelope : null;
+      return row && judgeSession(row, clock.now()) === null ? envelope(row) : null;
     },
 
     /**

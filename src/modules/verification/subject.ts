@@ -3,16 +3,15 @@ import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { Envelope, Identity, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
-import type { HeldSlugs, SubjectRow } from '../../store/verification.ts';
+import type { MembershipStatus } from '../../store/schema/users.ts';
+import type { HeldSlugs, KeyRow, KeyState, SessionRow, SubjectRow } from '../../store/verification.ts';
 
 /** Of those who have never said anything else. */
 const DEFAULT_LOCALE = 'en';
 const DEFAULT_TIMEZONE = 'UTC';
 
-type Subject = SubjectRow & { readonly expiresAt: number | null };
-
 /** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
-function envelope(row: Subject, cdnUrl: string): Envelope {
+function envelope(row: SubjectRow & { readonly expiresAt: number | null }, cdnUrl: string): Envelope {
   const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
@@ -40,25 +39,70 @@ function envelope(row: Subject, cdnUrl: string): Envelope {
   };
 }
 
-/** What is told of a row; put into words once, as most tokens are verified again before anything about their holders changes. */
-export function identityOf(row: Subject, cdnUrl: string): Identity {
-  return (row.identity ??= new Told(row, cdnUrl));
+/** What judging a token takes, and what it is told as; kept in memory by the tens of thousands, so of few and short parts. */
+interface Subject {
+  readonly applicationUserId: string;
+  readonly userId: string;
+  readonly applicationId: string;
+  readonly clientId: string;
+  /** Null for the console. */
+  readonly workspaceId: string | null;
+  readonly membershipStatus: MembershipStatus;
+  readonly userDeletedAt: number | null;
+  readonly issuedAt: number;
+  readonly identity: Identity;
+}
+
+export interface SessionSubject extends Subject, Pick<SessionRow, 'sessionId' | JudgedOfSession> {
+  /** Moves on as it is noted. */
+  lastSeenAt: number;
+}
+
+export interface KeySubject extends Subject, Omit<KeyState, keyof Subject | 'deviceKeyId'> {
+  readonly source: string;
+}
+
+type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt' | 'isOutdated';
+
+/** Makes subjects of rows. @param cdnUrl where images are served. */
+export function subjects(cdnUrl: () => string) {
+  /** Most have the same application. */
+  let [applicationId, clientId, workspaceId]: [string, string, string | null] = ['', '', null];
+
+  function common(row: SubjectRow & { readonly expiresAt: number | null }): Subject {
+    if (row.applicationId !== applicationId) ({ applicationId, clientId, workspaceId } = row);
+    const { applicationUserId, userId, membershipStatus, userDeletedAt, issuedAt } = row;
+    const identity = identityOf(envelope(row, cdnUrl()));
+    return {
+      ...{ applicationUserId, userId, applicationId, clientId, workspaceId },
+      ...{ membershipStatus, userDeletedAt, issuedAt, identity },
+    };
+  }
+
+  return {
+    ofSession(row: SessionRow): SessionSubject {
+      const { sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt } = row;
+      return { ...common(row), sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt };
+    },
+    ofKey(row: KeyRow): KeySubject {
+      const { keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt } = row;
+      const state = { keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt };
+      return { ...common(row), ...state };
+    },
+    envelope: (row: SessionRow): Envelope => envelope(row, cdnUrl()),
+  };
+}
+
+/** Kept as the text that is sent: an answer to who asks again is put together from two pieces. */
+function identityOf(envelope: Envelope): Identity {
+  return new Told(JSON.stringify(envelope).slice(1, -1));
 }
 
 class Told implements Identity {
-  #members: string | undefined;
-
-  constructor(
-    private readonly row: Subject,
-    private readonly cdnUrl: string,
-  ) {}
+  constructor(readonly members: string) {}
 
   get envelope(): Envelope {
-    return envelope(this.row, this.cdnUrl);
-  }
-
-  get members(): string {
-    return (this.#members ??= JSON.stringify(this.envelope).slice(1, -1));
+    return JSON.parse(`{${this.members}}`) as Envelope;
   }
 }
 

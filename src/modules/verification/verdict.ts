@@ -1,6 +1,6 @@
 /** Whether a token is good now, and if not, why. */
 import type { Identity } from '../../core/envelope.ts';
-import type { KeySubject, SessionSubject } from '../../store/verification.ts';
+import type { KeyState, SessionRow } from '../../store/verification.ts';
 import type { TokenRefusal } from './model.ts';
 
 /** The answer to a backend that has a token verified. */
@@ -14,7 +14,7 @@ export type Verdict =
  */
 export function judgeSession(
   row: Pick<
-    SessionSubject,
+    SessionRow,
     'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'expiryReportedAt'
   >,
   now: number,
@@ -30,7 +30,7 @@ export function judgeSession(
  */
 export function judgeKey(
   row: Pick<
-    KeySubject,
+    KeyState,
     'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'gracePeriodEndsAt' | 'endedAt'
   >,
   now: number,
