@@ -3,6 +3,7 @@
  * It has a connection of its own and never writes a row.
  */
 import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
+import { yieldToOthers } from './yield-to-others.ts';
 
 declare const self: Worker;
 
@@ -18,6 +19,8 @@ export type WorkerAnswer =
 
 /** How long changes may wait for others to end their reads; a backup's takes minutes. */
 const CHECKPOINT_PATIENCE_MS = 50;
+
+yieldToOthers();
 
 let sqlite: SqliteDatabase | undefined;
 
