@@ -8,7 +8,7 @@ import { isForBrowsers, preflight } from './http/cors.ts';
 import { errorMapper } from './http/errors.ts';
 import { hostCheck } from './http/host-check.ts';
 import type { Operation } from './http/operation.ts';
-import { pipeline, type PipelineDependencies } from './http/pipeline.ts';
+import { type Handler, pipeline, type PipelineDependencies } from './http/pipeline.ts';
 import { type ContextFactory, contextFactory, contextWithin } from './http/request-context.ts';
 import { isBusyPath, type Seen } from './http/raw-path.ts';
 import { pathOf } from './http/request-url.ts';
@@ -90,14 +90,11 @@ export function createApp(
       return response;
     },
   );
-  /** What the runtime has found already. */
-  const busy = new Map<Seen, (request: Request) => Promise<Response>>();
+  /** What the runtime has found already; its path names no parameter. */
+  const busy = new Map<Seen, { readonly method: string; readonly handle: Handler }>();
   for (const operation of operations) {
     const handle = pipeline(operation, pipelineDependencies);
-    if (isBusyPath(operation.path))
-      busy.set(operation.path, (request) =>
-        request.method === operation.method ? handle(request, {}) : router.handle(request),
-      );
+    if (isBusyPath(operation.path)) busy.set(operation.path, { method: operation.method, handle });
     // HEAD is GET without its body (RFC 9110 §9.3.2).
     const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
     for (const method of methods)
@@ -134,10 +131,8 @@ export function createApp(
     fetch(request, seen = 'plain') {
       const refusal =
         seen === 'resolved' ? new AppError('invalid_request', { hint: 'path_not_plain' }) : hostRefusal(request);
-      if (refusal === null) {
-        const handle = busy.get(seen);
-        if (handle) return handle(request);
-      }
+      const found = refusal === null ? busy.get(seen) : undefined;
+      if (found?.method === request.method) return found.handle(request, {});
       const answer = refusal === null ? router.handle(request) : refuse(request, refusal);
       return request.method === 'HEAD' ? withoutBody(answer) : answer;
     },

@@ -66,17 +66,17 @@ type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt' | 'isOutda
 
 /** Makes subjects of rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
-  /** Most have the same application. */
+  /** Most have the same application, and then these texts are kept once for all of them. */
   let [applicationId, clientId, workspaceId]: [string, string, string | null] = ['', '', null];
 
   function common(row: SubjectRow & { readonly expiresAt: number | null }): Subject {
-    if (row.applicationId !== applicationId) ({ applicationId, clientId, workspaceId } = row);
+    const isOfSame =
+      row.applicationId === applicationId && row.clientId === clientId && row.workspaceId === workspaceId;
+    if (!isOfSame) ({ applicationId, clientId, workspaceId } = row);
     const { applicationUserId, userId, membershipStatus, userDeletedAt, issuedAt } = row;
     const identity = identityOf(envelope(row, cdnUrl()));
-    return {
-      ...{ applicationUserId, userId, applicationId, clientId, workspaceId },
-      ...{ membershipStatus, userDeletedAt, issuedAt, identity },
-    };
+    const whose = { applicationUserId, userId, applicationId, clientId, workspaceId };
+    return { ...whose, membershipStatus, userDeletedAt, issuedAt, identity };
   }
 
   return {
