@@ -25,7 +25,7 @@ export interface Envelope {
 }
 
 /** Whom a token stands for, live. */
-export interface Identity {
+export interface LiveIdentity {
   readonly envelope: Envelope;
   /** The members of the envelope as JSON text, without its braces: an answer may have others beside them. */
   readonly members: string;

@@ -1,5 +1,5 @@
 /** Who calls: what a credential has proved, before anything is decided about what it may do. */
-import type { Identity } from './envelope.ts';
+import type { LiveIdentity } from './envelope.ts';
 
 /** What management allows; `full` includes `read`. */
 export type Access = 'read' | 'full';
@@ -54,7 +54,7 @@ export interface SessionPrincipal {
   /** The workspace of the application; null for the console. */
   readonly workspaceId: string | null;
   /** As verification reports it. */
-  readonly identity: Identity;
+  readonly identity: LiveIdentity;
   /** Where this person may manage what; empty for everyone but workspace members in the console. */
   readonly workspaces: readonly WorkspaceSeat[];
 }

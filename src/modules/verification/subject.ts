@@ -1,9 +1,8 @@
 /** The subject of a verification: what a verified token tells about whom it stands for. */
 import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
-import type { Envelope, Identity, Region } from '../../core/envelope.ts';
+import type { Envelope, LiveIdentity, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
-import type { MembershipStatus } from '../../store/schema/users.ts';
 import type { HeldSlugs, KeyRow, KeyState, SessionRow, SubjectRow } from '../../store/verification.ts';
 
 /** Of those who have never said anything else. */
@@ -47,10 +46,10 @@ interface Subject {
   readonly clientId: string;
   /** Null for the console. */
   readonly workspaceId: string | null;
-  readonly membershipStatus: MembershipStatus;
+  readonly membershipStatus: SubjectRow['membershipStatus'];
   readonly userDeletedAt: number | null;
   readonly issuedAt: number;
-  readonly identity: Identity;
+  readonly identity: LiveIdentity;
 }
 
 export interface SessionSubject extends Subject, Pick<SessionRow, 'sessionId' | JudgedOfSession> {
@@ -94,11 +93,11 @@ export function subjects(cdnUrl: () => string) {
 }
 
 /** Kept as the text that is sent: an answer to who asks again is put together from two pieces. */
-function identityOf(envelope: Envelope): Identity {
+function identityOf(envelope: Envelope): LiveIdentity {
   return new Told(JSON.stringify(envelope).slice(1, -1));
 }
 
-class Told implements Identity {
+class Told implements LiveIdentity {
   constructor(readonly members: string) {}
 
   get envelope(): Envelope {

@@ -1,11 +1,11 @@
 /** Whether a token is good now, and if not, why. */
-import type { Identity } from '../../core/envelope.ts';
+import type { LiveIdentity } from '../../core/envelope.ts';
 import type { KeyState, SessionRow } from '../../store/verification.ts';
 import type { TokenRefusal } from './model.ts';
 
 /** The answer to a backend that has a token verified. */
 export type Verdict =
-  { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly error: TokenRefusal };
+  { readonly ok: true; readonly identity: LiveIdentity } | { readonly ok: false; readonly error: TokenRefusal };
 
 /**
  * Why a session is refused, in the contract's precedence: membership, then revoked, then expired. Null when it is good.
