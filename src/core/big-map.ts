@@ -43,14 +43,18 @@ export class BigMap<Value> {
     for (const part of this.#parts) yield* part.values();
   }
 
-  /** By a few letters from where ids and hashes are random, and networks differ. */
   #partOf(key: string): Map<string, Value> {
-    const { length } = key;
-    let mixed = key.charCodeAt(length - 1);
-    mixed = mixed * 31 + key.charCodeAt(length - 3);
-    mixed = mixed * 31 + key.charCodeAt(length - 6);
-    mixed = mixed * 31 + key.charCodeAt(length >>> 1);
-    // Of a text too short for that it is no number, and the first part.
-    return this.#parts[mixed & (PARTS - 1)] as Map<string, Value>;
+    return this.#parts[partNumberOf(key)] as Map<string, Value>;
   }
+}
+
+/** By a few letters from where ids and hashes are random, and networks differ. */
+export function partNumberOf(key: string): number {
+  const { length } = key;
+  let mixed = key.charCodeAt(length - 1);
+  mixed = mixed * 31 + key.charCodeAt(length - 3);
+  mixed = mixed * 31 + key.charCodeAt(length - 6);
+  mixed = mixed * 31 + key.charCodeAt(length >>> 1);
+  // Of a text too short for that it is no number, and the first part.
+  return mixed & (PARTS - 1);
 }

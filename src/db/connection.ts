@@ -22,7 +22,7 @@ export interface Connection {
   /**
    * The driver's statement for an SQL text, prepared once.
    *
-   * @param scope what it changes, where that is less than the tables that it names.
+   * @param scope what it changes, where that is less than the tables that it names; of one text always the same.
    */
   statement(sql: string, scope?: ChangeScope): Running;
   /** Called before each statement. @throws where the connection may not be used now. */

@@ -81,8 +81,8 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   if (declared !== null) {
     if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
     const text = await request.text();
-    // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
     if (text.length === Number(declared)) return text;
+    // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
     return Number(declared) === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
   }
   if (!request.body) return '';

@@ -15,9 +15,9 @@ import type {
 import type { Author } from '../db/database.ts';
 import type { TenantApplication } from '../store/applications.ts';
 import type { Style } from './errors.ts';
+import type { JsonText } from './json-text.ts';
 import type { LimitClass } from './limits.ts';
 import type { RequestContext } from './request-context.ts';
-import type { JsonText } from './json-text.ts';
 import type { UploadRule } from './upload.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -76,7 +76,6 @@ export interface KeyState {
 
 /** What judging a key takes, and the identity behind it. */
 export interface KeyRow extends SubjectRow, KeyState {
-  readonly applicationUserId: string;
   /** `device` for a personal key. */
   readonly source: string;
   readonly membershipStatus: MembershipStatus;

@@ -73,7 +73,7 @@ export function subjects(cdnUrl: () => string) {
       row.applicationId === applicationId && row.clientId === clientId && row.workspaceId === workspaceId;
     if (!isOfSame) ({ applicationId, clientId, workspaceId } = row);
     const { applicationUserId, userId, membershipStatus, userDeletedAt, issuedAt } = row;
-    const identity = identityOf(envelope(row, cdnUrl()));
+    const identity = new Told(JSON.stringify(envelope(row, cdnUrl())).slice(1, -1));
     const whose = { applicationUserId, userId, applicationId, clientId, workspaceId };
     return { ...whose, membershipStatus, userDeletedAt, issuedAt, identity };
   }
@@ -93,10 +93,6 @@ export function subjects(cdnUrl: () => string) {
 }
 
 /** Kept as the text that is sent: an answer to who asks again is put together from two pieces. */
-function identityOf(envelope: Envelope): LiveIdentity {
-  return new Told(JSON.stringify(envelope).slice(1, -1));
-}
-
 class Told implements LiveIdentity {
   constructor(readonly members: string) {}
 
