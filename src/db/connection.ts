@@ -27,7 +27,9 @@ export interface Connection {
   statement(sql: string, scope?: ChangeScope): Running;
   /** Called before each statement. @throws where the connection may not be used now. */
   enter(): void;
-  /** Rows that need not be read again; null inside a change, which sees what it has changed. */
+  /** Where one row is best looked up now; mostly itself. */
+  readonly lookUps: () => Connection;
+  /** Answers that need not be read again; null inside a change, which sees what it has changed. */
   readonly remembered: Remembered | null;
   /** Runs a read in another thread; null where there is none, or inside a change. */
   readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
@@ -42,6 +44,7 @@ export interface Watch {
   /** Told how long each statement took; look-ups that are remembered run none. */
   readonly ran?: (sql: string, durationMs: number) => void;
   readonly remembered?: Remembered;
+  readonly lookUps?: Connection['lookUps'];
 }
 
 /** Texts of statements built at each use vary with lists and filters; far more than there are shapes of ours. */
@@ -149,13 +152,15 @@ export function createConnection(
     }
 
   const kept = { prepare: (sql: string) => prepare(sql) };
-  return {
+  const connection: Connection = {
     orm,
     kept: new Map(),
     plainOrm: drizzle({ client: kept as unknown as SqliteDatabase }),
     statement,
     enter: () => watch?.enter(),
     remembered: watch?.remembered ?? null,
+    lookUps: watch?.lookUps ?? (() => connection),
     far,
   };
+  return connection;
 }

@@ -4,7 +4,6 @@
  * it, and after a moment by itself, so that changes of another process are seen and the log can be folded.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
-import type { Remembered } from './remembered.ts';
 
 export interface Snapshot {
   /** Called before each read. */
@@ -15,19 +14,22 @@ export interface Snapshot {
   resume(): void;
 }
 
-/** For a reader that sees each row as it is at the very moment. */
-export function noSnapshot(remembered: Remembered): Snapshot {
-  return { enter: remembered.lookAround, end() {}, suspend() {}, resume() {} };
+/** For a connection that sees each row as it is at the very moment. @param begins called before each read. */
+export function noSnapshot(_connection: SqliteDatabase, begins = () => {}): Snapshot {
+  return { enter: begins, end() {}, suspend() {}, resume() {} };
 }
 
 /** How long another process's change may go unseen. */
 const LONGEST_MS = 5;
 
-/** @param reader nobody else may begin or end a transaction on it. */
-export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): Snapshot {
-  const begin = reader.prepare('BEGIN');
-  const commit = reader.prepare('COMMIT');
-  const rollback = reader.prepare('ROLLBACK');
+/**
+ * @param connection whoever else begins a transaction on it ends this one before.
+ * @param begins called before each snapshot.
+ */
+export function shortSnapshot(connection: SqliteDatabase, begins = () => {}): Snapshot {
+  const begin = connection.prepare('BEGIN');
+  const commit = connection.prepare('COMMIT');
+  const rollback = connection.prepare('ROLLBACK');
   let isOpen = false;
   let isSuspended = false;
   let isEndPlanned = false;
@@ -45,7 +47,7 @@ export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): S
   /** A disk that cannot be read lets a transaction not even end; whoever reads is told by the read. */
   function letGo(): void {
     try {
-      if (reader.inTransaction) rollback.run();
+      if (connection.inTransaction) rollback.run();
     } catch {
       // It is left open, and ended in its turn.
     }
@@ -54,9 +56,9 @@ export function shortSnapshot(reader: SqliteDatabase, remembered: Remembered): S
   return {
     enter() {
       if (isOpen) return;
-      remembered.lookAround();
+      begins();
       if (isSuspended) return;
-      if (!reader.inTransaction) begin.run();
+      if (!connection.inTransaction) begin.run();
       isOpen = true;
       if (isEndPlanned) return;
       isEndPlanned = true;

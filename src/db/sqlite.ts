@@ -29,10 +29,10 @@ const LOCK_RETRY_MS = 10;
 
 /** What a database is made of. It is the database's from then on, which closes it. */
 export interface SqliteEngine {
-  /** Used by changes alone; must not wait for locks (`busy_timeout = 0`). */
+  /** Used by changes, and by look-ups between them; must not wait for locks (`busy_timeout = 0`). */
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
-  readonly snapshot: Snapshot;
+  readonly snapshotOn: (connection: SqliteDatabase, begins?: () => void) => Snapshot;
   readonly remembered: Remembered;
   readonly clock: Clock;
   readonly durability: Durability;
@@ -80,7 +80,7 @@ const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
 
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, snapshot, remembered, figures, isInPlace = () => true, onRefusal } = engine;
+  const { writer, clock, durability, remembered, figures, isInPlace = () => true, onRefusal } = engine;
   const { isFoldedByOthers = () => false } = engine;
   const { measure = async () => ({ bytes: 0, reusableBytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
@@ -98,6 +98,8 @@ export function createDatabase(engine: SqliteEngine): Database {
   let isRefusing = false;
   let isRefusalTold = false;
   let current: UnitState | null = null;
+  /** From the beginning of a transaction to its end, and longer where the disk does not let it end. */
+  let isChanging = false;
   /** By the open transaction. */
   const changed: Changes = { tables: new Set(), ids: new Set() };
 
@@ -119,20 +121,26 @@ export function createDatabase(engine: SqliteEngine): Database {
     },
   });
   const { thread } = engine;
-  const reader = {
-    [CONNECTION]: createConnection(
-      engine.reader,
-      { enter: snapshot.enter, remembered, ...(ran && { ran }) },
-      thread?.read ?? null,
-    ),
-  };
+  const snapshot = engine.snapshotOn(engine.reader);
+  const lookUpSnapshot = engine.snapshotOn(writer, remembered.lookAround);
+  // Look-ups are made where changes are: what a connection has in memory of the file, SQLite drops when another one has changed it
+  // (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and a mapping of a gigabyte is dropped and found again in
+  // milliseconds. While a change is under way, they are made beside it.
+  const lookUps = createConnection(writer, { enter: lookUpSnapshot.enter, remembered, ...(ran && { ran }) });
+  const reading: Connection = createConnection(
+    engine.reader,
+    { enter: snapshot.enter, lookUps: () => (isChanging ? reading : lookUps), ...(ran && { ran }) },
+    thread?.read ?? null,
+  );
 
   /** Another process may hold the write lock: it is asked for again off the loop, and readers go on. */
   async function beginWhenFree(): Promise<void> {
     const since = performance.now();
     for (;;) {
       try {
+        lookUpSnapshot.end();
         begin.run();
+        isChanging = true;
         return;
       } catch (cause) {
         if (!isBusy(cause)) throw cause;
@@ -217,6 +225,8 @@ export function createDatabase(engine: SqliteEngine): Database {
       undoAll();
       // Where not even a transaction could be begun, the next in turn is told.
       if (settle.length === 0) (queue.shift() as Change).turn.reject(error);
+    } finally {
+      isChanging = writer.inTransaction;
     }
     for (const tell of settle) tell(failure);
   }
@@ -272,7 +282,7 @@ export function createDatabase(engine: SqliteEngine): Database {
 
   return {
     engine: 'sqlite',
-    reader,
+    reader: { [CONNECTION]: reading },
     figures,
     async write(author, work) {
       if (isClosed) throw new AppError('unavailable');
@@ -306,14 +316,14 @@ export function createDatabase(engine: SqliteEngine): Database {
       changesFolded = figures.changes;
       const { log } = await thread.checkpoint('PASSIVE');
       if (log <= LONG_LOG_PAGES || performance.now() < restartFrom) return;
-      snapshot.suspend();
+      for (const each of [snapshot, lookUpSnapshot]) each.suspend();
       try {
         await alone(async () => {
           const { busy } = await thread.checkpoint('RESTART');
           if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
         });
       } finally {
-        snapshot.resume();
+        for (const each of [snapshot, lookUpSnapshot]) each.resume();
       }
     },
     async close() {
@@ -321,7 +331,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       isClosed = true;
       while (isRunning || queue.length > 0) await Bun.sleep(1);
       await durability.settled().catch(() => {});
-      snapshot.end();
+      for (const each of [snapshot, lookUpSnapshot]) each.suspend();
       await engine.close?.();
       await durability.close();
       engine.reader.close();

@@ -77,7 +77,7 @@ export function rawByHash<Row>(lookUp: LookUp<Row>) {
   const { sql, ids } = lookUp;
   return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row) => Answer) =>
     settle((): Answer | undefined => {
-      const connection = reader[CONNECTION];
+      const connection = reader[CONNECTION].lookUps();
       connection.enter();
       const answers = connection.remembered?.answersOf(lookUp);
       const key = answers ? hash.toHex() : '';

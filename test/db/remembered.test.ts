@@ -110,6 +110,16 @@ describe.each([
     expect(inside).toMatchObject({ name: 'Grace' });
   });
 
+  test('shows nothing of a change that is under way, and all of it from its commit on', async () => {
+    const meanwhile: (Row | undefined)[] = [];
+    await write(async (unit) => {
+      await renameAll(unit, 'Grace');
+      for (let time = 0; time < 3; time += 1) meanwhile.push(await find(db.reader));
+    });
+    expect(meanwhile.map((row) => row?.name)).toEqual(['Ada', 'Ada', 'Ada']);
+    expect(await find(db.reader)).toMatchObject({ name: 'Grace' });
+  });
+
   test('of a change that is rolled back is never remembered', async () => {
     const failed = write(async (unit) => {
       await renameAll(unit, 'Grace');
