@@ -24,13 +24,15 @@ export interface LookUp<Row> {
   readonly ids: (row: Row) => Ids;
   /** Tables whose rows it finds by their ids alone: new ones there are none of its rows. */
   readonly foundById: readonly string[];
+  /** Look-ups by ids in its row, on which the answer rests as well. */
+  readonly besides?: readonly { readonly sql: string }[];
 }
 
 /** The answers of one look-up by what it was asked. */
 export interface Answers {
   /** Undefined where none is remembered. */
   get(key: string): unknown;
-  /** Remembers an answer to a key in hexadecimal that is asked for again; what is asked for once leaves no trace. */
+  /** Remembers an answer to a key that is asked for again; what is asked for once leaves no trace. The end of a key is its own. */
   set(key: string, answer: unknown, ids: Ids): void;
 }
 
@@ -89,9 +91,10 @@ export function remembered(writer: SqliteDatabase): Remembered {
     for (const statement of statements.values()) statement.since = changes;
   }
 
-  function begin<Row>({ sql, foundById }: LookUp<Row>): Statement {
+  function begin<Row>({ sql, foundById, besides = [] }: LookUp<Row>): Statement {
     const read = tablesIn(sql);
     const tables = new Set([...read, ...read.filter((table) => !foundById.includes(table)).map(asNew)]);
+    for (const other of besides) for (const table of tablesIn(other.sql)) tables.add(table);
     const kept = new BigMap<Kept>();
     const isAskedAgain = doorkeeper();
     /** A clock: the hand goes round and takes the first that nobody has asked for since it has last passed. */
@@ -123,9 +126,10 @@ export function remembered(writer: SqliteDatabase): Remembered {
           return entry.answer;
         },
         set(key, answer, ids) {
+          if (!isAskedAgain(key)) return;
           const entry = kept.get(key);
-          if (entry !== undefined) Object.assign(entry, { answer, ids, asOf: changes });
-          else if (isAskedAgain(key)) add({ key, answer, ids, asOf: changes, isUsed: false });
+          if (entry === undefined) add({ key, answer, ids, asOf: changes, isUsed: false });
+          else Object.assign(entry, { answer, ids, asOf: changes });
         },
       },
     };
@@ -153,8 +157,9 @@ export function remembered(writer: SqliteDatabase): Remembered {
   };
 }
 
-/** Bits by the beginnings of keys: 128 KiB. */
+/** Bits by the ends of keys: 128 KiB. */
 const DOOR_BITS = 2 ** 20;
+const END_LETTERS = 8;
 /** When so many have been set, one in eight would be taken for another: it begins anew. */
 const DOOR_MOST = DOOR_BITS / 8;
 
@@ -166,7 +171,9 @@ function doorkeeper(): (key: string) => boolean {
   const bits = new Uint8Array(DOOR_BITS / 8);
   let set = 0;
   return (key) => {
-    const bit = parseInt(key.slice(0, 5), 16);
+    let bit = 0;
+    for (let at = key.length - END_LETTERS; at < key.length; at += 1)
+      bit = (bit * 33 + key.charCodeAt(at)) & (DOOR_BITS - 1);
     const [at, mask] = [bit >>> 3, 1 << (bit & 7)];
     const byte = bits[at] as number;
     if ((byte & mask) !== 0) return true;

@@ -4,7 +4,7 @@ import type { ChangeScope, Connection, Orm } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
 import type { LookUp } from './remembered.ts';
 
-export type { Orm };
+export type { LookUp, Orm };
 
 /** Drizzle's builders, for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
 export function orm(reader: Reader): Orm {
@@ -67,32 +67,72 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
     });
 }
 
+/** Looks up, within another look-up, what many rows of that share; gives what `make` makes of it, undefined where it is not there. */
+export type LookBeside = <Row, Answer>(
+  lookUp: LookUp<Row>,
+  id: string,
+  make: (row: Row) => Answer,
+) => Answer | undefined;
+
 /**
  * A raw read of one row by the hash of a credential, which is sent again and again: what is made of the row is remembered until
  * something changes that it was read from. What was not found is looked for each time.
  *
- * @returns a function that gives what `make` makes of the row, always the same `make`; it is shared by all who ask.
+ * @returns a function that gives what `make` makes of the row, always the same `make`; it is shared by all who ask. What `make` looks
+ * up is named in `besides`.
  */
 export function rawByHash<Row>(lookUp: LookUp<Row>) {
-  const { sql, ids } = lookUp;
-  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row) => Answer) =>
-    settle((): Answer | undefined => {
-      const connection = reader[CONNECTION].lookUps();
-      connection.enter();
-      const answers = connection.remembered?.answersOf(lookUp);
-      const key = answers ? hash.toHex() : '';
-      const known = answers?.get(key);
-      if (known !== undefined) return known as Answer;
-      const row = connection.statement(sql).get(hash) as Row | null;
-      if (row === null) return undefined;
-      const answer = make(row);
-      answers?.set(key, answer, ids(row));
-      return answer;
+  return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: LookBeside) => Answer) =>
+    settle(() => {
+      const connection = entered(reader);
+      const key = connection.remembered ? hash.toHex() : '';
+      return lookedUp(connection, lookUp, key, hash, (row: Row) => make(row, lookOn(connection, lookUp.besides ?? [])));
     });
 }
 
+/** A raw read of one row, which is looked for each time. @returns as that of {@link rawByHash}. */
+export function rawRow<Row, Values extends SQLQueryBindings[]>(sql: string) {
+  return <Answer>(reader: Reader, values: Values, make: (row: Row, look: LookBeside) => Answer) =>
+    settle(() => {
+      const connection = entered(reader);
+      const row = connection.statement(sql).get(...values) as Row | null;
+      return row === null ? undefined : make(row, lookOn(connection));
+    });
+}
+
+function entered(reader: Reader): Connection {
+  const connection = reader[CONNECTION].lookUps();
+  connection.enter();
+  return connection;
+}
+
+/** @param named what may be looked up; without it anything. */
+function lookOn(connection: Connection, named: LookUp<never>['besides'] | null = null): LookBeside {
+  return (lookUp, id, make) => {
+    if (named?.includes(lookUp) === false) throw new Error('what an answer rests on must be named in `besides`');
+    return lookedUp(connection, lookUp, id, id, make);
+  };
+}
+
+function lookedUp<Row, Answer>(
+  { remembered, statement }: Connection,
+  lookUp: LookUp<Row>,
+  key: string,
+  value: Uint8Array | string,
+  make: (row: Row) => Answer,
+): Answer | undefined {
+  const answers = remembered?.answersOf(lookUp);
+  const known = answers?.get(key);
+  if (known !== undefined) return known as Answer;
+  const row = statement(lookUp.sql).get(value) as Row | null;
+  if (row === null) return undefined;
+  const answer = make(row);
+  answers?.set(key, answer, lookUp.ids(row));
+  return answer;
+}
+
 /**
- * The same for a change: gives the number of rows changed.
+ * A raw change; gives the number of rows changed.
  *
  * @param scope what it changes, where that is less than the tables that it names: each change of a whole table makes those who
  * are verified next be looked up again.

@@ -4,18 +4,31 @@
  * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
  */
 import type { Reader } from '../db/database.ts';
-import { raw, rawByHash } from '../db/statements.ts';
+import { type LookBeside, type LookUp, rawByHash, rawRow } from '../db/statements.ts';
 import type { MembershipStatus } from './schema/users.ts';
 
-/** The slugs of what a member holds, joined by spaces and in no order; null where there are none. */
+/** What a member holds, each in order. */
 export interface HeldSlugs {
-  readonly roles: string | null;
-  readonly scopes: string | null;
-  readonly memberships: string | null;
+  readonly roles: string[];
+  readonly scopes: string[];
+  readonly memberships: string[];
 }
 
-/** A membership with the person and the application behind it. Lists and objects are JSON texts. */
-export interface SubjectRow extends HeldSlugs {
+/** The same as ids, joined by spaces and in no order; null where there are none. Some may be of what was removed. */
+type HeldIds = { readonly [Kind in keyof HeldSlugs]: string | null };
+
+/** What all of an application share; looked up once for everybody. */
+export interface SubjectApplication {
+  readonly id: string;
+  readonly slug: string;
+  readonly clientId: string;
+  /** Null for the console. */
+  readonly workspaceId: string | null;
+  readonly sessionEpoch: number;
+}
+
+/** A membership with the person behind it. Lists and objects are JSON texts. */
+export interface SubjectRow extends HeldIds {
   readonly applicationUserId: string;
   readonly membershipStatus: MembershipStatus;
   readonly username: string | null;
@@ -35,12 +48,8 @@ export interface SubjectRow extends HeldSlugs {
   readonly bannerSizes: string | null;
   readonly bannerUpdatedAt: number | null;
   readonly applicationId: string;
-  readonly applicationSlug: string;
-  readonly clientId: string;
   /** When the session or the key was made. */
   readonly issuedAt: number;
-  /** Null for the console. */
-  readonly workspaceId: string | null;
 }
 
 /** What judging a session takes, and the identity behind it. */
@@ -50,8 +59,8 @@ export interface SessionRow extends SubjectRow {
   readonly revokedAt: number | null;
   /** When its end by time was told; then it is over for good, whatever the clock says. */
   readonly expiryReportedAt: number | null;
-  /** Made under another epoch than the present one. */
-  readonly isOutdated: 0 | 1;
+  /** The application's epoch for which it is good. */
+  readonly epoch: number;
   readonly lastSeenAt: number;
 }
 
@@ -98,33 +107,25 @@ export interface KeyCredential extends KeyState {
   readonly isConsole: 0 | 1;
 }
 
-const slugs = (grants: string, table: string, column: string) =>
-  `(SELECT group_concat(g.slug, ' ') FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
-     WHERE h.application_user_id = m.id AND g.removed_at IS NULL)`;
+const ids = (grants: string, column: string) =>
+  `(SELECT group_concat(h.${column}, ' ') FROM ${grants} h WHERE h.application_user_id = m.id)`;
 
-const SLUGS = `
-  ${slugs('application_user_roles', 'roles', 'role_id')} AS roles,
-  ${slugs('application_user_scopes', 'scopes', 'scope_id')} AS scopes,
-  ${slugs('application_user_groups', 'membership_groups', 'group_id')} AS memberships`;
+const HELD = `
+  ${ids('application_user_roles', 'role_id')} AS roles,
+  ${ids('application_user_scopes', 'scope_id')} AS scopes,
+  ${ids('application_user_groups', 'group_id')} AS memberships`;
 
 const SUBJECT = `
-  m.id AS "applicationUserId", m.status AS "membershipStatus", m.username,
+  m.id AS "applicationUserId", m.status AS "membershipStatus", m.username, m.application_id AS "applicationId",
   u.id AS "userId", u.deleted_at AS "userDeletedAt", u.email, u.name, u.full_name AS "fullName",
   u.given_name AS "givenName", u.family_name AS "familyName", u.locale, u.timezone, u.region,
   u.provider_avatar_url AS "providerAvatarUrl", u.avatar_sizes AS "avatarSizes", u.avatar_updated_at AS "avatarUpdatedAt",
-  u.banner_sizes AS "bannerSizes", u.banner_updated_at AS "bannerUpdatedAt",
-  a.id AS "applicationId", a.slug AS "applicationSlug", a.client_id AS "clientId", a.workspace_id AS "workspaceId", ${SLUGS}`;
-
-const MEMBER = `
-  JOIN users u ON u.id = m.user_id
-  JOIN applications a ON a.id = m.application_id`;
+  u.banner_sizes AS "bannerSizes", u.banner_updated_at AS "bannerUpdatedAt", ${HELD}`;
 
 const SESSION = `
   SELECT s.id AS "sessionId", s.expires_at AS "expiresAt", s.revoked_at AS "revokedAt", s.last_seen_at AS "lastSeenAt",
-    s.created_at AS "issuedAt",
-    s.expiry_reported_at AS "expiryReportedAt",
-    s.epoch <> a.session_epoch + m.session_epoch AS "isOutdated", ${SUBJECT}
-  FROM sessions s JOIN application_users m ON m.id = s.application_user_id ${MEMBER}`;
+    s.created_at AS "issuedAt", s.expiry_reported_at AS "expiryReportedAt", s.epoch - m.session_epoch AS epoch, ${SUBJECT}
+  FROM sessions s JOIN application_users m ON m.id = s.application_user_id JOIN users u ON u.id = m.user_id`;
 
 /** Grants and seats are not among them: a new one is somebody's who may be remembered. */
 const FOUND_BY_ID = [
@@ -142,19 +143,78 @@ const FOUND_BY_ID = [
 const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState) =>
   deviceKeyId === null ? [keyId, applicationUserId, userId] : null;
 
-const sessionById = raw<SessionRow, [string]>(`${SESSION} WHERE s.id = +?`);
+const APPLICATION: LookUp<SubjectApplication> = {
+  sql: `SELECT a.id, a.slug, a.client_id AS "clientId", a.workspace_id AS "workspaceId", a.session_epoch AS "sessionEpoch"
+   FROM applications a WHERE a.id = +?`,
+  ids: () => [],
+  foundById: FOUND_BY_ID,
+};
 
-/** By the hash of the token. */
-export const findSessionSubject = rawByHash<SessionRow>({
-  sql: `${SESSION} WHERE s.token_hash = +?`,
-  ids: ({ sessionId, applicationUserId, userId }) => [sessionId, applicationUserId, userId],
+interface SlugRow {
+  readonly slug: string;
+}
+
+const slugIn = (table: string): LookUp<SlugRow> => ({
+  sql: `SELECT g.slug FROM ${table} g WHERE g.id = +? AND g.removed_at IS NULL`,
+  ids: () => [],
   foundById: FOUND_BY_ID,
 });
 
+const [ROLE, SCOPE, GROUP] = [slugIn('roles'), slugIn('scopes'), slugIn('membership_groups')];
+
+const asItIs = (application: SubjectApplication) => application;
+const slugOf = ({ slug }: SlugRow) => slug;
+
+/** What was removed is held by nobody, before the last holder's row is gone. */
+function slugsOf(look: LookBeside, lookUp: LookUp<SlugRow>, held: string | null): string[] {
+  if (held === null) return [];
+  return held
+    .split(' ')
+    .flatMap((id) => look(lookUp, id, slugOf) ?? [])
+    .sort();
+}
+
+const slugsHeld = (look: LookBeside, { roles, scopes, memberships }: HeldIds): HeldSlugs => ({
+  roles: slugsOf(look, ROLE, roles),
+  scopes: slugsOf(look, SCOPE, scopes),
+  memberships: slugsOf(look, GROUP, memberships),
+});
+
+/** What a row tells with all that it shares with others. */
+type Make<Row, Answer> = (row: Row, application: SubjectApplication, held: HeldSlugs) => Answer;
+
+/**
+ * Application, roles, scopes and groups are a few rows on which everybody's rest: joined for each of a million sessions, they were a
+ * tenth of what a verification costs.
+ */
+function withShared<Row extends SubjectRow, Answer>(make: Make<Row, Answer>): (row: Row, look: LookBeside) => Answer {
+  return (row, look) =>
+    make(row, look(APPLICATION, row.applicationId, asItIs) as SubjectApplication, slugsHeld(look, row));
+}
+
+const BESIDES = [APPLICATION, ROLE, SCOPE, GROUP];
+
+const sessionByHash = rawByHash<SessionRow>({
+  sql: `${SESSION} WHERE s.token_hash = +?`,
+  ids: ({ sessionId, applicationUserId, userId }) => [sessionId, applicationUserId, userId],
+  foundById: FOUND_BY_ID,
+  besides: BESIDES,
+});
+
+/** By the hash of the token. */
+export function findSessionSubject<Answer extends object>(
+  reader: Reader,
+  hash: Uint8Array,
+  make: Make<SessionRow, Answer>,
+) {
+  return sessionByHash(reader, hash, withShared(make));
+}
+
+const sessionById = rawRow<SessionRow, [string]>(`${SESSION} WHERE s.id = +?`);
+
 /** As {@link findSessionSubject}, for a session that is known already. */
-export async function findSessionSubjectById(reader: Reader, id: string): Promise<SessionRow | undefined> {
-  const [row] = await sessionById(reader, id);
-  return row;
+export function findSessionSubjectById<Answer>(reader: Reader, id: string, make: Make<SessionRow, Answer>) {
+  return sessionById(reader, [id], withShared(make));
 }
 
 /** Made with a personal key that has ended, or rests, or whose person may not make keys of the workspace any more. */
@@ -168,14 +228,20 @@ const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
 const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt",
   k.device_key_id AS "deviceKeyId", k.grace_period_ends_at AS "gracePeriodEndsAt", k.ended_at AS "endedAt", k.last_used_at AS "lastUsedAt"`;
 
-/** By the hash of the token. */
-export const findKeySubject = rawByHash<KeyRow>({
+const keyByHash = rawByHash<KeyRow>({
   sql: `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
-   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id ${MEMBER}
+   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
+     JOIN applications a ON a.id = m.application_id
    WHERE k.token_hash = +?`,
   ids: idsOfKey,
   foundById: FOUND_BY_ID,
+  besides: BESIDES,
 });
+
+/** By the hash of the token. */
+export function findKeySubject<Answer extends object>(reader: Reader, hash: Uint8Array, make: Make<KeyRow, Answer>) {
+  return keyByHash(reader, hash, withShared(make));
+}
 
 /** Only a personal key has to do with its application. */
 const ofDevice = (expression: string) =>
@@ -193,17 +259,12 @@ export const findKeyCredential = rawByHash<KeyCredential>({
   foundById: FOUND_BY_ID,
 });
 
-const slugsOfMember = raw<HeldSlugs, [string, string]>(
-  `SELECT ${SLUGS} FROM application_users m
+const idsOfMember = rawRow<HeldIds, [string, string]>(
+  `SELECT ${HELD} FROM application_users m
    WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active' AND m.reserved_email IS NULL`,
 );
 
 /** What a person holds in an application, by an active membership; a reservation is none yet. */
-export async function findLiveSlugs(
-  reader: Reader,
-  userId: string,
-  applicationId: string,
-): Promise<HeldSlugs | undefined> {
-  const [row] = await slugsOfMember(reader, userId, applicationId);
-  return row;
+export function findLiveSlugs(reader: Reader, userId: string, applicationId: string): Promise<HeldSlugs | undefined> {
+  return idsOfMember(reader, [userId, applicationId], (row, look) => slugsHeld(look, row));
 }

@@ -9,7 +9,7 @@ import { systemClock } from '@/core/clock.ts';
 import type { Database, Reader, Unit } from '@/db/database.ts';
 import { openEngine, openSqlite } from '@/db/open.ts';
 import { remembered, tablesChangedBy } from '@/db/remembered.ts';
-import { rawByHash, rawChange, rawNote } from '@/db/statements.ts';
+import { type LookUp, rawByHash, rawChange, rawNote } from '@/db/statements.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-remembered-'));
 const opened: Database[] = [];
@@ -31,6 +31,22 @@ const lookUp = rawByHash<Row>({
   ids: ({ id, person }) => [id, person],
   foundById: ['people', 'keys'],
 });
+const CLUB: LookUp<{ name: string }> = {
+  sql: 'SELECT c.name FROM clubs c WHERE c.id = +?',
+  ids: () => [],
+  foundById: ['clubs'],
+};
+const lookUpWithClub = rawByHash<{ id: string }>({
+  sql: 'SELECT k.id FROM keys k WHERE k.hash = +?',
+  ids: ({ id }) => [id],
+  foundById: ['keys'],
+  besides: [CLUB],
+});
+const findClub = (reader: Reader) =>
+  lookUpWithClub(reader, hash, ({ id }, look) => ({ club: look(CLUB, id, ({ name }) => name) }));
+const renameClubs = rawChange<[string]>('UPDATE clubs SET name = ?');
+const closeClubs = rawChange<[]>('DELETE FROM clubs');
+const openClub = rawChange<[string]>("INSERT INTO clubs (id, name) VALUES (?, 'Blue')");
 const asItIs = (row: Row) => row;
 const find = (reader: Reader, of = hash) => lookUp(reader, of, asItIs);
 /** What is asked for once leaves no trace. */
@@ -63,6 +79,8 @@ describe.each([
     sqlite.run('CREATE TABLE keys (id TEXT PRIMARY KEY, hash BLOB UNIQUE, person TEXT, seen INTEGER)');
     sqlite.run('CREATE TABLE badges (person TEXT)');
     sqlite.run('CREATE TABLE others (name TEXT)');
+    sqlite.run('CREATE TABLE clubs (id TEXT PRIMARY KEY, name TEXT)');
+    sqlite.run("INSERT INTO clubs VALUES ('k1', 'Red')");
     sqlite.run("INSERT INTO people VALUES ('p1', 'Ada'), ('p2', 'Bob')");
     sqlite.run("INSERT INTO keys VALUES ('k1', x'010203', 'p1', 0)");
     db = await openEngine(sqlite, path, { clock: systemClock, isDurable: false, isServer });
@@ -99,6 +117,22 @@ describe.each([
     expect(await find(db.reader)).toMatchObject({ badges: 1 });
     await write((unit) => drop(unit));
     expect(await find(db.reader)).toBeUndefined();
+  });
+
+  test('is read anew once something has changed that was looked up beside it', async () => {
+    for (let time = 0; time < 3; time += 1) expect(await findClub(db.reader)).toEqual({ club: 'Red' });
+    const first = await findClub(db.reader);
+    await write((unit) => openClub(unit, 'k9'));
+    expect(await findClub(db.reader)).toBe(first!);
+    await write((unit) => renameClubs(unit, 'Green'));
+    for (let time = 0; time < 3; time += 1) expect(await findClub(db.reader)).toEqual({ club: 'Green' });
+    const inside = await write(async (unit) => {
+      await renameClubs(unit, 'Black');
+      return findClub(unit);
+    });
+    expect(inside).toEqual({ club: 'Black' });
+    await write((unit) => closeClubs(unit));
+    expect(await findClub(db.reader)).toEqual({ club: undefined });
   });
 
   test('is nobody’s inside a change: a change sees what it has changed', async () => {

@@ -26,7 +26,7 @@ import { listSeatsOf } from '../../store/workspace-members.ts';
 import { endedCredentials } from './ended.ts';
 import { lastSeen } from './last-seen.ts';
 import { TOKEN_REFUSALS, type TokenRefusal } from './model.ts';
-import { type KeySubject, liveSlugs, type SessionSubject, subjects } from './subject.ts';
+import { type KeySubject, type SessionSubject, subjects } from './subject.ts';
 import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
 
 export interface VerificationDependencies {
@@ -59,7 +59,7 @@ export type Verification = ReturnType<typeof verificationService>;
 export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
-  const { ofSession, ofKey, envelope } = subjects(cdnUrl);
+  const { ofSession, ofKey } = subjects(cdnUrl);
   const ended = endedCredentials();
   const verdicts = metrics.counter('gatehouse_verdicts_total', 'Tokens that were judged for whoever asked.', {
     endpoint: ['verify', 'session', 'introspect'],
@@ -194,8 +194,8 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
 
     /** The identity behind a session that is in force; null when it is over. */
     async envelopeOf(sessionId: string): Promise<Envelope | null> {
-      const row = await findSessionSubjectById(reader, sessionId);
-      return row && judgeSession(row, clock.now()) === null ? envelope(row) : null;
+      const session = await findSessionSubjectById(reader, sessionId, ofSession);
+      return session && judgeSession(session, clock.now()) === null ? session.identity.envelope : null;
     },
 
     /**
@@ -206,7 +206,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       if (!(await isWithinReach(reader, principal, applicationId))) throw new AppError('not_found');
       const held = await findLiveSlugs(reader, principal.userId, applicationId);
       if (!held) throw new AppError('not_found');
-      return liveSlugs(held);
+      return held;
     },
 
     /** Counts how a session's own token was judged, where its holder asked for that. */

@@ -3,14 +3,23 @@ import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { Envelope, LiveIdentity, Region } from '../../core/envelope.ts';
 import { type AvatarSource, avatarUrl } from '../../core/image-url.ts';
-import type { HeldSlugs, KeyRow, KeyState, SessionRow, SubjectRow } from '../../store/verification.ts';
+import type {
+  HeldSlugs,
+  KeyRow,
+  KeyState,
+  SessionRow,
+  SubjectApplication,
+  SubjectRow,
+} from '../../store/verification.ts';
 
 /** Of those who have never said anything else. */
 const DEFAULT_LOCALE = 'en';
 const DEFAULT_TIMEZONE = 'UTC';
 
+type Judged = SubjectRow & { readonly expiresAt: number | null };
+
 /** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
-function envelope(row: SubjectRow & { readonly expiresAt: number | null }, cdnUrl: string): Envelope {
+function envelope(row: Judged, application: SubjectApplication, held: HeldSlugs, cdnUrl: string): Envelope {
   const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
@@ -21,15 +30,15 @@ function envelope(row: SubjectRow & { readonly expiresAt: number | null }, cdnUr
     fullName,
     givenName: row.givenName ?? '',
     familyName: row.familyName ?? '',
-    avatarUrl: avatarUrl(avatarOf(row, avatarSizes), row.applicationSlug, cdnUrl),
+    avatarUrl: avatarUrl(avatarOf(row, avatarSizes), application.slug, cdnUrl),
     locale: row.locale ?? DEFAULT_LOCALE,
     timezone: row.timezone ?? DEFAULT_TIMEZONE,
     region: parse<Region>(row.region),
     applicationId: row.applicationId,
     status: row.membershipStatus,
-    roles: slugList(row.roles),
-    scopes: slugList(row.scopes),
-    memberships: slugList(row.memberships),
+    roles: held.roles,
+    scopes: held.scopes,
+    memberships: held.memberships,
     avatarSizes,
     avatarUpdatedAt: isoTime(row.avatarUpdatedAt),
     bannerSizes: parse<number[]>(row.bannerSizes),
@@ -53,6 +62,8 @@ interface Subject {
 }
 
 export interface SessionSubject extends Subject, Pick<SessionRow, 'sessionId' | JudgedOfSession> {
+  /** Made under another epoch than the present one. */
+  readonly isOutdated: 0 | 1;
   /** Moves on as it is noted. */
   lastSeenAt: number;
 }
@@ -61,34 +72,54 @@ export interface KeySubject extends Subject, Omit<KeyState, keyof Subject | 'dev
   readonly source: string;
 }
 
-type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt' | 'isOutdated';
+type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt';
 
 /** Makes subjects of rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
-  /** Most have the same application, and then these texts are kept once for all of them. */
-  let [applicationId, clientId, workspaceId]: [string, string, string | null] = ['', '', null];
-
-  function common(row: SubjectRow & { readonly expiresAt: number | null }): Subject {
-    const isOfSame =
-      row.applicationId === applicationId && row.clientId === clientId && row.workspaceId === workspaceId;
-    if (!isOfSame) ({ applicationId, clientId, workspaceId } = row);
-    const { applicationUserId, userId, membershipStatus, userDeletedAt, issuedAt } = row;
-    const identity = new Told(JSON.stringify(envelope(row, cdnUrl())).slice(1, -1));
-    const whose = { applicationUserId, userId, applicationId, clientId, workspaceId };
-    return { ...whose, membershipStatus, userDeletedAt, issuedAt, identity };
-  }
+  const told = (row: Judged, application: SubjectApplication, held: HeldSlugs) =>
+    new Told(JSON.stringify(envelope(row, application, held, cdnUrl())).slice(1, -1));
 
   return {
-    ofSession(row: SessionRow): SessionSubject {
-      const { sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt } = row;
-      return { ...common(row), sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt };
+    ofSession(row: SessionRow, application: SubjectApplication, held: HeldSlugs): SessionSubject {
+      return {
+        applicationUserId: row.applicationUserId,
+        userId: row.userId,
+        applicationId: application.id,
+        clientId: application.clientId,
+        workspaceId: application.workspaceId,
+        membershipStatus: row.membershipStatus,
+        userDeletedAt: row.userDeletedAt,
+        issuedAt: row.issuedAt,
+        identity: told(row, application, held),
+        sessionId: row.sessionId,
+        expiresAt: row.expiresAt,
+        revokedAt: row.revokedAt,
+        expiryReportedAt: row.expiryReportedAt,
+        isOutdated: row.epoch === application.sessionEpoch ? 0 : 1,
+        lastSeenAt: row.lastSeenAt,
+      };
     },
-    ofKey(row: KeyRow): KeySubject {
-      const { keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt } = row;
-      const state = { keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt };
-      return { ...common(row), ...state };
+    ofKey(row: KeyRow, application: SubjectApplication, held: HeldSlugs): KeySubject {
+      return {
+        applicationUserId: row.applicationUserId,
+        userId: row.userId,
+        applicationId: application.id,
+        clientId: application.clientId,
+        workspaceId: application.workspaceId,
+        membershipStatus: row.membershipStatus,
+        userDeletedAt: row.userDeletedAt,
+        issuedAt: row.issuedAt,
+        identity: told(row, application, held),
+        keyId: row.keyId,
+        source: row.source,
+        expiresAt: row.expiresAt,
+        revokedAt: row.revokedAt,
+        gracePeriodEndsAt: row.gracePeriodEndsAt,
+        endedAt: row.endedAt,
+        isOutdated: row.isOutdated,
+        lastUsedAt: row.lastUsedAt,
+      };
     },
-    envelope: (row: SessionRow): Envelope => envelope(row, cdnUrl()),
   };
 }
 
@@ -99,16 +130,6 @@ class Told implements LiveIdentity {
   get envelope(): Envelope {
     return JSON.parse(`{${this.members}}`) as Envelope;
   }
-}
-
-/** What a member holds, each list in order. */
-export function liveSlugs({ roles, scopes, memberships }: HeldSlugs) {
-  return { roles: slugList(roles), scopes: slugList(scopes), memberships: slugList(memberships) };
-}
-
-/** Ordering a handful here costs a third of what it costs in SQL. */
-function slugList(joined: string | null): string[] {
-  return joined === null ? [] : joined.split(' ').sort();
 }
 
 function avatarOf(

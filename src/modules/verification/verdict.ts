@@ -1,7 +1,8 @@
 /** Whether a token is good now, and if not, why. */
 import type { LiveIdentity } from '../../core/envelope.ts';
-import type { KeyState, SessionRow } from '../../store/verification.ts';
+import type { KeyState } from '../../store/verification.ts';
 import type { TokenRefusal } from './model.ts';
+import type { SessionSubject } from './subject.ts';
 
 /** The answer to a backend that has a token verified. */
 export type Verdict =
@@ -14,7 +15,7 @@ export type Verdict =
  */
 export function judgeSession(
   row: Pick<
-    SessionRow,
+    SessionSubject,
     'membershipStatus' | 'userDeletedAt' | 'revokedAt' | 'isOutdated' | 'expiresAt' | 'expiryReportedAt'
   >,
   now: number,

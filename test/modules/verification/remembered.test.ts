@@ -106,6 +106,18 @@ const changes: [string, (world: World) => Promise<unknown>][] = [
   ],
   ['a name changes', ({ instance, bob }) => given.person(instance, bob.userId, { fullName: 'Robert' })],
   [
+    'a role is renamed',
+    async ({ call, application }) => {
+      const { items } = await call('GET', `/api/applications/${application.id}/roles`);
+      const { id } = items.find(({ slug }: { slug: string }) => slug === 'user');
+      await call('PATCH', `/api/applications/${application.id}/roles/${id}?force=true`, { slug: 'customer' });
+    },
+  ],
+  [
+    'a tenant is renamed',
+    ({ call, application }) => call('PATCH', `/api/applications/${application.id}`, { slug: 'store' }),
+  ],
+  [
     'a role is removed',
     async ({ call, application }) => {
       const { items } = await call('GET', `/api/applications/${application.id}/roles`);
