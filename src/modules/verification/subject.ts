@@ -16,10 +16,10 @@ import type {
 const DEFAULT_LOCALE = 'en';
 const DEFAULT_TIMEZONE = 'UTC';
 
-type Judged = SubjectRow & { readonly expiresAt: number | null };
+type EndingRow = SubjectRow & { readonly expiresAt: number | null };
 
 /** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
-function envelope(row: Judged, application: SubjectApplication, held: HeldSlugs, cdnUrl: string): Envelope {
+function envelope(row: EndingRow, application: SubjectApplication, held: HeldSlugs, cdnUrl: string): Envelope {
   const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
   return {
@@ -76,49 +76,31 @@ type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt';
 
 /** Makes subjects of rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
-  const told = (row: Judged, application: SubjectApplication, held: HeldSlugs) =>
-    new Told(JSON.stringify(envelope(row, application, held, cdnUrl())).slice(1, -1));
+  function common(row: EndingRow, application: SubjectApplication, held: HeldSlugs): Subject {
+    return {
+      applicationUserId: row.applicationUserId,
+      userId: row.userId,
+      applicationId: application.id,
+      clientId: application.clientId,
+      workspaceId: application.workspaceId,
+      membershipStatus: row.membershipStatus,
+      userDeletedAt: row.userDeletedAt,
+      issuedAt: row.issuedAt,
+      identity: new Told(JSON.stringify(envelope(row, application, held, cdnUrl())).slice(1, -1)),
+    };
+  }
 
   return {
     ofSession(row: SessionRow, application: SubjectApplication, held: HeldSlugs): SessionSubject {
-      return {
-        applicationUserId: row.applicationUserId,
-        userId: row.userId,
-        applicationId: application.id,
-        clientId: application.clientId,
-        workspaceId: application.workspaceId,
-        membershipStatus: row.membershipStatus,
-        userDeletedAt: row.userDeletedAt,
-        issuedAt: row.issuedAt,
-        identity: told(row, application, held),
-        sessionId: row.sessionId,
-        expiresAt: row.expiresAt,
-        revokedAt: row.revokedAt,
-        expiryReportedAt: row.expiryReportedAt,
-        isOutdated: row.epoch === application.sessionEpoch ? 0 : 1,
-        lastSeenAt: row.lastSeenAt,
-      };
+      const { sessionId, expiresAt, revokedAt, expiryReportedAt, lastSeenAt } = row;
+      const isOutdated = row.epoch === application.sessionEpoch ? 0 : 1;
+      const whose = common(row, application, held);
+      return { ...whose, sessionId, expiresAt, revokedAt, expiryReportedAt, isOutdated, lastSeenAt };
     },
     ofKey(row: KeyRow, application: SubjectApplication, held: HeldSlugs): KeySubject {
-      return {
-        applicationUserId: row.applicationUserId,
-        userId: row.userId,
-        applicationId: application.id,
-        clientId: application.clientId,
-        workspaceId: application.workspaceId,
-        membershipStatus: row.membershipStatus,
-        userDeletedAt: row.userDeletedAt,
-        issuedAt: row.issuedAt,
-        identity: told(row, application, held),
-        keyId: row.keyId,
-        source: row.source,
-        expiresAt: row.expiresAt,
-        revokedAt: row.revokedAt,
-        gracePeriodEndsAt: row.gracePeriodEndsAt,
-        endedAt: row.endedAt,
-        isOutdated: row.isOutdated,
-        lastUsedAt: row.lastUsedAt,
-      };
+      const { keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt } = row;
+      const whose = common(row, application, held);
+      return { ...whose, keyId, source, expiresAt, revokedAt, gracePeriodEndsAt, endedAt, isOutdated, lastUsedAt };
     },
   };
 }
