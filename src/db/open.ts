@@ -13,7 +13,7 @@ import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
 import { createDatabase } from './sqlite.ts';
 
-const LOG_LIMIT_BYTES = 67_108_864;
+const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
 /**
  * Litestream reads the log, folds it into the database, and reads what came in between from the end that the next beginning has
@@ -84,7 +84,11 @@ export async function openEngine(
   writer.run('PRAGMA busy_timeout = 0');
   // Flushing is the durability's affair; NORMAL keeps the order of log and database.
   writer.run(`PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}`);
-  if (isServer) writer.run('PRAGMA wal_autocheckpoint = 0');
+  if (isServer) {
+    // Both are done off the loop.
+    writer.run('PRAGMA wal_autocheckpoint = 0');
+    writer.run('PRAGMA journal_size_limit = -1');
+  }
   const reader = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
   reader.run('PRAGMA query_only = ON');
   tune(reader);
@@ -108,7 +112,7 @@ export async function openEngine(
     thread,
     remembered,
     isInPlace: placeOf(path, onGone),
-    isFoldedByOthers: logLeftToOthers(writer, path),
+    isFoldedByOthers: () => isCopiedByLitestream(path),
     ...(onRefusal && { onRefusal }),
     measure: () => measure(path, reader),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
@@ -129,17 +133,6 @@ export async function openEngine(
  */
 function forgetStatistics(writer: SqliteDatabase): void {
   for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
-}
-
-/** @returns whether the log is another's to fold; that may change while it is open. */
-function logLeftToOthers(writer: SqliteDatabase, path: string): () => boolean {
-  let isLeft = isCopiedByLitestream(path);
-  return () => {
-    const isCopied = isCopiedByLitestream(path);
-    if (isCopied !== isLeft) writer.run(`PRAGMA journal_size_limit = ${isCopied ? -1 : LOG_LIMIT_BYTES}`);
-    isLeft = isCopied;
-    return isLeft;
-  };
 }
 
 /** @returns whether a path still leads to the file that it leads to now; once it does not, it never does again. */

@@ -75,6 +75,12 @@ const LONG_LOG_PAGES = 16_384;
 /** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
 const RESTART_AGAIN_MS = 5000;
 
+/**
+ * A file of the log that is cut once the log in it is short again, by the thread: SQLite itself, told to keep it short, does that at
+ * a commit, which holds the loop for 30 ms.
+ */
+const LARGE_LOG_BYTES = 128 * 2 ** 20;
+
 /** From here on the log is folded here, whoever else should: they have not for long, or do not run. */
 const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
 
@@ -315,11 +321,13 @@ export function createDatabase(engine: SqliteEngine): Database {
       if (isFoldedByOthers() && durability.logBytes() < ABANDONED_LOG_BYTES) return;
       changesFolded = figures.changes;
       const { log } = await thread.checkpoint('PASSIVE');
-      if (log <= LONG_LOG_PAGES || performance.now() < restartFrom) return;
+      const isLong = log > LONG_LOG_PAGES;
+      const isToBeCut = !isLong && durability.logBytes() > LARGE_LOG_BYTES && !isFoldedByOthers();
+      if ((!isLong && !isToBeCut) || performance.now() < restartFrom) return;
       for (const each of [snapshot, lookUpSnapshot]) each.suspend();
       try {
         await alone(async () => {
-          const { busy } = await thread.checkpoint('RESTART');
+          const { busy } = await thread.checkpoint(isToBeCut ? 'TRUNCATE' : 'RESTART');
           if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
         });
       } finally {
