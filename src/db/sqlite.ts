@@ -129,6 +129,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   const { thread } = engine;
   const snapshot = engine.snapshotOn(engine.reader);
   const lookUpSnapshot = engine.snapshotOn(writer, remembered.lookAround);
+  const snapshots = [snapshot, lookUpSnapshot];
   // Look-ups are made where changes are: what a connection has in memory of the file, SQLite drops when another one has changed it
   // (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and a mapping of a gigabyte is dropped and found again in
   // milliseconds. While a change is under way, they are made beside it.
@@ -324,14 +325,14 @@ export function createDatabase(engine: SqliteEngine): Database {
       const isLong = log > LONG_LOG_PAGES;
       const isToBeCut = !isLong && durability.logBytes() > LARGE_LOG_BYTES && !isFoldedByOthers();
       if ((!isLong && !isToBeCut) || performance.now() < restartFrom) return;
-      for (const each of [snapshot, lookUpSnapshot]) each.suspend();
+      for (const each of snapshots) each.suspend();
       try {
         await alone(async () => {
           const { busy } = await thread.checkpoint(isToBeCut ? 'TRUNCATE' : 'RESTART');
           if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
         });
       } finally {
-        for (const each of [snapshot, lookUpSnapshot]) each.resume();
+        for (const each of snapshots) each.resume();
       }
     },
     async close() {
@@ -339,7 +340,7 @@ export function createDatabase(engine: SqliteEngine): Database {
       isClosed = true;
       while (isRunning || queue.length > 0) await Bun.sleep(1);
       await durability.settled().catch(() => {});
-      for (const each of [snapshot, lookUpSnapshot]) each.suspend();
+      for (const each of snapshots) each.suspend();
       await engine.close?.();
       await durability.close();
       engine.reader.close();
