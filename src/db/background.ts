@@ -15,7 +15,7 @@ export interface Background {
   begin(): Promise<void>;
   /** Rows of a long read, as of one moment after the call. */
   read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
-  checkpoint(mode: 'PASSIVE' | 'RESTART' | 'TRUNCATE'): Promise<Checkpoint>;
+  checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint>;
   /** Its connection is closed first: as the last one it would leave the log behind. What is under way is rejected. */
   close(): Promise<void>;
 }

@@ -85,7 +85,7 @@ export async function openEngine(
   // Flushing is the durability's affair; NORMAL keeps the order of log and database.
   writer.run(`PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}`);
   if (isServer) {
-    // Both are done off the loop.
+    // The log is folded off the loop, and cut bit by bit.
     writer.run('PRAGMA wal_autocheckpoint = 0');
     writer.run('PRAGMA journal_size_limit = -1');
   }

@@ -75,11 +75,16 @@ const LONG_LOG_PAGES = 16_384;
 /** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
 const RESTART_AGAIN_MS = 5000;
 
-/**
- * A file of the log that is cut once the log in it is short again, by the thread: SQLite itself, told to keep it short, does that at
- * a commit, which holds the loop for 30 ms.
- */
+/** A file of the log that a burst has made as large is cut, once the log in it is short again. */
 const LARGE_LOG_BYTES = 128 * 2 ** 20;
+
+/**
+ * How much of it is cut at a time: a millisecond or two of a commit, where all at once holds the loop for 50. Nobody else can do it:
+ * after a TRUNCATE on another connection SQLite takes the file for a changed one, and drops the writer's mapping of it.
+ */
+const CUT_BYTES = 8 * 2 ** 20;
+
+const NO_LIMIT = -1;
 
 /** From here on the log is folded here, whoever else should: they have not for long, or do not run. */
 const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
@@ -99,6 +104,7 @@ export function createDatabase(engine: SqliteEngine): Database {
   const queue: Queued[] = [];
   let changesFolded = 0;
   let restartFrom = 0;
+  let logLimit = NO_LIMIT;
   let isRunning = false;
   let isClosed = false;
   let isRefusing = false;
@@ -287,6 +293,15 @@ export function createDatabase(engine: SqliteEngine): Database {
     return turn.promise;
   }
 
+  /** The next change that begins the log anew shortens its file to the limit. */
+  function cutLog(isLong: boolean): void {
+    const bytes = durability.logBytes();
+    const limit = isLong || bytes <= LARGE_LOG_BYTES || isFoldedByOthers() ? NO_LIMIT : bytes - CUT_BYTES;
+    if (limit === logLimit) return;
+    writer.run(`PRAGMA journal_size_limit = ${limit}`);
+    logLimit = limit;
+  }
+
   return {
     engine: 'sqlite',
     reader: { [CONNECTION]: reading },
@@ -323,12 +338,12 @@ export function createDatabase(engine: SqliteEngine): Database {
       changesFolded = figures.changes;
       const { log } = await thread.checkpoint('PASSIVE');
       const isLong = log > LONG_LOG_PAGES;
-      const isToBeCut = !isLong && durability.logBytes() > LARGE_LOG_BYTES && !isFoldedByOthers();
-      if ((!isLong && !isToBeCut) || performance.now() < restartFrom) return;
+      cutLog(isLong);
+      if (!isLong || performance.now() < restartFrom) return;
       for (const each of snapshots) each.suspend();
       try {
         await alone(async () => {
-          const { busy } = await thread.checkpoint(isToBeCut ? 'TRUNCATE' : 'RESTART');
+          const { busy } = await thread.checkpoint('RESTART');
           if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
         });
       } finally {
