@@ -29,5 +29,11 @@ export function nextTurn(): Promise<void> {
 
 /** To be awaited between the parts of long work; undefined where it need not wait. */
 export function yieldIfLong(): Promise<void> | undefined {
-  return turnAgeMs() > LONG_TURN_MS ? nextTurn() : undefined;
+  return turnAgeMs() > LONG_TURN_MS ? shortTurn() : undefined;
+}
+
+/** The next turn that is not long yet: of many that wait, only so many go on in each. */
+async function shortTurn(): Promise<void> {
+  do await nextTurn();
+  while (turnAgeMs() > LONG_TURN_MS);
 }

@@ -1,9 +1,12 @@
 /** Reads a request's body, JSON or a form: bounded, strict about its media type, with errors that say what to mend. */
 import { AppError, invalidField } from '../core/error.ts';
+import { yieldIfLong } from '../core/turn.ts';
 
 const KIB = 1024;
 
 const MAX_JSON_BYTES = 1024 * KIB;
+/** From here on it takes milliseconds to parse and to judge a body: of many that arrive at once, only some have the same turn. */
+const LONG_BODY_BYTES = 32 * KIB;
 /** Of a body that anybody can send: thousands at once must fit into memory. Nothing that a stranger has to say is as long. */
 export const MAX_STRANGERS_BYTES = 64 * KIB;
 /** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
@@ -21,6 +24,7 @@ export async function readBodyOf(
   maxBytes = MAX_JSON_BYTES,
 ): Promise<unknown> {
   const text = await readText(request, maxBytes);
+  if (text.length > LONG_BODY_BYTES) await yieldIfLong();
   if (text.trim() === '') return undefined;
   const mediaType = mediaTypeOf(request.headers.get('content-type') ?? '');
   if (isFormAccepted && mediaType === FORM) return parametersOf(new URLSearchParams(text));

@@ -16,12 +16,15 @@ import type { ImportResult, ImportRow, ImportOutcome, UsernameCheck } from './mo
 import { cleanRow } from './rows.ts';
 
 /** Rows of one change: some milliseconds. */
-const CHUNK = 50;
+const CHUNK = 20;
 
 export type Import = ReturnType<typeof importService>;
 
-/** Sending the same rows again changes nothing more. */
-/** @param noteImported told what became of each row, once that is durable. */
+/**
+ * Sending the same rows again changes nothing more.
+ *
+ * @param noteImported told what became of each row, once that is durable.
+ */
 export function importService(db: Database, noteImported: (outcome: ImportOutcome) => void = () => {}) {
   return {
     /**
