@@ -67,12 +67,8 @@ try {
     );
     const headers = '{ ["Content-Type"] = "application/json" }';
     return load(
-      `${linesFrom('bodies', join(folder, 'codes'))}
-      local turn = 0
-      request = function()
-        turn = turn + 1
-        return wrk.format("POST", "/api/v1/auth/otp/verify", ${headers}, bodies[math.min(turn, #bodies)])
-      end`,
+      `${linesFrom('body', join(folder, 'codes'))}
+      request = function() return wrk.format("POST", "/api/v1/auth/otp/verify", ${headers}, body()) end`,
       seconds / 2,
     );
   }

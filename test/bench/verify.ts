@@ -83,20 +83,17 @@ function scriptOf(key: string): string {
   const request =
     values.path === 'verify'
       ? `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer ${key}", ["Content-Type"] = "application/json" },
-           '{"token":"' .. tokens[1] .. '"}')`
-      : `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer " .. tokens[1] })`;
-  return `${linesFrom('tokens', join(folder, 'tokens'))}
+           '{"token":"' .. first .. '"}')`
+      : `wrk.format("POST", "${path}", { ["Authorization"] = "Bearer " .. first })`;
+  return `${linesFrom('token', join(folder, 'tokens'))}
     local head, tail
     init = function()
+      local first = token()
       local whole = ${request}
-      local from, to = whole:find(tokens[1], 1, true)
+      local from, to = whole:find(first, 1, true)
       head, tail = whole:sub(1, from - 1), whole:sub(to + 1)
     end
-    local turn = 0
-    request = function()
-      turn = turn % #tokens + 1
-      return head .. tokens[turn] .. tail
-    end`;
+    request = function() return head .. token() .. tail end`;
 }
 
 function load(url: string, script: string): Promise<WrkResult> {

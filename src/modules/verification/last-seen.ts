@@ -3,6 +3,7 @@ import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { BigMap } from '../../core/big-map.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
+import { TimesById } from '../../core/times-by-id.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { noteKeyUse } from '../../store/api-keys.ts';
 import { noteMemberSeen } from '../../store/members.ts';
@@ -10,21 +11,20 @@ import { noteSessionSeen } from '../../store/sessions.ts';
 
 const RESOLUTION_MS = MINUTE;
 /**
- * Noted of each kind, some 150 bytes each: far more than are written a minute. Where the disk takes no writes, those beyond it
+ * Noted of each kind, some 70 bytes each: far more than are written a minute. Where the disk takes no writes, those beyond it
  * are noted when they come again.
  */
 const MOST_NOTED = 500_000;
-/** Rows in one change: two milliseconds for neighbours, five for rows that are far apart. */
-const SLICE_ROWS = 250;
+/** Rows in one change: a millisecond, even where they are far apart. */
+const SLICE_ROWS = 50;
 /** Rows that are put in order together: a millisecond's work. */
 const SORTED_ROWS = 10_000;
-/**
- * Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. Each change makes whoever
- * looks something up read changed pages anew, so there are few.
- */
+/** Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. */
 const RUNS = 50;
+/** Rows that are not worth being spread. */
+const FEW_ROWS = 250;
 /** Pause between two changes of one run. */
-const PAUSE_MS = 100;
+const PAUSE_MS = 20;
 
 /** A session as far as that is concerned. */
 interface Seen {
@@ -48,17 +48,28 @@ export interface LastSeen {
 
 /** What has been noted of one kind, and how one of it is written. */
 interface Notes {
-  readonly seen: BigMap<number>;
   readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
-  /** Those whose turn is next, from the end. */
+  seen: TimesById;
+  /** What is being written, a part each time. Once nothing is left of it, what has been noted by then takes its place. */
+  writing: TimesById;
+  /** Of what is being written, but for those whose turn is next. */
+  rest: Iterator<string, undefined>;
+  /** In the order of their ids, from the end. */
   next: string[];
+  /** How many are still to be written. */
+  left: number;
+}
+
+function notesOf(write: Notes['write']): Notes {
+  const none = new TimesById();
+  return { write, seen: new TimesById(), writing: none, rest: none.ids(), next: [], left: 0 };
 }
 
 /** @param db written to by `flush` alone. @param most noted of each kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
-  const sessions: Notes = { seen: new BigMap(), write: noteSessionSeen, next: [] };
-  const members: Notes = { seen: new BigMap(), write: noteMember, next: [] };
-  const keys: Notes = { seen: new BigMap(), write: noteKeyUse, next: [] };
+  const sessions = notesOf(noteSessionSeen);
+  const members = notesOf(noteMember);
+  const keys = notesOf(noteKeyUse);
   /** When members were seen on the day before, who are noted again already: they count for each day. */
   const eves = new BigMap<number>();
   let running: Promise<void> | undefined;
@@ -66,8 +77,8 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   let isHasty = false;
 
   /** Those that are noted already are brought up to date, however many there are. */
-  function note({ seen }: Notes, id: string, at: number): boolean {
-    if (seen.size >= most && !seen.has(id)) return false;
+  function note({ seen, left }: Notes, id: string, at: number): boolean {
+    if (seen.size + left >= most && seen.get(id) === undefined) return false;
     seen.set(id, at);
     return true;
   }
@@ -80,27 +91,29 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
 
   /** Only what has been written is forgotten. */
   async function writeSlice(notes: Notes): Promise<void> {
-    const { seen, write } = notes;
-    // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
-    if (notes.next.length === 0) notes.next = [...seen.keys().take(SORTED_ROWS)].sort().reverse();
-    const slice = notes.next.splice(-SLICE_ROWS).flatMap((id) => {
-      const at = seen.get(id);
-      return at === undefined ? [] : [[id, at] as const];
-    });
-    await db.write(SYSTEM_ACTOR, async (unit) => {
-      for (const [id, at] of slice) await write(unit, id, at);
-    });
-    for (const [id, at] of slice) {
-      if (seen.get(id) === at) seen.delete(id);
-      if (notes === members) eves.delete(id);
+    if (notes.left === 0) {
+      const { seen } = notes;
+      Object.assign(notes, { seen: new TimesById(), writing: seen, rest: seen.ids(), left: seen.size });
     }
+    const { next, writing, write } = notes;
+    // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
+    if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
+    const slice = next.slice(-SLICE_ROWS);
+    await db.write(SYSTEM_ACTOR, async (unit) => {
+      for (const id of slice) await write(unit, id, writing.get(id) as number);
+    });
+    next.length -= slice.length;
+    notes.left -= slice.length;
+    if (notes === members) for (const id of slice) eves.delete(id);
   }
 
   async function writeDown(notes: Notes): Promise<void> {
-    const { seen } = notes;
-    for (let left = Math.ceil(seen.size / RUNS); seen.size > 0 && (left > 0 || isHasty); left -= SLICE_ROWS) {
+    const noted = () => notes.seen.size + notes.left;
+    let due = Math.max(FEW_ROWS, Math.ceil(noted() / RUNS));
+    while (noted() > 0 && (due > 0 || isHasty)) {
       await writeSlice(notes);
-      if (left > SLICE_ROWS && !isHasty) await Bun.sleep(PAUSE_MS);
+      due -= SLICE_ROWS;
+      if (due > 0 && !isHasty) await Bun.sleep(PAUSE_MS);
     }
   }
 
@@ -130,4 +143,14 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
       await running;
     },
   };
+}
+
+/** What comes next. */
+function some(ids: Iterator<string, undefined>, most: number): string[] {
+  const found: string[] = [];
+  for (let id = ids.next(); !id.done; id = ids.next()) {
+    found.push(id.value);
+    if (found.length === most) break;
+  }
+  return found;
 }
