@@ -1,6 +1,5 @@
 /** Remembers when sessions, memberships and keys were last seen, and writes it down off the request's path. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
-import { BigMap } from '../../core/big-map.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
 import { TimesById } from '../../core/times-by-id.ts';
@@ -50,6 +49,10 @@ export interface LastSeen {
 interface Notes {
   readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
   seen: TimesById;
+  /** The day of these; those of another day are written apart, since whoever is seen counts for each. */
+  day: number;
+  /** Of the days before, and still to be written. */
+  readonly older: TimesById[];
   /** What is being written, a part each time. Once nothing is left of it, what has been noted by then takes its place. */
   writing: TimesById;
   /** Of what is being written, but for those whose turn is next. */
@@ -62,39 +65,43 @@ interface Notes {
 
 function notesOf(write: Notes['write']): Notes {
   const none = new TimesById();
-  return { write, seen: new TimesById(), writing: none, rest: none.ids(), next: [], left: 0 };
+  return { write, seen: new TimesById(), day: 0, older: [], writing: none, rest: none.ids(), next: [], left: 0 };
 }
+
+const noted = ({ seen, older, left }: Notes): number =>
+  older.reduce((count, { size }) => count + size, seen.size + left);
 
 /** @param db written to by `flush` alone. @param most noted of each kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const sessions = notesOf(noteSessionSeen);
-  const members = notesOf(noteMember);
+  const members = notesOf(noteMemberSeen);
   const keys = notesOf(noteKeyUse);
-  /** When members were seen on the day before, who are noted again already: they count for each day. */
-  const eves = new BigMap<number>();
   let running: Promise<void> | undefined;
   /** From the stop on. */
   let isHasty = false;
 
   /** Those that are noted already are brought up to date, however many there are. */
-  function note({ seen, left }: Notes, id: string, at: number): boolean {
-    if (seen.size + left >= most && seen.get(id) === undefined) return false;
-    seen.set(id, at);
+  function note(notes: Notes, id: string, at: number): boolean {
+    const day = startOfDay(at);
+    if (day !== notes.day) {
+      if (notes.seen.size > 0) notes.older.push(notes.seen);
+      Object.assign(notes, { day, seen: new TimesById() });
+    }
+    if (noted(notes) >= most && notes.seen.get(id) === undefined) return false;
+    notes.seen.set(id, at);
     return true;
   }
 
-  async function noteMember(unit: Unit, id: string, at: number): Promise<void> {
-    const eve = eves.get(id);
-    if (eve !== undefined) await noteMemberSeen(unit, id, eve);
-    await noteMemberSeen(unit, id, at);
+  function beginNext(notes: Notes): void {
+    const older = notes.older.shift();
+    const writing = older ?? notes.seen;
+    if (older === undefined) notes.seen = new TimesById();
+    Object.assign(notes, { writing, rest: writing.ids(), left: writing.size });
   }
 
   /** Only what has been written is forgotten. */
   async function writeSlice(notes: Notes): Promise<void> {
-    if (notes.left === 0) {
-      const { seen } = notes;
-      Object.assign(notes, { seen: new TimesById(), writing: seen, rest: seen.ids(), left: seen.size });
-    }
+    if (notes.left === 0) beginNext(notes);
     const { next, writing, write } = notes;
     // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
     if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
@@ -104,13 +111,11 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     });
     next.length -= slice.length;
     notes.left -= slice.length;
-    if (notes === members) for (const id of slice) eves.delete(id);
   }
 
   async function writeDown(notes: Notes): Promise<void> {
-    const noted = () => notes.seen.size + notes.left;
-    let due = Math.max(FEW_ROWS, Math.ceil(noted() / RUNS));
-    while (noted() > 0 && (due > 0 || isHasty)) {
+    let due = Math.max(FEW_ROWS, Math.ceil(noted(notes) / RUNS));
+    while (noted(notes) > 0 && (due > 0 || isHasty)) {
       await writeSlice(notes);
       due -= SLICE_ROWS;
       if (due > 0 && !isHasty) await Bun.sleep(PAUSE_MS);
@@ -124,10 +129,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   return {
     sessionSeen(session, now) {
       const { sessionId, applicationUserId, lastSeenAt } = session;
-      const today = startOfDay(now);
-      if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= today) return;
-      const noted = members.seen.get(applicationUserId);
-      if (noted !== undefined && noted < today) eves.set(applicationUserId, noted);
+      if (now - lastSeenAt < RESOLUTION_MS && lastSeenAt >= startOfDay(now)) return;
       const isNoted = note(sessions, sessionId, now);
       if (note(members, applicationUserId, now) && isNoted) session.lastSeenAt = now;
     },
