@@ -71,16 +71,20 @@ class Part {
 
   /** @returns whether the id is new. */
   set(hash: number, time: number): boolean {
-    const known = this.#places[this.#placeOf(hash)] as number;
+    let place = this.#placeOf(hash);
+    const known = this.#places[place] as number;
     if (known !== 0) {
       this.#times[known - 1] = time;
       return false;
     }
-    if (this.#count === this.#times.length) this.#grow();
+    if (this.#count === this.#times.length) {
+      this.#grow();
+      place = this.#placeOf(hash);
+    }
     this.#ids.set(asked, this.#count * ID_WORDS);
     this.#times[this.#count] = time;
     this.#count += 1;
-    this.#places[this.#placeOf(hash)] = this.#count;
+    this.#places[place] = this.#count;
     return true;
   }
 

@@ -3,10 +3,11 @@
  * `BENCH_COMMAND` names another command, for a profiler: BENCH_COMMAND='bun --cpu-prof-md src/main.ts'.
  */
 import { Database } from 'bun:sqlite';
-import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRandom } from '../../src/core/random.ts';
 import { mintSecret } from '../../src/core/secret.ts';
+import { flush } from '../../src/db/flush.ts';
 import { BINARY, cleanEnvironment, freePort, raiseLimits } from '../support/binary.ts';
 
 /** A full key of the workspace, on every folder. */
@@ -112,9 +113,7 @@ export function fill<Result>(folder: string, write: (sqlite: Database) => Result
   } finally {
     sqlite.close();
     // Else the kernel writes a gigabyte to the disk while the server is measured.
-    const file = openSync(join(folder, 'gatehouse.db'), 'r');
-    fsyncSync(file);
-    closeSync(file);
+    flush(join(folder, 'gatehouse.db'));
   }
 }
 

@@ -67,7 +67,7 @@ try {
       cpuUsPerRequest: { server: round(cpuUs, 1), bare: round((bareBefore.cpuUs + bareAfter.cpuUs) / 2, 1) },
       p50Ms: result.p50Ms,
       p99Ms: result.p99Ms,
-      // With a million tokens the client itself collects its memory.
+      // What of it is the client's and the machine's.
       bareP99Ms: [bareBefore.p99Ms, bareAfter.p99Ms],
       longestMs: result.longestMs,
       others: waits,

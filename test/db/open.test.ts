@@ -60,7 +60,7 @@ describe('a database that is opened', () => {
       });
       await db.maintain();
       const frames = writer.query('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
-      // A server never shortens its log at a commit.
+      // A server's log is not shortened at a commit while it is small.
       expect(limit()).toBe(-1);
       expect([frames.log > 0, frames.checkpointed]).toEqual([true, isCopied ? 0 : frames.log]);
       await db.close();
