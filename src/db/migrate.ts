@@ -13,6 +13,7 @@ import trial from '../../migrations/0008_trial.sql' with { type: 'text' };
 import consoleTables from '../../migrations/0009_console.sql' with { type: 'text' };
 import retention from '../../migrations/0010_retention.sql' with { type: 'text' };
 import backups from '../../migrations/0011_backups.sql' with { type: 'text' };
+import whoseAccount from '../../migrations/0012_whose_account.sql' with { type: 'text' };
 import { StartupError } from '../core/startup-error.ts';
 import { openAsItIs } from './as-it-is.ts';
 import { quoted } from './data-folder.ts';
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly string[] = [
   consoleTables,
   retention,
   backups,
+  whoseAccount,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

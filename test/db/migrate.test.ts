@@ -44,7 +44,7 @@ describe('migrate', () => {
     const path = newPath();
     const sqlite = new SqliteDatabase(path, { create: true, strict: true });
     migrate(sqlite, path);
-    sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'W', 1)");
+    sqlite.run("INSERT INTO workspaces (id, name, created_at) VALUES ('wsp_1', 'W', 1)");
     const before = schemaOf(sqlite);
     expect(migrate(sqlite, path)).toBe(SCHEMA_VERSION);
     expect(schemaOf(sqlite)).toEqual(before);

@@ -21,7 +21,7 @@ describe('a database that is opened', () => {
   test('loses the statistics that another program has made: a statement’s plan stays the same for ever', async () => {
     const { db, sqlite, path } = await openTestDatabase({ now: () => 1 });
     await db.close();
-    sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'Acme', 1), ('wsp_2', 'Other', 1)");
+    sqlite.run("INSERT INTO workspaces (id, name, created_at) VALUES ('wsp_1', 'Acme', 1), ('wsp_2', 'Other', 1)");
     sqlite.run('CREATE INDEX by_name ON workspaces (name)');
     sqlite.run('ANALYZE');
     expect(tablesOf(sqlite)).toContain('sqlite_stat1');

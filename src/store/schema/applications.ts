@@ -43,6 +43,11 @@ export const applications = sqliteTable('applications', {
     .$type<SwitchableMethod[]>()
     .notNull()
     .default([...SIGNIN_METHODS]),
+  /** The first verification of one of its tokens that succeeded. */
+  firstVerifiedAt: integer('first_verified_at'),
+  /** Until then, the reason of the last refusal and its time. */
+  verificationRefusal: text('verification_refusal'),
+  verificationRefusedAt: integer('verification_refused_at'),
 });
 
 export type Application = typeof applications.$inferSelect;

@@ -1,5 +1,5 @@
 /** People and synthetic key principals, and their memberships of applications with roles, scopes and groups. */
-import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { type AnySQLiteColumn, blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Region } from '../../core/envelope.ts';
 import { applications } from './applications.ts';
 
@@ -89,6 +89,8 @@ export const applicationUsers = sqliteTable('application_users', {
   /** Of a reservation, the address it was made for; null for a member. Both columns: store/reservations.ts. */
   reservedEmail: text('reserved_email'),
   reservedProfile: text('reserved_profile', { mode: 'json' }).$type<ReservedProfile>(),
+  /** The profile of a member who came by the word of the workspace's own provider alone; null for the person's own. */
+  profileUserId: text('profile_user_id').references((): AnySQLiteColumn => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });

@@ -5,4 +5,6 @@ export const workspaces = sqliteTable('workspaces', {
   id: text().primaryKey(),
   name: text().notNull(),
   createdAt: integer('created_at').notNull(),
+  /** The account whose shared budgets this workspace uses; null where nobody made it. */
+  createdByUserId: text('created_by_user_id'),
 });

@@ -265,7 +265,7 @@ test('a launch that an older version had under way is gone on with, for those it
     for (const version of versions)
       sqlite.run(await Bun.file(new URL(`../../../migrations/${version}.sql`, import.meta.url)).text());
     sqlite.run(`PRAGMA user_version = ${versions.length}`);
-    sqlite.run("INSERT INTO workspaces VALUES ('wsp_1', 'W', 1)");
+    sqlite.run("INSERT INTO workspaces (id, name, created_at) VALUES ('wsp_1', 'W', 1)");
     for (const [id, gate] of [
       ['open', 'public'],
       ['closed', 'private_beta'],
