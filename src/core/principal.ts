@@ -47,6 +47,8 @@ export interface SessionPrincipal {
   readonly kind: 'session';
   readonly sessionId: string;
   readonly userId: string;
+  /** The account whose profile the session reads and writes; another one than `userId` while the address is not proved. */
+  readonly profileId: string;
   readonly applicationId: string;
   readonly applicationUserId: string;
   /** Signed in to the console, the system application; only such a session can manage anything. */

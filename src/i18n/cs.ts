@@ -529,7 +529,7 @@ export const cs: Catalogue = {
       'Pokud jste to byli vy, nemusíte nic dělat. Pokud ne, ihned to oznamte provozovatelům aplikací, které používáte.',
     'addressProved.title': 'Vaše e-mailová adresa byla potvrzena',
     'addressProved.lead':
-      'Do aplikace {app} jste se touto adresou přihlásili poprvé, účet s ní však už existoval. Způsoby přihlášení, které k němu byly přidány, byly odebrány a všichni přihlášení odhlášeni.',
+      'Do aplikace {app} jste se touto adresou přihlásili poprvé, účet s ní však už existoval. Způsoby přihlášení, které k němu byly přidány, byly odebrány a všichni přihlášení odhlášeni. Údaje, které v něm byly vyplněny, byly smazány.',
     'addressProved.notYou': 'Pokud jste je přidali vy, přidejte je znovu. Pokud ne, nemusíte nic dělat.',
     'addressTaken.title': 'Někdo chtěl použít vaši e-mailovou adresu',
     'addressTaken.lead':

@@ -554,7 +554,7 @@ export const de: Catalogue = {
       'Falls Sie das waren, müssen Sie nichts tun. Falls nicht, informieren Sie sofort die Betreiber der Anwendungen, die Sie nutzen.',
     'addressProved.title': 'Ihre E-Mail-Adresse wurde bestätigt',
     'addressProved.lead':
-      'Sie haben sich mit dieser Adresse zum ersten Mal bei {app} angemeldet, doch es gab schon ein Konto mit dieser Adresse. Die Anmeldemöglichkeiten, die diesem Konto hinzugefügt worden waren, wurden entfernt, und alle, die angemeldet waren, wurden abgemeldet.',
+      'Sie haben sich mit dieser Adresse zum ersten Mal bei {app} angemeldet, doch es gab schon ein Konto mit dieser Adresse. Die Anmeldemöglichkeiten, die diesem Konto hinzugefügt worden waren, wurden entfernt, und alle, die angemeldet waren, wurden abgemeldet. Die dort eingetragenen Angaben wurden gelöscht.',
     'addressProved.notYou':
       'Falls Sie selbst diese hinzugefügt hatten, fügen Sie sie neu hinzu. Falls nicht, müssen Sie nichts tun.',
     'addressTaken.title': 'Jemand wollte Ihre E-Mail-Adresse verwenden',

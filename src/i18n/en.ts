@@ -520,7 +520,7 @@ export const en = {
       'If it was you, there is nothing to do. If not, tell the people who run the applications that you use at once.',
     'addressProved.title': 'Your e-mail address was confirmed',
     'addressProved.lead':
-      'You signed in to {app} with this address for the first time, but it had an account before. The ways to sign in that had been added to that account were removed, and whoever was signed in was signed out.',
+      'You signed in to {app} with this address for the first time, but it had an account before. The ways to sign in that had been added to that account were removed, and whoever was signed in was signed out. What had been entered in it was deleted.',
     'addressProved.notYou': 'If it was you who added them, add them again. If not, there is nothing to do.',
     'addressTaken.title': 'Somebody asked to use your e-mail address',
     'addressTaken.lead':

@@ -539,7 +539,7 @@ export const es: Catalogue = {
       'Si has sido tú, no tienes que hacer nada. Si no, avisa enseguida a los responsables de las aplicaciones que usas.',
     'addressProved.title': 'Tu correo electrónico se ha confirmado',
     'addressProved.lead':
-      'Has iniciado sesión en {app} con esta dirección por primera vez, pero ya existía una cuenta con ella. Se han quitado las formas de iniciar sesión que se habían añadido a esa cuenta y se han cerrado todas las sesiones.',
+      'Has iniciado sesión en {app} con esta dirección por primera vez, pero ya existía una cuenta con ella. Se han quitado las formas de iniciar sesión que se habían añadido a esa cuenta y se han cerrado todas las sesiones. También se han borrado los datos introducidos en ella.',
     'addressProved.notYou': 'Si las habías añadido tú, añádelas de nuevo. Si no, no tienes que hacer nada.',
     'addressTaken.title': 'Alguien ha pedido usar tu correo electrónico',
     'addressTaken.lead':

@@ -553,7 +553,7 @@ export const fr: Catalogue = {
       'Si c’était vous, vous n’avez rien à faire. Sinon, prévenez aussitôt les responsables des applications que vous utilisez.',
     'addressProved.title': 'Votre adresse e-mail a été confirmée',
     'addressProved.lead':
-      'Cette adresse vient de servir pour la première fois à vous connecter à {app}, mais un compte l’utilisait déjà. Les moyens de connexion ajoutés à ce compte ont été supprimés et toutes ses sessions ont été fermées.',
+      'Cette adresse vient de servir pour la première fois à vous connecter à {app}, mais un compte l’utilisait déjà. Les moyens de connexion ajoutés à ce compte ont été supprimés et toutes ses sessions ont été fermées. Les informations saisies dans ce compte ont été effacées.',
     'addressProved.notYou':
       'Si c’est vous qui les aviez ajoutés, ajoutez-les de nouveau. Sinon, vous n’avez rien à faire.',
     'addressTaken.title': 'Quelqu’un a demandé à utiliser votre adresse e-mail',

@@ -541,7 +541,7 @@ export const it: Catalogue = {
       'Se l’hai fatto tu, non devi fare nulla. Altrimenti avvisa subito chi gestisce le applicazioni che usi.',
     'addressProved.title': 'Il tuo indirizzo email è stato confermato',
     'addressProved.lead':
-      'Hai effettuato il primo accesso a {app} con questo indirizzo, ma esisteva già un account che lo usava. I modi di accedere aggiunti a quell’account sono stati rimossi e tutte le sue sessioni sono state terminate.',
+      'Hai effettuato il primo accesso a {app} con questo indirizzo, ma esisteva già un account che lo usava. I modi di accedere aggiunti a quell’account sono stati rimossi e tutte le sue sessioni sono state terminate. I dati inseriti in quell’account sono stati eliminati.',
     'addressProved.notYou': 'Se li avevi aggiunti tu, aggiungili di nuovo. Altrimenti non devi fare nulla.',
     'addressTaken.title': 'Qualcuno ha chiesto di usare il tuo indirizzo email',
     'addressTaken.lead':

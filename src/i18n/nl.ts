@@ -537,7 +537,7 @@ export const nl: Catalogue = {
       'Was jij dit, dan hoef je niets te doen. Zo niet, waarschuw dan meteen de beheerders van de applicaties die je gebruikt.',
     'addressProved.title': 'Je e-mailadres is bevestigd',
     'addressProved.lead':
-      'Je hebt voor het eerst met dit adres ingelogd bij {app}, maar er bestond al een account met dit adres. De manieren om in te loggen die aan dat account waren toegevoegd, zijn verwijderd, en wie was ingelogd, is uitgelogd.',
+      'Je hebt voor het eerst met dit adres ingelogd bij {app}, maar er bestond al een account met dit adres. De manieren om in te loggen die aan dat account waren toegevoegd, zijn verwijderd, en wie was ingelogd, is uitgelogd. Wat in dat account was ingevuld, is gewist.',
     'addressProved.notYou': 'Had je die zelf toegevoegd, voeg ze dan opnieuw toe. Zo niet, dan hoef je niets te doen.',
     'addressTaken.title': 'Iemand wilde je e-mailadres gebruiken',
     'addressTaken.lead':

@@ -538,7 +538,7 @@ export const pl: Catalogue = {
       'Jeśli to Ty, nie musisz nic robić. Jeśli nie, natychmiast zawiadom zespoły aplikacji, których używasz.',
     'addressProved.title': 'Twój adres e-mail został potwierdzony',
     'addressProved.lead':
-      'Po raz pierwszy zalogowano się do aplikacji {app} za pomocą tego adresu, ale miał on już konto. Sposoby logowania, które do tego konta dodano, zostały usunięte, a wszyscy zalogowani wylogowani.',
+      'Po raz pierwszy zalogowano się do aplikacji {app} za pomocą tego adresu, ale miał on już konto. Sposoby logowania, które do tego konta dodano, zostały usunięte, a wszyscy zalogowani wylogowani. Wpisane tam dane usunięto.',
     'addressProved.notYou': 'Jeśli pochodzą od Ciebie, dodaj je ponownie. Jeśli nie, nie musisz nic robić.',
     'addressTaken.title': 'Ktoś chciał użyć Twojego adresu e-mail',
     'addressTaken.lead':

@@ -537,7 +537,7 @@ export const ptBr: Catalogue = {
       'Se foi você, não é preciso fazer nada. Se não foi, avise imediatamente os responsáveis pelos aplicativos que você usa.',
     'addressProved.title': 'Seu e-mail foi confirmado',
     'addressProved.lead':
-      'Você entrou em {app} com este endereço pela primeira vez, mas já existia uma conta com ele. As formas de entrar que haviam sido adicionadas a essa conta foram removidas e todas as sessões dela foram encerradas.',
+      'Você entrou em {app} com este endereço pela primeira vez, mas já existia uma conta com ele. As formas de entrar que haviam sido adicionadas a essa conta foram removidas e todas as sessões dela foram encerradas. Os dados preenchidos nessa conta foram apagados.',
     'addressProved.notYou': 'Se foi você que as adicionou, adicione-as de novo. Se não foi, não é preciso fazer nada.',
     'addressTaken.title': 'Alguém pediu para usar seu e-mail',
     'addressTaken.lead':

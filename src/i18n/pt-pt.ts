@@ -540,7 +540,7 @@ export const ptPt: Catalogue = {
       'Se o pedido foi seu, não precisa de fazer nada. Caso contrário, avise de imediato os responsáveis pelas aplicações que usa.',
     'addressProved.title': 'O seu endereço de email foi confirmado',
     'addressProved.lead':
-      'Iniciou sessão em {app} com este endereço pela primeira vez, mas já existia uma conta com ele. As formas de iniciar sessão que tinham sido adicionadas a essa conta foram removidas e todas as respetivas sessões foram terminadas.',
+      'Iniciou sessão em {app} com este endereço pela primeira vez, mas já existia uma conta com ele. As formas de iniciar sessão que tinham sido adicionadas a essa conta foram removidas e todas as respetivas sessões foram terminadas. Os dados introduzidos nessa conta foram eliminados.',
     'addressProved.notYou': 'Se as tinha adicionado, adicione-as de novo. Caso contrário, não precisa de fazer nada.',
     'addressTaken.title': 'Alguém pediu para usar o seu endereço de email',
     'addressTaken.lead':

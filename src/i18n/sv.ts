@@ -532,7 +532,7 @@ export const sv: Catalogue = {
       'Om det var du behöver du inte göra något. Om inte, kontakta genast dem som driver applikationerna du använder.',
     'addressProved.title': 'Din e-postadress har bekräftats',
     'addressProved.lead':
-      'Du loggade in på {app} med den här adressen för första gången, men det fanns redan ett konto för den. De inloggningssätt som hade lagts till i kontot har tagits bort, och alla som var inloggade har loggats ut.',
+      'Du loggade in på {app} med den här adressen för första gången, men det fanns redan ett konto för den. De inloggningssätt som hade lagts till i kontot har tagits bort, och alla som var inloggade har loggats ut. Uppgifterna som hade fyllts i där har raderats.',
     'addressProved.notYou':
       'Om det var du som lade till dem kan du lägga till dem igen. Om inte behöver du inte göra något.',
     'addressTaken.title': 'Någon ville använda din e-postadress',

@@ -537,7 +537,7 @@ export const tr: Catalogue = {
       'Bunu siz yaptıysanız bir şey yapmanız gerekmez. Siz yapmadıysanız kullandığınız uygulamaların yöneticilerine hemen haber verin.',
     'addressProved.title': 'E-posta adresiniz doğrulandı',
     'addressProved.lead':
-      'Bu adresle {app} uygulamasında ilk kez oturum açtınız, ancak bu adresle daha önce açılmış bir hesap vardı. O hesaba eklenmiş oturum açma yolları kaldırıldı ve hesaptaki tüm oturumlar kapatıldı.',
+      'Bu adresle {app} uygulamasında ilk kez oturum açtınız, ancak bu adresle daha önce açılmış bir hesap vardı. O hesaba eklenmiş oturum açma yolları kaldırıldı ve hesaptaki tüm oturumlar kapatıldı. Hesaba girilmiş bilgiler silindi.',
     'addressProved.notYou': 'Onları siz eklediyseniz yeniden ekleyin. Siz eklemediyseniz bir şey yapmanız gerekmez.',
     'addressTaken.title': 'Birisi e-posta adresinizi kullanmak istedi',
     'addressTaken.lead':

@@ -24,11 +24,17 @@ const variantOfMember = prepared((db) =>
     .select({ updatedAt: userImages.updatedAt, bytes: userImages.bytes })
     .from(userImages)
     .innerJoin(users, eq(users.id, userImages.userId))
-    .innerJoin(applicationUsers, eq(applicationUsers.userId, users.id))
+    .innerJoin(
+      applicationUsers,
+      or(
+        and(eq(applicationUsers.userId, users.id), isNull(applicationUsers.reservedEmail)),
+        eq(applicationUsers.profileUserId, users.id),
+      ),
+    )
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
     .where(
       and(
-        eq(userImages.userId, placeholder('userId')),
+        eq(applicationUsers.userId, placeholder('userId')),
         eq(userImages.kind, placeholder('kind')),
         eq(userImages.size, placeholder('size')),
         isNull(users.deletedAt),
@@ -44,7 +50,6 @@ const variantOfMember = prepared((db) =>
         ),
         isNull(applications.deletedAt),
         notInArray(applicationUsers.status, ['left', 'deleted']),
-        isNull(applicationUsers.reservedEmail),
       ),
     )
     .prepare(),

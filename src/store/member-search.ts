@@ -44,6 +44,7 @@ interface ScanRow {
   readonly familyName: string | null;
   readonly reservedEmail: string | null;
   readonly reservedProfile: string | null;
+  readonly profileUserId: string | null;
 }
 
 const holds = (grants: string, table: string, column: string) =>
@@ -94,13 +95,13 @@ export async function scanMembers(
      SELECT * FROM (
        SELECT m.last_seen_at AS "lastSeenAt", m.id, NULL AS scanned, u.email, m.username, u.name,
          u.full_name AS "fullName", u.given_name AS "givenName", u.family_name AS "familyName",
-         m.reserved_email AS "reservedEmail", m.reserved_profile AS "reservedProfile"
-       FROM stretch m JOIN users u ON u.id = m.user_id WHERE ${conditions.join(' AND ')}
+         m.reserved_email AS "reservedEmail", m.reserved_profile AS "reservedProfile", m.profile_user_id AS "profileUserId"
+       FROM stretch m JOIN users u ON u.id = coalesce(m.profile_user_id, m.user_id) WHERE ${conditions.join(' AND ')}
        ORDER BY ${order === 'joined' ? 'm.id' : 'm.last_seen_at DESC, m.id DESC'}
      ) AS found
      UNION ALL
      SELECT * FROM (
-       SELECT last_seen_at, id, (SELECT count(*) FROM stretch), '', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM stretch
+       SELECT last_seen_at, id, (SELECT count(*) FROM stretch), '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM stretch
        ORDER BY ${back} LIMIT 1
      ) AS ends`,
   );
@@ -119,11 +120,13 @@ function foundMember({
   id,
   reservedEmail,
   reservedProfile,
+  profileUserId,
   email,
   username,
   ...names
 }: ScanRow): FoundMember {
-  if (reservedEmail === null) return { lastSeenAt, id, texts: [email, username, displayName(names)] };
+  if (reservedEmail === null || profileUserId !== null)
+    return { lastSeenAt, id, texts: [reservedEmail ?? email, username, displayName(names)] };
   const reserved = reservedProfile === null ? null : (JSON.parse(reservedProfile) as ReservedProfile);
   return { lastSeenAt, id, texts: [reservedEmail, username, reserved && displayName({ ...reserved, name: null })] };
 }

@@ -1,5 +1,5 @@
 /** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
-import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
@@ -91,11 +91,17 @@ export async function findMembersOf(
   return new Map(rows.map((member) => [member.userId, member]));
 }
 
+/** The account whose profile a membership shows: store/unproved-profiles.ts. */
+const PROFILE_ID = sql`coalesce(${applicationUsers.profileUserId}, ${applicationUsers.userId})`;
+
+/** Left out: reservations that nobody has signed in to. */
+const HAS_SIGNED_IN = or(isNull(applicationUsers.reservedEmail), isNotNull(applicationUsers.profileUserId));
+
 const memberWithUser = prepared((db) =>
   db
     .select({ member: applicationUsers, user: users })
     .from(applicationUsers)
-    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .innerJoin(users, eq(users.id, PROFILE_ID))
     .where(
       and(
         eq(applicationUsers.applicationId, placeholder('applicationId')),
@@ -157,7 +163,7 @@ export async function listMembers(
   const rows = await orm(reader)
     .select({ member: applicationUsers, user: users })
     .from(applicationUsers)
-    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .innerJoin(users, eq(users.id, PROFILE_ID))
     .where(
       and(eq(applicationUsers.applicationId, applicationId), eq(users.kind, 'person'), ...(isBehind ? [isBehind] : [])),
     )
@@ -172,7 +178,7 @@ export async function findMembersById(reader: Reader, ids: readonly string[]): P
   const rows = await orm(reader)
     .select({ member: applicationUsers, user: users })
     .from(applicationUsers)
-    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .innerJoin(users, eq(users.id, PROFILE_ID))
     .where(inArray(applicationUsers.id, [...ids]));
   return new Map(rows.map((row) => [row.member.id, asShown(row)]));
 }
@@ -181,12 +187,12 @@ const membershipsOf = prepared((db) =>
   db
     .select()
     .from(applicationUsers)
-    .where(and(eq(applicationUsers.userId, placeholder('userId')), isNull(applicationUsers.reservedEmail)))
+    .where(and(eq(applicationUsers.userId, placeholder('userId')), HAS_SIGNED_IN))
     .orderBy(asc(applicationUsers.id))
     .prepare(),
 );
 
-/** A person's memberships, oldest first, whatever their state. What is reserved for them is not theirs yet. */
+/** Returns a person's memberships, oldest first, whatever their state. Reservations are not theirs yet. */
 export function listMembershipsOf(reader: Reader, userId: string): Promise<Member[]> {
   return membershipsOf(reader, { userId });
 }
@@ -196,14 +202,38 @@ const membershipsWithApplication = prepared((db) =>
     .select({ member: applicationUsers, application: applications })
     .from(applicationUsers)
     .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
-    .where(and(eq(applicationUsers.userId, placeholder('userId')), isNull(applicationUsers.reservedEmail)))
+    .where(and(eq(applicationUsers.userId, placeholder('userId')), HAS_SIGNED_IN))
     .orderBy(asc(applicationUsers.id))
     .prepare(),
 );
 
-/** A person's memberships with their applications, oldest first, whatever the state of either; no reservations. */
+/** Returns a person's memberships with their applications, oldest first, whatever the state of either; no reservations. */
 export function listMembershipsWithApplication(reader: Reader, userId: string): Promise<MembershipWithApplication[]> {
   return membershipsWithApplication(reader, { userId });
+}
+
+const membershipsShowing = prepared((db) =>
+  db
+    .select({ member: applicationUsers, application: applications })
+    .from(applicationUsers)
+    .innerJoin(applications, eq(applications.id, applicationUsers.applicationId))
+    .where(
+      or(
+        and(
+          eq(applicationUsers.userId, placeholder('profileId')),
+          isNull(applicationUsers.profileUserId),
+          isNull(applicationUsers.reservedEmail),
+        ),
+        eq(applicationUsers.profileUserId, placeholder('profileId')),
+      ),
+    )
+    .orderBy(asc(applicationUsers.id))
+    .prepare(),
+);
+
+/** Returns the memberships that show this profile, with their applications, oldest first. */
+export function listMembershipsShowing(reader: Reader, profileId: string): Promise<MembershipWithApplication[]> {
+  return membershipsShowing(reader, { profileId });
 }
 
 const membershipOutside = raw<{ id: string }, [string, string]>(
@@ -264,6 +294,7 @@ const insertRow = prepared((db) =>
       lastSeenAt: placeholder('lastSeenAt'),
       reservedEmail: placeholder('reservedEmail'),
       reservedProfile: placeholder('reservedProfile'),
+      profileUserId: placeholder('profileUserId'),
       rolesUpdatedAt: placeholder('now'),
       scopesUpdatedAt: placeholder('now'),
       membershipsUpdatedAt: placeholder('now'),
@@ -275,7 +306,7 @@ const insertRow = prepared((db) =>
 );
 
 export type NewMember = Pick<Member, 'applicationId' | 'userId'> &
-  Partial<Pick<Member, 'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile'>>;
+  Partial<Pick<Member, 'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile' | 'profileUserId'>>;
 
 /** Makes an active membership without grants; of somebody who comes now, unless it says otherwise or is reserved. */
 export async function insertMemberRow(
@@ -287,10 +318,11 @@ export async function insertMemberRow(
     lastSeenAt = unit.now,
     reservedEmail = null,
     reservedProfile = null,
+    profileUserId = null,
   }: NewMember,
 ): Promise<Member> {
   const id = newId('applicationUser', unit.now);
-  const made = { id, applicationId, userId, username, lastSeenAt, reservedEmail, reservedProfile };
+  const made = { id, applicationId, userId, username, lastSeenAt, reservedEmail, reservedProfile, profileUserId };
   return only(await insertRow(unit, { ...made, now: unit.now }));
 }
 

@@ -22,6 +22,7 @@ import {
   users,
 } from './schema/users.ts';
 import { workspaceMembers } from './schema/workspace-members.ts';
+import { workspaces } from './schema/workspaces.ts';
 
 /** One row, by the names of its fields in camel case. */
 export type PersonalRow = Readonly<Record<string, unknown>>;
@@ -34,6 +35,10 @@ interface PersonalTable {
 const ownMemberships = (userId: string) => sql`(SELECT id FROM application_users WHERE user_id = ${userId})`;
 const ownSessions = (userId: string) =>
   sql`(SELECT id FROM sessions WHERE application_user_id IN ${ownMemberships(userId)})`;
+/** The person's own account, and those with their unproved profiles. */
+const ownAccounts = (userId: string) =>
+  sql`(SELECT ${userId} UNION SELECT profile_user_id FROM application_users
+    WHERE user_id = ${userId} AND profile_user_id IS NOT NULL)`;
 const ownEmails = (userId: string) =>
   sql`(SELECT email FROM users WHERE id = ${userId} UNION SELECT email FROM email_aliases WHERE user_id = ${userId})`;
 
@@ -41,19 +46,15 @@ const names = (id: SQL) => sql`CAST(data AS TEXT) LIKE '%"' || ${id} || '"%'`;
 
 /** A table that is not named here holds nobody's data. */
 const TABLES: readonly PersonalTable[] = [
-  { table: users, isAbout: (userId) => eq(users.id, userId) },
-  ...[
-    emailAliases,
-    emailChanges,
-    userLanguages,
-    userAddresses,
-    legalEntities,
-    userImages,
-    applicationUsers,
-    workspaceMembers,
-    passkeys,
-    providerIdentities,
-  ].map((table) => ({ table, isAbout: (userId: string) => eq(table.userId, userId) })),
+  { table: users, isAbout: (userId) => inArray(users.id, ownAccounts(userId)) },
+  ...[userLanguages, userAddresses, legalEntities, userImages].map((table) => ({
+    table,
+    isAbout: (userId: string) => inArray(table.userId, ownAccounts(userId)),
+  })),
+  ...[emailAliases, emailChanges, applicationUsers, workspaceMembers, passkeys, providerIdentities].map((table) => ({
+    table,
+    isAbout: (userId: string) => eq(table.userId, userId),
+  })),
   ...[applicationUserRoles, applicationUserScopes, applicationUserGroups, sessions].map((table) => ({
     table,
     isAbout: (userId: string) => inArray(table.applicationUserId, ownMemberships(userId)),
@@ -70,6 +71,8 @@ const TABLES: readonly PersonalTable[] = [
         inArray(deviceGrants.claimedSessionId, ownSessions(userId)),
       ),
   },
+  // A workspace is not its maker's, but its shared budgets are counted for them.
+  { table: workspaces, isAbout: (userId) => eq(workspaces.createdByUserId, userId) },
   // Keys of a workspace are not the person's, but who made them is on record.
   {
     table: apiKeys,

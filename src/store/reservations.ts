@@ -34,11 +34,17 @@ const { placeholder } = sql;
 /** The address of the account that stands for one that nobody may be found by. No mail goes there. */
 export const standInEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
 
-/** A member as the application may see them: of a reservation what was reserved, and nothing of the person but their id. */
+/**
+ * Shows a member as the application may see them: of a reservation what was reserved, and nothing of the person but their id.
+ *
+ * @param user the account whose profile the membership shows: store/unproved-profiles.ts.
+ */
 export function asShown({ member, user }: MemberWithUser): MemberWithUser {
-  const { reservedEmail, reservedProfile, createdAt, updatedAt } = member;
+  const { reservedEmail, reservedProfile, profileUserId, userId: id, createdAt, updatedAt } = member;
   if (reservedEmail === null) return { member, user };
-  const { id, kind } = user;
+  // Their profile, under their own id and at the address they came by.
+  if (profileUserId !== null) return { member, user: { ...user, id, email: reservedEmail } };
+  const { kind } = user;
   const {
     givenName = null,
     familyName = null,

@@ -79,10 +79,10 @@ export async function insertSession(unit: Unit, session: NewSession): Promise<vo
   await insertRow(unit, id, tokenHash, method, ip, ipCountry, userAgent, ...made);
 }
 
-const setCredential = rawNote<[string, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
+const setCredential = rawNote<[string | null, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
 
 /** For a credential that is stored only after its session was made. */
-export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string): Promise<void> {
+export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string | null): Promise<void> {
   await setCredential(unit, credentialId, sessionId);
 }
 
@@ -135,10 +135,10 @@ export async function isSessionLive(reader: Reader, sessionId: string, now: numb
 const addressesByEmail = raw<{ ip: string }, [string]>(
   `SELECT DISTINCT ip FROM (
      SELECT s.ip FROM users u JOIN application_users m ON m.user_id = u.id JOIN sessions s ON s.application_user_id = m.id
-     WHERE u.email = +? AND s.ip IS NOT NULL AND s.method <> 'setup' ORDER BY s.created_at DESC LIMIT 200)`,
+     WHERE u.email = +? AND s.ip IS NOT NULL AND s.method <> 'setup' AND s.created_at >= u.email_verified_at ORDER BY s.created_at DESC LIMIT 200)`,
 );
 
-/** Where the person behind an address has lately proved who they are, over or not; a setup link proves nothing of them. */
+/** Lists client addresses of sign-ins since the address was proved, over or not. A setup link proves nothing of its holder. */
 export async function listSignInAddresses(reader: Reader, email: string): Promise<string[]> {
   return (await addressesByEmail(reader, email)).map(({ ip }) => ip);
 }

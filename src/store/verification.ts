@@ -33,6 +33,8 @@ export interface SubjectRow extends HeldIds {
   readonly membershipStatus: MembershipStatus;
   readonly username: string | null;
   readonly userId: string;
+  /** The account with the profile of an unproved member (store/unproved-profiles.ts); null for the person's own. */
+  readonly profileUserId: string | null;
   readonly userDeletedAt: number | null;
   readonly email: string;
   readonly name: string | null;
@@ -115,9 +117,13 @@ const HELD = `
   ${ids('application_user_scopes', 'scope_id')} AS scopes,
   ${ids('application_user_groups', 'group_id')} AS memberships`;
 
+/** The account whose profile a membership shows. */
+const PROFILE_ID = 'coalesce(m.profile_user_id, m.user_id)';
+
 const SUBJECT = `
   m.id AS "applicationUserId", m.status AS "membershipStatus", m.username, m.application_id AS "applicationId",
-  u.id AS "userId", u.deleted_at AS "userDeletedAt", u.email, u.name, u.full_name AS "fullName",
+  m.user_id AS "userId", m.profile_user_id AS "profileUserId", u.deleted_at AS "userDeletedAt",
+  coalesce(m.reserved_email, u.email) AS email, u.name, u.full_name AS "fullName",
   u.given_name AS "givenName", u.family_name AS "familyName", u.locale, u.timezone, u.region,
   u.provider_avatar_url AS "providerAvatarUrl", u.avatar_sizes AS "avatarSizes", u.avatar_updated_at AS "avatarUpdatedAt",
   u.banner_sizes AS "bannerSizes", u.banner_updated_at AS "bannerUpdatedAt", ${HELD}`;
@@ -125,7 +131,7 @@ const SUBJECT = `
 const SESSION = `
   SELECT s.id AS "sessionId", s.expires_at AS "expiresAt", s.revoked_at AS "revokedAt", s.last_seen_at AS "lastSeenAt",
     s.created_at AS "issuedAt", s.expiry_reported_at AS "expiryReportedAt", s.epoch - m.session_epoch AS epoch, ${SUBJECT}
-  FROM sessions s JOIN application_users m ON m.id = s.application_user_id JOIN users u ON u.id = m.user_id`;
+  FROM sessions s JOIN application_users m ON m.id = s.application_user_id JOIN users u ON u.id = ${PROFILE_ID}`;
 
 /** Grants and seats are not among them: a new one is somebody's who may be remembered. */
 const FOUND_BY_ID = [
@@ -140,8 +146,8 @@ const FOUND_BY_ID = [
 ];
 
 /** One that was made with a personal key hangs on that as well, and on whoever holds it: any change may be theirs. */
-const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState) =>
-  deviceKeyId === null ? [keyId, applicationUserId, userId] : null;
+const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState, profileUserId: string | null = null) =>
+  deviceKeyId === null ? [keyId, applicationUserId, profileUserId ?? userId] : null;
 
 const APPLICATION: LookUp<SubjectApplication> = {
   sql: `SELECT a.id, a.slug, a.client_id AS "clientId", a.workspace_id AS "workspaceId", a.session_epoch AS "sessionEpoch"
@@ -196,7 +202,11 @@ const BESIDES = [APPLICATION, ROLE, SCOPE, GROUP];
 
 const sessionByHash = rawByHash<SessionRow>({
   sql: `${SESSION} WHERE s.token_hash = +?`,
-  ids: ({ sessionId, applicationUserId, userId }) => [sessionId, applicationUserId, userId],
+  ids: ({ sessionId, applicationUserId, userId, profileUserId }) => [
+    sessionId,
+    applicationUserId,
+    profileUserId ?? userId,
+  ],
   foundById: FOUND_BY_ID,
   besides: BESIDES,
 });
@@ -230,10 +240,10 @@ const KEY_STATE = `k.id AS "keyId", k.expires_at AS "expiresAt", k.revoked_at AS
 
 const keyByHash = rawByHash<KeyRow>({
   sql: `SELECT ${KEY_STATE}, k.source, k.created_at AS "issuedAt", k.source = 'device' AND k.epoch <> a.session_epoch OR ${IS_BEREFT} AS "isOutdated", ${SUBJECT}
-   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = m.user_id
+   FROM api_keys k JOIN application_users m ON m.id = k.application_user_id JOIN users u ON u.id = ${PROFILE_ID}
      JOIN applications a ON a.id = m.application_id
    WHERE k.token_hash = +?`,
-  ids: idsOfKey,
+  ids: (row) => idsOfKey(row, row.profileUserId),
   foundById: FOUND_BY_ID,
   besides: BESIDES,
 });
@@ -261,7 +271,8 @@ export const findKeyCredential = rawByHash<KeyCredential>({
 
 const idsOfMember = rawRow<HeldIds, [string, string]>(
   `SELECT ${HELD} FROM application_users m
-   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active' AND m.reserved_email IS NULL`,
+   WHERE m.user_id = ? AND m.application_id = ? AND m.status = 'active'
+     AND (m.reserved_email IS NULL OR m.profile_user_id IS NOT NULL)`,
 );
 
 /** What a person holds in an application, by an active membership; a reservation is none yet. */

@@ -1,45 +1,16 @@
 /** Whose word counts where: an issuer is not trusted as such, but a client at it, and an application's in its workspace. */
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import type { Application } from '@/store/applications.ts';
 import { insertIdentity } from '@/store/provider-identities.ts';
 import { fragmentOf } from '../modules/provider/browser.ts';
 import { createScene, personOf, RETURN_TO, type Scene, sceneOf, startProvider } from '../modules/provider/scene.ts';
+import { beside, link, NO_INSTANCE_CLIENT, putClient, withClient } from '../modules/provider/tenants.ts';
 import * as given from '../support/given.ts';
-import type { Answer, Instance } from '../support/instance.ts';
+import type { Answer } from '../support/instance.ts';
 
 const ADA = 'ada@example.com';
 const OWNER = 'owner@example.com';
 const CONSOLE = 'http://localhost:8080/console';
-const NO_INSTANCE_CLIENT = {
-  GATEHOUSE_GOOGLE_ISSUER: '',
-  GATEHOUSE_GOOGLE_CLIENT_ID: '',
-  GATEHOUSE_GOOGLE_CLIENT_SECRET: '',
-};
-
-function putClient(instance: Instance, applicationId: string, token: string, body: Record<string, unknown>) {
-  return instance.call('PUT', `/api/applications/${applicationId}/identity-provider`, {
-    token,
-    body: { clientSecret: 'secret', ...body },
-  });
-}
-
-/** The same provider under another client: that of an application, which can shape what is claimed of anybody. */
-async function withClient(scene: Scene, clientId: string, application: Application, token: string): Promise<Scene> {
-  const { instance, provider } = scene;
-  const set = await putClient(instance, application.id, token, { issuer: provider.issuer, clientId });
-  expect(set.status).toBe(200);
-  const own = sceneOf(instance, application, provider);
-  return { ...own, signIn: (claims = {}) => own.signIn({ aud: clientId, ...claims }) };
-}
-
-/** Beside the shop at the operator's issuer, a tenant with a client of its own at the same issuer. */
-async function beside(scene: Scene, name = 'Mallory') {
-  const tenant = await given.tenant(scene.instance, name);
-  await given.application(scene.instance, tenant.application.id, { returnUrls: [RETURN_TO] });
-  const own = await withClient(scene, name.toLowerCase(), tenant.application, tenant.workspaceKey);
-  return { tenant, own };
-}
 
 const identities = ({ instance }: Scene) =>
   instance.sqlite
@@ -47,16 +18,6 @@ const identities = ({ instance }: Scene) =>
     .all();
 const signedIn = (landed: Answer) => 'token' in fragmentOf(landed);
 const errorOf = (landed: Answer) => fragmentOf(landed)['error'];
-
-async function link(scene: Scene, token: string, claims: Record<string, unknown>): Promise<Answer> {
-  const started = await scene.browser.visit('/api/account/providers', {
-    method: 'POST',
-    token,
-    body: { returnTo: RETURN_TO },
-  });
-  scene.provider.claims = claims;
-  return scene.comeBack(scene.provider.agree(started.json.data.authorizationUrl));
-}
 
 /** How the console is entered through the operator's own client. */
 async function enterConsole(scene: Scene, claims: Record<string, unknown>): Promise<Answer> {

@@ -30,6 +30,7 @@ const session = (...workspaces: [workspaceId: string, role: ConsoleRole][]): Ses
   kind: 'session',
   sessionId: 'ses_1',
   userId: 'usr_1',
+  profileId: 'usr_1',
   applicationId: 'app_0',
   applicationUserId: 'apu_1',
   isConsole: workspaces.length > 0,

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartupError } from '@/core/startup-error.ts';
+import { migrationNames, migrationText } from '../fixtures/schemas.ts';
 import { migrate, refuseForeignDatabase, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-migrate-'));
@@ -160,5 +161,71 @@ test('identities at providers from before are the instance’s, and nobody’s w
   insert('first', 'a');
   insert('second', 'b');
   expect(() => insert('third', 'b')).toThrow(/UNIQUE/);
+  sqlite.close();
+});
+
+test('accounts that a workspace’s provider made, unproved, keep what they wrote in that workspace alone', async () => {
+  const path = newPath();
+  const sqlite = new SqliteDatabase(path, { create: true, strict: true });
+  sqlite.run('PRAGMA foreign_keys = ON');
+  const names = migrationNames().slice(0, 11);
+  for (const name of names) sqlite.run(migrationText(name));
+  sqlite.run(`PRAGMA user_version = ${names.length}`);
+  const insert = (table: string, row: Record<string, string | number | null>) =>
+    sqlite
+      .prepare(
+        `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+          .map(() => '?')
+          .join()})`,
+      )
+      .run(...Object.values(row));
+  const times = { created_at: 1, updated_at: 1 };
+  insert('workspaces', { id: 'wsp_1', name: 'W', created_at: 1 });
+  for (const [id, workspace_id] of [
+    ['app_console', null],
+    ['app_1', 'wsp_1'],
+  ] as const)
+    insert('applications', {
+      ...{ id, workspace_id, client_id: id, slug: id, name: id, stage: 'live', signin_gate: 'public' },
+      ...{ beta_request_policy: 'manual', session_ttl_seconds: 300, return_urls: '[]', ...times },
+    });
+  const person = (name: string, email_verified_at: number | null, applicationIds: readonly string[]) => {
+    const id = `usr_0123456789abcdefghij${name}`;
+    insert('users', { id, kind: 'person', email: `${name}@x.test`, full_name: name, email_verified_at, ...times });
+    insert('user_languages', { user_id: id, code: 'nb', level: 'NATIVE' });
+    insert('provider_identities', {
+      ...{ id: `idp_${name}`, user_id: id, workspace_id: 'wsp_1', issuer: 'https://i', client_id: 'c', subject: name },
+      ...{ created_at: 1, last_used_at: 1 },
+    });
+    for (const application_id of applicationIds)
+      insert('application_users', {
+        ...{ id: `apu_${name}_${application_id}`, application_id, user_id: id, status: 'active', last_seen_at: 5 },
+        ...{ roles_updated_at: 1, scopes_updated_at: 1, memberships_updated_at: 1, ...times },
+      });
+    return id;
+  };
+  const claimed = person('claim1', null, ['app_1']);
+  person('proved', 7, ['app_1']);
+  person('owner1', null, ['app_1', 'app_console']);
+  migrate(sqlite, path);
+  const shown = sqlite
+    .query(
+      `SELECT m.id, m.user_id, m.reserved_email, p.id = m.user_id AS is_own, p.full_name, l.code
+       FROM application_users m JOIN users p ON p.id = coalesce(m.profile_user_id, m.user_id)
+         LEFT JOIN user_languages l ON l.user_id = p.id ORDER BY m.id`,
+    )
+    .all();
+  expect(shown).toMatchObject([
+    { user_id: claimed, reserved_email: 'claim1@x.test', is_own: 0, full_name: 'claim1', code: 'nb' },
+    { reserved_email: null, is_own: 1, full_name: 'owner1', code: 'nb' },
+    { reserved_email: null, is_own: 1, full_name: 'owner1', code: 'nb' },
+    { reserved_email: null, is_own: 1, full_name: 'proved', code: 'nb' },
+  ]);
+  const [profile] = sqlite.query('SELECT id, email FROM users WHERE email LIKE ?').all('%@unproved.invalid');
+  expect(profile).toEqual({
+    id: expect.stringMatching(/^usr_[0-7][0-9a-z]{25}$/),
+    email: `${claimed}.wsp_1@unproved.invalid`,
+  });
+  expect(sqlite.query('SELECT full_name FROM users WHERE id = ?').get(claimed)).toEqual({ full_name: null });
   sqlite.close();
 });

@@ -9,7 +9,6 @@ import { emit } from '../../events/emit.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
 import { SENT_KEPT_MS } from '../../jobs/kept.ts';
 import { accountDeletedMail, deletionStatement } from '../../mail/messages/account.ts';
-import { deleteAddressesOf } from '../../store/addresses.ts';
 import { forgetPersonalKeys } from '../../store/api-keys.ts';
 import { requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
@@ -17,32 +16,23 @@ import { deleteInterestsOf } from '../../store/beta-interests.ts';
 import { forgetDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
 import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
-import { deleteImagesOf } from '../../store/images.ts';
-import { deleteLanguagesOf } from '../../store/languages.ts';
-import { deleteLegalEntitiesOf } from '../../store/legal-entities.ts';
 import { listMembershipsOf, updateMembers } from '../../store/members.ts';
 import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
 import { deleteReservation, listReservationsOf } from '../../store/reservations.ts';
 import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
+import { PROFILE_TABLES } from '../users/unproved.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { Confirmations } from './confirmation.ts';
 import { forgetSessions } from './forget-sessions.ts';
+import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { requireOwnProof } from '../sign-in/freshness.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 
 /** Dependants before what they refer to. */
-const WIPED = [
-  deletePasskeysOf,
-  deleteIdentitiesOf,
-  deleteLegalEntitiesOf,
-  deleteAddressesOf,
-  deleteLanguagesOf,
-  deleteImagesOf,
-  deleteEmailChangesOf,
-] as const;
+const WIPED = [deletePasskeysOf, deleteIdentitiesOf, ...PROFILE_TABLES, deleteEmailChangesOf] as const;
 
 const BLANK = {
   name: null,
@@ -114,6 +104,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         const { userId, applicationId } = principal;
         await refuseOnlyOwner(unit, userId);
         await refuseWhileUndoable(unit, userId);
+        await noteProofInSession(unit, principal);
         const { email, locale } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
         // Whoever keeps a place for them has never seen them, and is not told.

@@ -69,8 +69,8 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
     },
 
     /**
-     * Makes the new address the person's. The old one becomes an archived alias, which can never found another account,
-     * unless nobody had ever proved to hold it. Every other session and personal key ends, and the proof is used up.
+     * Makes the new address the person's. The old one becomes an archived alias, which can never found another account. Every
+     * other session and personal key ends, and the proof is used up.
      *
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed; conflict where somebody else has taken
      * the address meanwhile; reauthentication_required where the proof was used for another change meanwhile.
@@ -79,7 +79,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
         const { email } = data as { email: string };
         const { userId, applicationId, sessionId } = principal;
-        const { email: previous, emailVerifiedAt, locale } = await requireUser(unit, userId);
+        const { email: previous, locale } = await requireUser(unit, userId);
         if (previous === email) return { email };
         // As old as it may be where the code was asked for at the last moment, and given so.
         const maxAgeMs = FRESH_MS + CODE_LIFETIME_MS;
@@ -88,10 +88,8 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         await deleteAlias(unit, email);
         await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
         await dropCodesTo(unit, previous);
-        if (emailVerifiedAt !== null) {
-          await insertAlias(unit, previous, userId);
-          await moveInterest(unit, previous, email);
-        }
+        await insertAlias(unit, previous, userId);
+        await moveInterest(unit, previous, email);
         await forgetProofs(unit, sessionId);
         await forgetSessionProof(unit, sessionId);
         await endAccess(unit, { userId, exceptSessionId: sessionId }, 'email_changed');

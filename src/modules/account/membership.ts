@@ -7,6 +7,7 @@ import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { findApplication, findConsole } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { hasSignedIn } from '../../store/unproved-profiles.ts';
 import { findMember, type MembershipStatus, setMemberStatus } from '../../store/members.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -50,8 +51,8 @@ export function ownMembershipService(db: Database) {
         const application = await findApplication(unit, applicationId);
         const member = await findMember(unit, applicationId, userId);
         if (!application || !member || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
-        // What is reserved for them is theirs when they come.
-        if (member.reservedEmail !== null) throw new AppError('not_found');
+        // A reservation is theirs when they come.
+        if (!hasSignedIn(member)) throw new AppError('not_found');
         if (member.status === to) return { applicationId, status: to };
         if (!(from as readonly string[]).includes(member.status))
           throw new AppError('invalid_state', { hint: 'membership_status', values: { status: member.status } });

@@ -35,10 +35,11 @@ export function overviewService({ db, clock }: { db: Database; clock: Clock }) {
     async get(principal: SessionPrincipal): Promise<Account> {
       const {
         userId,
+        profileId,
         applicationId,
         identity: { envelope },
       } = principal;
-      const user = await requireUser(db.reader, userId);
+      const user = await requireUser(db.reader, profileId);
       const { email, username, region, avatarUrl, avatarSizes, avatarUpdatedAt, bannerSizes, bannerUpdatedAt } =
         envelope;
       return {

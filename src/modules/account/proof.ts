@@ -9,6 +9,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { requireUser } from '../../store/people.ts';
 import { noteSessionProved } from '../../store/sessions.ts';
 import type { Confirmations } from './confirmation.ts';
+import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { FRESH_MS, type ProofPurpose } from '../sign-in/freshness.ts';
 import type { CodeAsked, CodeGiven, ProofInput } from './model.ts';
 
@@ -20,7 +21,7 @@ interface Asked {
 
 export type Proofs = ReturnType<typeof proofService>;
 
-/** A proof counts for ten minutes, for what it was asked for, in the session that gave it alone. */
+/** A proof counts for ten minutes, for its purpose, in the session that gave it. The first one proves the address as well. */
 export function proofService(confirmations: Confirmations) {
   return {
     /** @throws {AppError} invalid_request, rate_limited */
@@ -38,6 +39,7 @@ export function proofService(confirmations: Confirmations) {
       return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit, data) => {
         const { sessionId, applicationId, userId } = principal;
         const { purpose } = data as Asked;
+        await noteProofInSession(unit, principal);
         if (purpose === 'session') await noteSessionProved(unit, sessionId);
         const detail = { purpose };
         await recordAudit(unit, { kind: 'signin.proved_again', applicationId, userId, targetId: sessionId, detail });

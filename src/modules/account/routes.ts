@@ -88,6 +88,8 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       method: 'POST',
       path: '/api/account/proof/confirm',
       summary: 'Give the code; for ten minutes it counts for what it was asked for',
+      description:
+        'Where nobody has proved the address before, it proves it: whatever stood on the word of a provider ends, but this session.',
       body: CodeGiven,
       data: Proved,
       errors: CODE_ERRORS,

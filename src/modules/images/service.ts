@@ -15,7 +15,7 @@ import {
   type StoredVariant,
 } from '../../store/images.ts';
 import { requireUser, updateUser, type User } from '../../store/people.ts';
-import { announce } from '../users/announce.ts';
+import { announceOfProfile } from '../users/announce.ts';
 import type { Image } from './model.ts';
 import { render, type Variant } from './render.ts';
 import { SHAPES, VARIANTS } from './variants.ts';
@@ -56,8 +56,8 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
     const updatedAt = Math.max(unit.now, before === null ? user.updatedAt : before + 1);
     await replaceVariants(unit, { userId: user.id, kind, updatedAt }, variants);
     await setColumns(unit, user, kind, { sizes: [...sizes], updatedAt }, unit.now);
-    await announce(unit, user.id, `user.${kind}_changed`, ({ slug }) => ({
-      url: urlIn(slug, user.id, kind, shownSize, updatedAt),
+    await announceOfProfile(unit, user.id, `user.${kind}_changed`, ({ slug }, userId) => ({
+      url: urlIn(slug, userId, kind, shownSize, updatedAt),
       sizes: [...sizes],
       updatedAt: isoTime(updatedAt),
     }));
@@ -72,12 +72,12 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
      * @throws {AppError} invalid_request, unauthenticated
      */
     async put(actor: Actor, principal: SessionPrincipal, kind: ImageKind, file: Uint8Array): Promise<Image> {
-      const { userId, applicationId } = principal;
+      const { userId, profileId, applicationId } = principal;
       const { sizes, shownSize } = SHAPES[kind];
       const variants = await inTurn(() => render(file, SHAPES[kind]));
       const updatedAt = await db.write(actor, async (unit) => {
         await recordAudit(unit, { kind: `account.${kind}_changed`, applicationId, userId });
-        return store(unit, await requireUser(unit, userId), kind, variants);
+        return store(unit, await requireUser(unit, profileId), kind, variants);
       });
       const { slug } = await requireApplication(db.reader, applicationId);
       return {
@@ -90,12 +90,12 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
 
     /** Idempotent. */
     async remove(actor: Actor, principal: SessionPrincipal, kind: ImageKind): Promise<null> {
-      const { userId, applicationId } = principal;
+      const { userId, profileId, applicationId } = principal;
       await db.write(actor, async (unit) => {
-        const user = await requireUser(unit, userId);
+        const user = await requireUser(unit, profileId);
         const updatedAt = updatedAtOf(user, kind);
         if (updatedAt === null) return;
-        await deleteVariants(unit, userId, kind);
+        await deleteVariants(unit, profileId, kind);
         // Remembers for the next picture which times are taken.
         await setColumns(unit, user, kind, { sizes: null, updatedAt: null }, Math.max(unit.now, updatedAt + 1));
         await recordAudit(unit, {
@@ -104,7 +104,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
           userId,
           detail: { isRemoved: true },
         });
-        await announce(unit, userId, `user.${kind}_changed`, { url: null, sizes: null, updatedAt: null });
+        await announceOfProfile(unit, profileId, `user.${kind}_changed`, { url: null, sizes: null, updatedAt: null });
       });
       return null;
     },

@@ -20,8 +20,9 @@ import { updateUser, type User } from '../../store/people.ts';
 import { addGrants } from '../grants/holders.ts';
 import { accountOf, type Addressee, findAddressees, type Stranger } from '../users/addressees.ts';
 import { announceProfile, profileUpdate } from '../users/announce.ts';
-import { differenceOf, filled, profileOf } from '../users/blanks.ts';
+import { BLANK_PROFILE, differenceOf, filled, profileOf } from '../users/blanks.ts';
 import { enrolMember, reserveMember } from '../users/members.ts';
+import { fillUnproved } from '../users/unproved.ts';
 import type { ImportResult, ImportOutcome } from './model.ts';
 import type { CleanProfile, CleanRow } from './rows.ts';
 
@@ -190,7 +191,7 @@ async function reserve(
   slugs: CleanRow['slugs'],
 ): Promise<string> {
   const userId = await accountOf(unit, addressee);
-  const before = member?.reservedProfile ?? BLANK;
+  const before = member?.reservedProfile ?? BLANK_PROFILE;
   const reservedProfile = filled(before, profileOf(offered, offered.languages));
   if (!member) {
     const reservation = { applicationId, userId, username, reservedEmail: email, reservedProfile };
@@ -203,6 +204,10 @@ async function reserve(
   await updateMember(unit, member.id, { reservedProfile });
   known.changed.add(userId);
   known.members.set(userId, { ...member, reservedProfile });
+  if (member.profileUserId !== null) {
+    await fillUnproved(unit, member.profileUserId, reservedProfile);
+    return userId;
+  }
   const name = displayName({ ...reservedProfile, name: null });
   await emit(unit, {
     type: 'user.profile_updated',
@@ -211,8 +216,6 @@ async function reserve(
   });
   return userId;
 }
-
-const BLANK = profileOf({ givenName: null, familyName: null, fullName: null, locale: null, timezone: null }, []);
 
 /** Gives a member who has none a username. */
 async function claimUsername(unit: Unit, { members, changed }: Known, userId: string, username: string): Promise<void> {

@@ -32,7 +32,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
   return {
     /** All in sight, or those of a kind; there are few enough for one page. */
     async list(principal: SessionPrincipal, { kind }: AddressQuery): Promise<Page<Address>> {
-      const rows = await listAddresses(db.reader, principal.userId);
+      const rows = await listAddresses(db.reader, principal.profileId);
       const inSight = await inSightOf(db.reader, principal, rows, clock.now());
       const items = inSight.filter((row) => kind === undefined || row.kind === kind).map(present);
       return { items, nextCursor: null };
@@ -42,7 +42,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
     async add(actor: Actor, principal: SessionPrincipal, input: AddressInput): Promise<Address> {
       const cleaned = completeFields(ADDRESS_RULES, input);
       const { kind } = input;
-      const { userId, workspaceId } = principal;
+      const { profileId: userId, workspaceId } = principal;
       return db.write(actor, async (unit) => {
         const rows = (await listAddresses(unit, userId)).filter((row) => row.workspaceId === workspaceId);
         if (rows.length >= MAX_ENTRIES)
@@ -114,7 +114,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
 
 /** @throws {AppError} not_found for an address of somebody else, as for none at all; reauthentication_required */
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<UserAddress> {
-  const address = await findAddress(unit, principal.userId, id);
+  const address = await findAddress(unit, principal.profileId, id);
   if (!address) throw new AppError('not_found');
   await requireInSight(unit, principal, address);
   return address;

@@ -16,7 +16,7 @@ export interface ProfileChange {
 /** One audit record, and one event for each application. Fields are named; what stands in them is on record nowhere. */
 export async function recordChange(
   unit: Unit,
-  { userId, applicationId }: SessionPrincipal,
+  { userId, profileId, applicationId }: SessionPrincipal,
   { categories, change, fields, targetId }: ProfileChange,
 ): Promise<void> {
   const [category] = categories;
@@ -27,5 +27,5 @@ export async function recordChange(
     targetId,
     detail: { category, change, fields },
   });
-  await announceProfile(unit, userId, categories, categories.includes('identity') ? fields : []);
+  await announceProfile(unit, profileId, categories, categories.includes('identity') ? fields : []);
 }

@@ -24,14 +24,14 @@ export function entityService({ db, clock }: ProfileDependencies) {
   return {
     /** There are few enough for one page. */
     async list(principal: SessionPrincipal): Promise<Page<Entity>> {
-      const rows = await listLegalEntities(db.reader, principal.userId);
+      const rows = await listLegalEntities(db.reader, principal.profileId);
       const inSight = await inSightOf(db.reader, principal, rows, clock.now());
       return { items: inSight.map(present), nextCursor: null };
     },
 
     /** @throws {AppError} invalid_request, invalid_state */
     async add(actor: Actor, principal: SessionPrincipal, input: EntityInput): Promise<Entity> {
-      const { userId, workspaceId } = principal;
+      const { profileId: userId, workspaceId } = principal;
       const cleaned = { ...completeFields(ENTITY_RULES, input), addressId: input.addressId ?? null };
       return db.write(actor, async (unit) => {
         const rows = (await listLegalEntities(unit, userId)).filter((row) => row.workspaceId === workspaceId);
@@ -96,7 +96,7 @@ export function entityService({ db, clock }: ProfileDependencies) {
 
 /** @throws {AppError} not_found for an entity of somebody else, as for none at all; reauthentication_required */
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<LegalEntity> {
-  const entity = await findLegalEntity(unit, principal.userId, id);
+  const entity = await findLegalEntity(unit, principal.profileId, id);
   if (!entity) throw new AppError('not_found');
   await requireInSight(unit, principal, entity);
   return entity;
@@ -109,7 +109,7 @@ async function requireOwnAddress(
   addressId: string | null | undefined,
 ): Promise<void> {
   if (addressId === null || addressId === undefined) return;
-  const address = await findAddress(unit, principal.userId, addressId);
+  const address = await findAddress(unit, principal.profileId, addressId);
   const inSight = await inSightOf(unit, principal, address ? [address] : [], unit.now);
   if (inSight.length === 0)
     throw invalidField('addressId', 'This is none of your addresses; give the id of one, or null.');

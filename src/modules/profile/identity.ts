@@ -11,7 +11,8 @@ import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
 /** A change that changes nothing is not told to anybody. */
 export function identityService(db: Database) {
   return {
-    get: async ({ userId }: SessionPrincipal): Promise<Identity> => identityOf(await requireUser(db.reader, userId)),
+    get: async ({ profileId }: SessionPrincipal): Promise<Identity> =>
+      identityOf(await requireUser(db.reader, profileId)),
 
     /**
      * Changes what is named and leaves the rest, whoever else is changing it.
@@ -21,7 +22,7 @@ export function identityService(db: Database) {
     async update(actor: Actor, principal: SessionPrincipal, patch: IdentityPatch): Promise<Identity> {
       const cleaned = cleanFields(IDENTITY_RULES, patch);
       return db.write(actor, async (unit) => {
-        const user = await requireUser(unit, principal.userId);
+        const user = await requireUser(unit, principal.profileId);
         const changes = differences(user, cleaned);
         const fields = Object.keys(changes);
         if (fields.length === 0) return identityOf(user);

@@ -13,8 +13,8 @@ import { type Language, LANGUAGE_RULES, MAX_ENTRIES } from './model.ts';
 export function languageService(db: Database) {
   return {
     /** In the order of their tags; there are few enough for one page. */
-    list: async ({ userId }: SessionPrincipal): Promise<Page<Language>> => ({
-      items: await listLanguages(db.reader, userId),
+    list: async ({ profileId }: SessionPrincipal): Promise<Page<Language>> => ({
+      items: await listLanguages(db.reader, profileId),
       nextCursor: null,
     }),
 
@@ -25,7 +25,7 @@ export function languageService(db: Database) {
      */
     async add(actor: Actor, principal: SessionPrincipal, { code: tag, level }: Language): Promise<Language> {
       const { code } = completeFields(LANGUAGE_RULES, { code: tag });
-      const { userId } = principal;
+      const { profileId: userId } = principal;
       return db.write(actor, async (unit) => {
         const rows = await listLanguages(unit, userId);
         const known = rows.find((language) => language.code === code);
@@ -48,7 +48,7 @@ export function languageService(db: Database) {
       const { code } = completeFields(LANGUAGE_RULES, { code: tag });
       return db.write(actor, async (unit) => {
         if ((await find(unit, principal, code)).level === level) return { code, level };
-        await updateLanguage(unit, principal.userId, { code, level });
+        await updateLanguage(unit, principal.profileId, { code, level });
         await recordChange(unit, principal, { categories: ['languages'], change: 'changed', fields: ['level'] });
         return { code, level };
       });
@@ -59,7 +59,7 @@ export function languageService(db: Database) {
       const { code } = completeFields(LANGUAGE_RULES, { code: tag });
       return db.write(actor, async (unit) => {
         await find(unit, principal, code);
-        await deleteLanguage(unit, principal.userId, code);
+        await deleteLanguage(unit, principal.profileId, code);
         await recordChange(unit, principal, { categories: ['languages'], change: 'removed', fields: [] });
         return { code };
       });
@@ -68,8 +68,8 @@ export function languageService(db: Database) {
 }
 
 /** @throws {AppError} not_found */
-async function find(unit: Unit, { userId }: SessionPrincipal, code: string): Promise<Language> {
-  const language = (await listLanguages(unit, userId)).find((spoken) => spoken.code === code);
+async function find(unit: Unit, { profileId }: SessionPrincipal, code: string): Promise<Language> {
+  const language = (await listLanguages(unit, profileId)).find((spoken) => spoken.code === code);
   if (!language) throw new AppError('not_found');
   return language;
 }

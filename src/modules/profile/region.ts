@@ -23,7 +23,7 @@ export function regionService(db: Database) {
       const region = Object.values(merged).some((value) => value !== null) ? merged : null;
       const fields = Object.keys(changes);
       if (fields.length === 0) return region;
-      await updateUser(unit, principal.userId, { region });
+      await updateUser(unit, principal.profileId, { region });
       await recordChange(unit, principal, { categories: ['region'], change: region ? 'changed' : 'removed', fields });
       return region;
     });
@@ -47,6 +47,6 @@ export function regionService(db: Database) {
   };
 }
 
-async function find(reader: Reader, { userId }: SessionPrincipal): Promise<Region | null> {
-  return (await requireUser(reader, userId)).region;
+async function find(reader: Reader, { profileId }: SessionPrincipal): Promise<Region | null> {
+  return (await requireUser(reader, profileId)).region;
 }

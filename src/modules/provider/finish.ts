@@ -3,6 +3,7 @@ import { AppError } from '../../core/error.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
+import { findMemberById, type Member } from '../../store/members.ts';
 import { requireUser, updateUser } from '../../store/people.ts';
 import {
   insertIdentity,
@@ -11,6 +12,7 @@ import {
   touchIdentity,
 } from '../../store/provider-identities.ts';
 import { findOpenSession, isSessionLive, noteSessionCredential } from '../../store/sessions.ts';
+import { profileIdOf } from '../../store/unproved-profiles.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { completeSignIn, type ProvenIdentity, recordRefusal, type SignInOutcome } from '../sign-in/complete.ts';
 import { tellOwner } from './identities.ts';
@@ -66,7 +68,7 @@ export async function finishSignIn(
     surroundings,
   });
   if (!outcome.ok) return outcome;
-  const { userId } = outcome;
+  const { userId, profileId } = outcome;
   if (known) await touch(unit, known, { email, clientId });
   else {
     const workspaceId = client.reach === 'everywhere' ? null : application.workspaceId;
@@ -74,8 +76,9 @@ export async function finishSignIn(
     await noteSessionCredential(unit, outcome.sessionId, linked.id);
     if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
-  await keepPicture(unit, userId, { application, profile, client });
-  if (isNew) await fillNames(unit, userId, profile);
+  const isHeard = profileId !== userId || (await isHeardAbout(unit, userId, client, application));
+  if (isHeard) await keepPicture(unit, profileId, profile);
+  if (isNew) await fillNames(unit, profileId, profile);
   return outcome;
 }
 
@@ -107,8 +110,9 @@ export async function finishLink(
   unit: Unit,
   { application, profile, client, sessionId }: Finishing & { sessionId: string },
 ): Promise<void> {
-  const userId = await personOf(unit, sessionId);
-  if (userId === undefined) throw new AppError('unauthenticated');
+  const member = await memberOf(unit, sessionId);
+  if (!member) throw new AppError('unauthenticated');
+  const { userId } = member;
   const { workspaceId } = application;
   const { subject, email } = profile;
   const { issuer, clientId } = client;
@@ -120,25 +124,24 @@ export async function finishLink(
     const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
     await tellOwner(unit, 'provider_linked', linked, application, sessionId);
   }
-  await keepPicture(unit, userId, { application, profile, client });
+  if (await isHeardAbout(unit, userId, client, application)) await keepPicture(unit, profileIdOf(member), profile);
 }
 
-/** Whose session this is; undefined where a verification would not take it. */
-async function personOf(unit: Unit, sessionId: string): Promise<string | undefined> {
+/** Returns the membership of a session; undefined where a verification would not take the session. */
+async function memberOf(unit: Unit, sessionId: string): Promise<Member | undefined> {
   if (!(await isSessionLive(unit, sessionId, unit.now))) return undefined;
-  return (await findOpenSession(unit, sessionId, unit.now))?.userId;
+  const owner = await findOpenSession(unit, sessionId, unit.now);
+  return owner && findMemberById(unit, owner.memberId);
 }
 
-/** The picture at the provider, shown until the person has one of their own here, and shown to all who know them. */
-async function keepPicture(unit: Unit, userId: string, { application, profile, client }: Finishing): Promise<void> {
-  const { picture } = profile;
-  if (picture === null || (await requireUser(unit, userId)).providerAvatarUrl === picture) return;
-  if (!(await isHeardAbout(unit, userId, client, application))) return;
-  await updateUser(unit, userId, { providerAvatarUrl: picture });
+/** Keeps the picture at the provider, which is shown until the person uploads one of their own. */
+async function keepPicture(unit: Unit, profileId: string, { picture }: ProviderProfile): Promise<void> {
+  if (picture === null || (await requireUser(unit, profileId)).providerAvatarUrl === picture) return;
+  await updateUser(unit, profileId, { providerAvatarUrl: picture });
 }
 
-/** Names of somebody who has just been made; those that people or backends gave are never overwritten. */
-async function fillNames(unit: Unit, userId: string, profile: ProviderProfile): Promise<void> {
+/** Names a person who was made just now. Names that people or backends gave are never overwritten. */
+async function fillNames(unit: Unit, profileId: string, profile: ProviderProfile): Promise<void> {
   const { givenName, familyName, fullName } = profile;
-  await updateUser(unit, userId, { givenName, familyName, fullName });
+  await updateUser(unit, profileId, { givenName, familyName, fullName });
 }

@@ -165,8 +165,9 @@ function clientRoutes(clients: ProviderClients): Operation[] {
       method: 'PUT',
       summary: 'Give an application a client of its own at an OpenID Connect provider',
       description:
-        'Its word is taken for the people of the workspace, as `speaksFor` says; so another client than one at Google, or the ' +
-        'instance’s own, needs a key of the whole workspace or an admin of it.',
+        'With `speaksFor` `workspace` it proves addresses in this workspace only: whom another workspace knows or has named ' +
+        'connects it after a code (`link_required`), and what the others write stays here until they prove the address. ' +
+        'Another client than one at Google, or the instance’s own, needs a key of the whole workspace or an admin of it.',
       access: 'full',
       body: ProviderInput,
       handle: ({ actor, principal, application, body }) => clients.configure(actor, principal, application, body),

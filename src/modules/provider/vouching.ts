@@ -2,11 +2,13 @@
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { countDevices } from '../../store/api-keys.ts';
+import { isListedOutside } from '../../store/beta-interests.ts';
 import { hasJoinedOutside } from '../../store/members.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
 import { listIdentitiesOf } from '../../store/provider-identities.ts';
 import { countOpenSessions } from '../../store/sessions.ts';
+import { listTies } from '../../store/ties.ts';
 import type { ProvenAddress } from '../sign-in/complete.ts';
 import type { ProviderProfile } from './profile.ts';
 import type { HeardClient } from './reach.ts';
@@ -29,9 +31,8 @@ export interface Word {
 }
 
 /**
- * Both sides must have proved the address: else whoever registers first, here or there, gets into the other's account. An
- * application's client is heard about new people and those whom its workspace alone knows; what it says proves nothing to
- * others, so the address does not count as proved by it.
+ * Judges a provider's claim about an address. The instance's provider proves it for everyone. An application's client speaks
+ * only about people whom no other workspace knows, and proves nothing outside its own: see users/unproved.ts.
  */
 export async function vouchedFor(unit: Unit, { application, profile, client, formerUserId }: Word): Promise<Vouched> {
   const { email, isEmailVerified } = profile;
@@ -40,22 +41,32 @@ export async function vouchedFor(unit: Unit, { application, profile, client, for
   const isFormer = formerUserId !== null && user?.id === formerUserId;
   // Another account for the same person, or somebody else's identity: a code tells which.
   if (formerUserId !== null && !isFormer) return { ok: false, refusal: 'link_required' };
-  const refusal = user ? await refusalOf(unit, user, { application, client, isFormer }) : null;
+  const address = { email, isEmailProven: client.reach === 'everywhere' };
+  const refusal = address.isEmailProven ? null : await refusalOf(unit, email, user, { application, isFormer });
   if (refusal !== null) return { ok: false, refusal };
-  return { ok: true, address: { email, isEmailProven: client.reach === 'everywhere' }, isNew: user === undefined };
+  return { ok: true, address, isNew: user === undefined };
 }
 
 async function refusalOf(
   unit: Unit,
-  { id, emailVerifiedAt }: User,
-  { application, client, isFormer }: Pick<Word, 'application' | 'client'> & { readonly isFormer: boolean },
+  email: string,
+  user: User | undefined,
+  { application: { workspaceId }, isFormer }: Pick<Word, 'application'> & { readonly isFormer: boolean },
 ): Promise<VouchingRefusal | null> {
-  // Imported or invited, and nobody's account so far.
-  if (emailVerifiedAt === null && !isFormer) return (await hasWayIn(unit, id)) ? 'email_unverified' : null;
-  return (await isHeardAbout(unit, id, client, application)) ? null : 'link_required';
+  if (workspaceId === null) return null;
+  const hasJoined = user !== undefined && (await hasJoinedOutside(unit, user.id, workspaceId));
+  if (user && user.emailVerifiedAt !== null) return hasJoined ? 'link_required' : null;
+  if (hasJoined || (await isExpectedElsewhere(unit, email, workspaceId))) return 'link_required';
+  return user && !isFormer && (await hasWayIn(unit, user.id)) ? 'email_unverified' : null;
 }
 
-/** Whether a client's word reaches somebody: not where anybody else knows them, unless it is for everyone. */
+/** Whether another workspace has invited, imported or listed the address, or knows its holder. */
+async function isExpectedElsewhere(unit: Unit, email: string, workspaceId: string): Promise<boolean> {
+  const ties = await listTies(unit, email);
+  return ties.some((tie) => tie.workspaceId !== workspaceId) || isListedOutside(unit, email, workspaceId);
+}
+
+/** Whether a client's word reaches a known person: not where they have joined elsewhere, unless it is for everyone. */
 export async function isHeardAbout(
   unit: Unit,
   userId: string,

@@ -13,6 +13,7 @@ import { denyApprovedGrants } from '../../store/device-grants.ts';
 import {
   bumpMemberEpoch,
   findMemberById,
+  findMembersById,
   listMembershipsOf,
   listMembershipsWithApplication,
   type Member,
@@ -35,13 +36,14 @@ import {
 export type EndingSessions =
   | { readonly applicationId: string }
   | { readonly memberId: string }
+  | { readonly memberIds: readonly string[]; readonly exceptSessionId?: string }
   /** Of a person, in the applications of a workspace or, without one, everywhere. */
   | { readonly userId: string; readonly workspaceId?: string | null; readonly exceptSessionId?: string }
   /** Of a person, what rests on a credential that goes; see {@link listSessionsRestingOn}. */
   | { readonly userId: string; readonly credentialId: string; readonly method: SignInMethod }
   | { readonly sessionId: string };
 
-type EndingOfPerson = Extract<EndingSessions, { exceptSessionId?: string }>;
+type EndingOfPerson = Exclude<Extract<EndingSessions, { userId: string }>, { credentialId: string }>;
 
 /**
  * Ends what is open, for good; each ending is a `user.session_revoked`. Again changes nothing.
@@ -52,8 +54,10 @@ export async function endSessions(unit: Unit, whose: EndingSessions, reason: str
   if ('sessionId' in whose) return endOne(unit, whose.sessionId, reason);
   if ('memberId' in whose) {
     const member = await findMemberById(unit, whose.memberId);
-    return member ? endOfMembers(unit, [member], await countOpenSessions(unit, whose, unit.now), { reason }) : 0;
+    const open = await countOpenSessions(unit, whose, unit.now);
+    return member ? endOfMembers(unit, [member], { open }, reason) : 0;
   }
+  if ('memberIds' in whose) return endOfSeveral(unit, whose, reason);
   if ('credentialId' in whose) return endRestingOn(unit, whose, reason);
   if ('userId' in whose) return endOfPerson(unit, whose, reason);
   const { applicationId } = whose;
@@ -92,6 +96,17 @@ async function endRestingOn(
   return sessions.length;
 }
 
+async function endOfSeveral(
+  unit: Unit,
+  { memberIds, exceptSessionId }: Extract<EndingSessions, { memberIds: readonly string[] }>,
+  reason: string,
+): Promise<number> {
+  const members = [...(await findMembersById(unit, memberIds)).values()].map(({ member }) => member);
+  let open = 0;
+  for (const { id } of members) open += await countOpenSessions(unit, { memberId: id }, unit.now);
+  return endOfMembers(unit, members, { open, exceptSessionId }, reason);
+}
+
 async function endOfPerson(
   unit: Unit,
   { userId, workspaceId = null, exceptSessionId }: EndingOfPerson,
@@ -102,28 +117,32 @@ async function endOfPerson(
     .filter(({ application }) => workspaceId === null || application.workspaceId === workspaceId)
     .map(({ member }) => member);
   const open = await countOpenSessions(unit, { userId, workspaceId }, unit.now);
-  const spared = exceptSessionId === undefined ? undefined : await findOpenSession(unit, exceptSessionId, unit.now);
-  const isSpared = spared !== undefined && members.some(({ id }) => id === spared.memberId);
-  return endOfMembers(unit, members, isSpared ? open - 1 : open, {
-    reason,
-    spared: isSpared ? spared.sessionId : null,
-  });
+  return endOfMembers(unit, members, { open, exceptSessionId }, reason);
 }
 
-/** @param count how many there are to end. */
+/** Sessions of some members: the open ones, and the one that goes on. */
+interface OpenOfMembers {
+  /** The number of open sessions, the exempted one among them. */
+  readonly open: number;
+  readonly exceptSessionId?: string | undefined;
+}
+
 async function endOfMembers(
   unit: Unit,
   members: readonly Pick<Member, 'id' | 'applicationId' | 'userId'>[],
-  count: number,
-  { reason, spared = null }: { readonly reason: string; readonly spared?: string | null },
+  { open, exceptSessionId }: OpenOfMembers,
+  reason: string,
 ): Promise<number> {
+  const except = exceptSessionId === undefined ? undefined : await findOpenSession(unit, exceptSessionId, unit.now);
+  const spared = members.some(({ id }) => id === except?.memberId) ? except : undefined;
+  const count = spared ? open - 1 : open;
   if (count === 0) return 0;
   const memberIds = members.map(({ id }) => id);
   for (const { id, applicationId, userId } of members) {
     await bumpMemberEpoch(unit, id);
     unit.tell(SESSIONS_ENDED, { applicationId, userId, reason });
   }
-  if (spared !== null) await spareSession(unit, spared);
+  if (spared) await spareSession(unit, spared.sessionId);
   const applicationId = members.length === 1 ? (members[0]?.applicationId ?? null) : null;
   await beginLongWork(unit, sessionEndings, { applicationId, data: { reason, at: unit.now, memberIds } });
   return count;

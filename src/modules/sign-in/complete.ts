@@ -28,11 +28,13 @@ import {
   type User,
 } from '../../store/people.ts';
 import { findPlaceHolder, NEVER } from '../../store/reservations.ts';
+import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
 import { redeemReservations } from '../users/redemption.ts';
-import { noteFirstProof } from './first-proof.ts';
+import { admitUnproved } from '../users/unproved.ts';
+import { withFirstProof } from './first-proof.ts';
 
 /** A proven identity: whoever calls this has made sure that the caller may act as this person. */
 export interface ProvenIdentity {
@@ -77,7 +79,13 @@ export type SignInRefusal = (typeof SIGN_IN_REFUSALS)[number];
 
 /** A session, or why there is none. */
 export type SignInOutcome =
-  | ({ readonly ok: true; readonly userId: string; readonly applicationId: string } & MintedSession)
+  | ({
+      readonly ok: true;
+      readonly userId: string;
+      /** The account whose profile the session reads and writes. */
+      readonly profileId: string;
+      readonly applicationId: string;
+    } & MintedSession)
   | { readonly ok: false; readonly refusal: SignInRefusal };
 
 /**
@@ -90,7 +98,9 @@ export async function completeSignIn(
   application: Application,
   { person: proven, method, credentialId = null, userAgent, surroundings }: ProvenIdentity,
 ): Promise<SignInOutcome> {
-  const { user, email, isEmailProven } = await whoIs(unit, proven);
+  const { user: known, email, isEmailProven } = await whoIs(unit, proven);
+  // Whatever is decided about the sign-in, the holder of the address has come.
+  const user = known && isEmailProven ? await withFirstProof(unit, known, application) : known;
   const member = await findPlace(unit, application, { user, email });
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'
@@ -100,10 +110,9 @@ export async function completeSignIn(
     return { ok: false, refusal };
   }
   const person = user ?? (await insertPerson(unit, email, isEmailProven));
-  const isFirst = user === undefined || (hasBlank(user) && !(await hasComeAnywhere(unit, user.id)));
-  const joined = await come(unit, application, { user: person, member });
-  if (isFirst && surroundings) await keepSurroundings(unit, person.id, surroundings);
-  if (isEmailProven && person.emailVerifiedAt === null) await noteFirstProof(unit, person, application);
+  const { member: joined, isFirst } = await admit(unit, application, { person, isNew: user === undefined, member });
+  const profileId = profileIdOf(joined);
+  if (isFirst && surroundings) await keepSurroundings(unit, profileId, surroundings);
   await welcomeBack(unit, joined);
   const session = await sessions.mint(unit, {
     application,
@@ -124,7 +133,33 @@ export async function completeSignIn(
     targetId: session.sessionId,
     detail: { method },
   });
-  return { ok: true, userId: person.id, applicationId: application.id, ...session };
+  return { ok: true, userId: person.id, profileId, applicationId: application.id, ...session };
+}
+
+/** Where somebody is admitted, and whether it is their first time with this profile. */
+interface Admitted {
+  readonly member: Member;
+  readonly isFirst: boolean;
+}
+
+/** Lets a person in: as themselves, or with an unproved profile while only their workspace's provider vouches for them. */
+async function admit(
+  unit: Unit,
+  application: Application,
+  { person, isNew, member }: { readonly person: User; readonly isNew: boolean; readonly member: Member | undefined },
+): Promise<Admitted> {
+  if (person.emailVerifiedAt !== null || application.workspaceId === null) {
+    const isFirst = isNew || (hasBlank(person) && !(await hasComeAnywhere(unit, person.id)));
+    return { member: await come(unit, application, { user: person, member }), isFirst };
+  }
+  if (member && member.profileUserId !== null) {
+    await noteMemberSeen(unit, member.id, unit.now);
+    return { member, isFirst: false };
+  }
+  const admitted = await admitUnproved(unit, application, { user: person, member });
+  if (member) await noteMemberSeen(unit, member.id, unit.now);
+  else unit.tell(MEMBER_SEEN, { applicationId: application.id, at: unit.now, before: NEVER });
+  return { member: admitted.member, isFirst: admitted.isNewProfile };
 }
 
 /** Whom an identity belongs to, and the address they come by. */
@@ -228,18 +263,18 @@ async function come(
 
 /** Who was imported or invited has a place, and may still come for the first time. */
 function hasBeenHere({ id }: User, member: Member | undefined): boolean {
-  return member?.userId === id && member.reservedEmail === null && member.lastSeenAt !== NEVER;
+  return member?.userId === id && hasSignedIn(member) && member.lastSeenAt !== NEVER;
 }
 
 function hasBlank({ locale, timezone }: User): boolean {
   return locale === null || timezone === null;
 }
 
-/** What the person has, such as by an import that waited for them, stays. */
-async function keepSurroundings(unit: Unit, userId: string, { locale, timezone }: Surroundings): Promise<void> {
-  const user = await requireUser(unit, userId);
+/** Fills the locale and the time zone where the profile has none, such as from an import. */
+async function keepSurroundings(unit: Unit, profileId: string, { locale, timezone }: Surroundings): Promise<void> {
+  const user = await requireUser(unit, profileId);
   const kept = { locale: user.locale ?? locale, timezone: user.timezone ?? timezone };
-  if (kept.locale !== user.locale || kept.timezone !== user.timezone) await updateUser(unit, userId, kept);
+  if (kept.locale !== user.locale || kept.timezone !== user.timezone) await updateUser(unit, profileId, kept);
 }
 
 /** Who inactivated their account or left comes back by signing in. */

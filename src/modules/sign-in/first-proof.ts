@@ -1,54 +1,100 @@
 /**
- * The first proof that an address is the person's. An application's own provider can have made the account before, and let
- * somebody in who was not them; whatever they left behind in the workspace goes, so that nobody waits in the account.
+ * The first proof that an address is the person's: a code mailed to it, or the instance's provider vouching for it. Before it
+ * anybody's word may have made the account, so everything that stood there ends, in every workspace.
  */
 import { localeToWriteIn } from '../../core/locale.ts';
+import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Unit } from '../../db/database.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import { addressProvedMail } from '../../mail/messages/account-change.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
-import type { Application } from '../../store/applications.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { denyApprovedGrants } from '../../store/device-grants.ts';
-import { listMembershipsWithApplication } from '../../store/members.ts';
+import { listMembershipsWithApplication, noteMemberSeen } from '../../store/members.ts';
 import { deletePasskey, listPasskeysOf } from '../../store/passkeys.ts';
-import { type User, updateUser } from '../../store/people.ts';
+import { requireUser, updateUser, type User } from '../../store/people.ts';
 import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
+import { noteSessionCredential } from '../../store/sessions.ts';
 import { endSessions } from '../sessions/end.ts';
 import { announce } from '../users/announce.ts';
+import { redeemReservations } from '../users/redemption.ts';
+import { dropUnprovedProfiles } from '../users/unproved.ts';
 
 const REASON = 'address_proved';
 
 /**
- * Notes that the address is proved, and ends every other way into the applications of the workspace that there was before.
- * What counts in other workspaces stays there; into the console nobody comes by a tenant's word.
+ * Returns the person as they are once their address is proved; a later proof changes nothing.
+ *
+ * @param exceptSessionId a session that goes on, because the proof was given in it.
  */
-export async function noteFirstProof(unit: Unit, person: User, application: Application): Promise<void> {
+export async function withFirstProof(
+  unit: Unit,
+  person: User,
+  application: Application,
+  exceptSessionId?: string,
+): Promise<User> {
+  if (person.kind !== 'person' || person.emailVerifiedAt !== null || person.deletedAt !== null) return person;
+  await endUnprovedAccess(unit, person, application, exceptSessionId);
+  await dropUnprovedProfiles(unit, person.id);
+  return updateUser(unit, person.id, { emailVerifiedAt: unit.now });
+}
+
+/** Notes that the holder of a session has given a code from their mailbox. The session goes on as theirs. */
+export async function noteProofInSession(
+  unit: Unit,
+  { sessionId, userId, applicationId, applicationUserId }: SessionPrincipal,
+): Promise<void> {
+  const person = await requireUser(unit, userId);
+  if (person.emailVerifiedAt !== null) return;
+  const application = await requireApplication(unit, applicationId);
+  const proved = await withFirstProof(unit, person, application, sessionId);
+  if (application.workspaceId === null) return;
+  // The identity or passkey of the sign-in is gone.
+  await noteSessionCredential(unit, sessionId, null);
+  await redeemReservations(unit, application.workspaceId, proved);
+  await noteMemberSeen(unit, applicationUserId, unit.now);
+}
+
+/**
+ * Ends sessions, personal keys, approved devices, identities and passkeys in the applications of all workspaces, and tells
+ * the person. The console's stay: nobody comes there by a workspace's word, only by the link of the server's operator.
+ *
+ * @param application where the address is proved; the mail comes from it.
+ */
+async function endUnprovedAccess(
+  unit: Unit,
+  person: User,
+  application: Application,
+  exceptSessionId?: string,
+): Promise<void> {
   const { id: userId, email, locale } = person;
-  await updateUser(unit, userId, { emailVerifiedAt: unit.now });
-  const { id: applicationId, workspaceId } = application;
-  if (workspaceId === null) return;
-  await endSessions(unit, { userId, workspaceId }, REASON);
-  const memberIds = (await listMembershipsWithApplication(unit, userId))
-    .filter((one) => one.application.workspaceId === workspaceId)
-    .map(({ member }) => member.id);
+  const memberships = (await listMembershipsWithApplication(unit, userId)).filter(
+    ({ application: { workspaceId } }) => workspaceId !== null,
+  );
+  const isOfWorkspace = (credential: { readonly workspaceId: string | null }) => credential.workspaceId !== null;
+  const identities = (await listIdentitiesOf(unit, userId)).filter(isOfWorkspace);
+  const passkeys = (await listPasskeysOf(unit, userId)).filter(isOfWorkspace);
+  if (memberships.length + identities.length + passkeys.length === 0) return;
+
+  const memberIds = memberships.map(({ member }) => member.id);
+  await endSessions(unit, { memberIds, ...(exceptSessionId !== undefined && { exceptSessionId }) }, REASON);
   await endPersonalKeys(unit, { memberIds });
   await denyApprovedGrants(unit, memberIds);
-
-  const isHere = (credential: { readonly workspaceId: string | null }) => credential.workspaceId === workspaceId;
-  const identities = (await listIdentitiesOf(unit, userId)).filter(isHere);
-  const passkeys = (await listPasskeysOf(unit, userId)).filter(isHere);
-  const record = { applicationId, workspaceId, userId, detail: { reason: REASON } };
-  for (const { id } of identities) {
-    await deleteIdentity(unit, id);
-    await recordAudit(unit, { ...record, kind: 'provider.unlinked', targetId: id });
+  // One workspace does not learn from its records that the person had a way in at another.
+  const recordOf = ({ id: targetId, workspaceId }: { readonly id: string; readonly workspaceId: string | null }) => {
+    const applicationId = workspaceId === application.workspaceId ? application.id : null;
+    return { applicationId, workspaceId, userId, targetId, detail: { reason: REASON } };
+  };
+  for (const identity of identities) {
+    await deleteIdentity(unit, identity.id);
+    await recordAudit(unit, { ...recordOf(identity), kind: 'provider.unlinked' });
   }
-  for (const { id } of passkeys) {
-    await deletePasskey(unit, id);
-    await recordAudit(unit, { ...record, kind: 'passkey.removed', targetId: id });
+  for (const passkey of passkeys) {
+    await deletePasskey(unit, passkey.id);
+    await recordAudit(unit, { ...recordOf(passkey), kind: 'passkey.removed' });
   }
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
-  if (changed.length === 0) return;
-  await announce(unit, userId, 'user.identity_changed', { changed });
+  if (changed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed });
   await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale), application));
 }

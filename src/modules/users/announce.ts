@@ -3,7 +3,13 @@ import { displayName } from '../../core/display-name.ts';
 import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
-import { listMembershipsWithApplication, type Member, type MembershipStatus } from '../../store/members.ts';
+import {
+  listMembershipsShowing,
+  listMembershipsWithApplication,
+  type Member,
+  type MembershipStatus,
+  type MembershipWithApplication,
+} from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
 
 /** Who left an application, or was deleted there, is no business of it any more. */
@@ -11,20 +17,40 @@ const GONE: readonly MembershipStatus[] = ['left', 'deleted'];
 
 type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
 
-/**
- * Emits an event about a person once for each application; see {@link EventData} for what it carries.
- *
- * @param data what it says, or how that follows from the application it is said to.
- */
+/** The data of an event, or a function of the application and the user id there. */
+type Telling<Type extends EventType> =
+  About<Type> | ((application: { readonly slug: string }, userId: string) => About<Type>);
+
+/** Emits an event about a person once for each application of theirs; see {@link EventData} for what it carries. */
 export async function announce<Type extends EventType>(
   unit: Unit,
   userId: string,
   type: Type,
-  data: About<Type> | ((application: { readonly slug: string }) => About<Type>),
+  data: Telling<Type>,
 ): Promise<void> {
-  for (const { member, application } of await listMembershipsWithApplication(unit, userId)) {
+  await announceTo(unit, await listMembershipsWithApplication(unit, userId), type, data);
+}
+
+/** Emits an event about a profile once for each application that sees it. */
+export async function announceOfProfile<Type extends EventType>(
+  unit: Unit,
+  profileId: string,
+  type: Type,
+  data: Telling<Type>,
+): Promise<void> {
+  await announceTo(unit, await listMembershipsShowing(unit, profileId), type, data);
+}
+
+async function announceTo<Type extends EventType>(
+  unit: Unit,
+  memberships: readonly MembershipWithApplication[],
+  type: Type,
+  data: Telling<Type>,
+): Promise<void> {
+  for (const { member, application } of memberships) {
     if (GONE.includes(member.status)) continue;
-    const about = typeof data === 'function' ? data(application) : data;
+    const { userId } = member;
+    const about = typeof data === 'function' ? data(application, userId) : data;
     await emit(unit, { type, applicationId: application.id, data: { userId, ...about } } as unknown as DomainEvent);
   }
 }
@@ -46,29 +72,28 @@ export const profileUpdate = (name: string | null, { categories, changed }: Prof
   ...(categories.includes('identity') && { changed: [...changed] }),
 });
 
-/** Tells each application what it sees change, by its membership; those that see nothing change are not told. */
+/** Tells each application that sees a profile what changes there; applications that see nothing change are not told. */
 export async function announceProfileChange(
   unit: Unit,
-  userId: string,
-  name: string | null,
-  changeFor: (member: Member) => ProfileChange,
+  profileId: string,
+  changeFor: (member: Member) => ProfileChange & { readonly name: string | null },
 ): Promise<void> {
-  for (const { member, application } of await listMembershipsWithApplication(unit, userId)) {
+  for (const { member, application } of await listMembershipsShowing(unit, profileId)) {
     const change = changeFor(member);
     if (GONE.includes(member.status) || change.categories.length === 0) continue;
-    const data = { userId, ...profileUpdate(name, change) };
+    const data = { userId: member.userId, ...profileUpdate(change.name, change) };
     await emit(unit, { type: 'user.profile_updated', applicationId: application.id, data });
   }
 }
 
-/** One event for one change of the profile. @param changed the fields of the identity that changed. */
+/** Emits one event for one change of a profile. @param changed the fields of the identity that changed. */
 export async function announceProfile(
   unit: Unit,
-  userId: string,
+  profileId: string,
   categories: readonly ProfileCategory[],
   changed: readonly string[] = [],
 ): Promise<void> {
   if (categories.length === 0) return;
-  const user = await requireUser(unit, userId);
-  await announce(unit, userId, 'user.profile_updated', profileUpdate(displayName(user), { categories, changed }));
+  const name = displayName(await requireUser(unit, profileId));
+  await announceOfProfile(unit, profileId, 'user.profile_updated', profileUpdate(name, { categories, changed }));
 }

@@ -14,6 +14,15 @@ export function profileOf(
   return { givenName, familyName, fullName, locale, timezone, languages };
 }
 
+export const BLANK_PROFILE: ReservedProfile = {
+  givenName: null,
+  familyName: null,
+  fullName: null,
+  locale: null,
+  timezone: null,
+  languages: [],
+};
+
 /** Languages are given only to who has none. */
 export function filled(profile: ReservedProfile, offered: ReservedProfile): ReservedProfile {
   const values = Object.fromEntries(FIELDS.map((field) => [field, profile[field] ?? offered[field]]));

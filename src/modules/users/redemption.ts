@@ -42,9 +42,8 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
   const { categories } = differenceOf(before, after);
   if (categories.includes('identity')) await updateUser(unit, user.id, identity);
   if (categories.includes('languages')) await insertLanguages(unit, user.id, languages);
-  await announceProfileChange(unit, user.id, displayName({ ...identity, name: user.name }), ({ id }) =>
-    differenceOf(shown.get(id) ?? before, after),
-  );
+  const name = displayName({ ...identity, name: user.name });
+  await announceProfileChange(unit, user.id, ({ id }) => ({ name, ...differenceOf(shown.get(id) ?? before, after) }));
 }
 
 /** A place that was kept under another id moves to the person; where they have one as well, its grants are added. */

@@ -12,9 +12,16 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
 import { listLanguagesOf, type SpokenLanguage } from '../../store/languages.ts';
-import { findMembersById, findMemberWithUser, listMembers, type MemberWithUser } from '../../store/members.ts';
+import {
+  findMembersById,
+  findMemberWithUser,
+  listMembers,
+  type Member,
+  type MemberWithUser,
+} from '../../store/members.ts';
 import type { User } from '../../store/people.ts';
 import { NEVER } from '../../store/reservations.ts';
+import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { findOpenSession, listOpenSessions, type Session } from '../../store/sessions.ts';
 import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -214,13 +221,19 @@ async function withRelations(
 ): Promise<MemberRecord[]> {
   const memberIds = rows.map(({ member }) => member.id);
   const grants = await heldGrantsOf(reader, memberIds);
-  const userIds = rows.filter(({ member }) => member.reservedEmail === null).map(({ user }) => user.id);
-  const languages = isWithProfile ? await listLanguagesOf(reader, userIds) : null;
+  const profileIds = rows.filter(({ member }) => hasSignedIn(member)).map(({ member }) => profileIdOf(member));
+  const languages = isWithProfile ? await listLanguagesOf(reader, profileIds) : null;
   return rows.map((row) => ({
     ...row,
     grants: required(grants.get(row.member.id), 'grants of a member'),
-    languages: languages && (row.member.reservedProfile?.languages ?? languages.get(row.user.id) ?? []),
+    languages: languages && languagesOf(row.member, languages),
   }));
+}
+
+/** @param known by the account whose profile is shown. */
+function languagesOf(member: Member, known: ReadonlyMap<string, readonly SpokenLanguage[]>): readonly SpokenLanguage[] {
+  const spoken = hasSignedIn(member) ? known.get(profileIdOf(member)) : member.reservedProfile?.languages;
+  return spoken ?? [];
 }
 
 /** @throws {AppError} invalid_cursor */

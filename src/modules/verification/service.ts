@@ -137,6 +137,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
         kind: 'session',
         sessionId,
         userId,
+        profileId: row.profileUserId ?? userId,
         applicationId,
         applicationUserId,
         workspaceId,

@@ -51,6 +51,8 @@ function envelope(row: EndingRow, application: SubjectApplication, held: HeldSlu
 interface Subject {
   readonly applicationUserId: string;
   readonly userId: string;
+  /** The account with the profile of an unproved member; null for the person's own. */
+  readonly profileUserId: string | null;
   readonly applicationId: string;
   readonly clientId: string;
   /** Null for the console. */
@@ -80,6 +82,7 @@ export function subjects(cdnUrl: () => string) {
     return {
       applicationUserId: row.applicationUserId,
       userId: row.userId,
+      profileUserId: row.profileUserId,
       applicationId: application.id,
       clientId: application.clientId,
       workspaceId: application.workspaceId,

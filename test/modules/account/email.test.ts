@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { MINUTE } from '@/core/clock.ts';
-import * as given from '../../support/given.ts';
 import type { Instance } from '../../support/instance.ts';
 import {
   as,
@@ -197,14 +196,6 @@ describe('a change of address', () => {
     await changeEmail(instance, ada, 'ada@new.example');
     const answer = { challengeId: proof.challengeId, code };
     expect(problemOf(await as(instance, ada)('POST', '/proof/confirm', answer))).toEqual([400, 'code_expired']);
-  });
-
-  test('leaves an address alone that nobody ever proved to hold', async () => {
-    const { instance, application, ada } = await setUp();
-    await given.person(instance, ada.userId, { emailVerifiedAt: null });
-    await changeEmail(instance, ada, 'ada@new.example');
-    later(instance);
-    expect((await instance.signIn(application.clientId, 'ada@example.com')).userId).not.toBe(ada.userId);
   });
 
   test('cannot be used to flood strangers from many sessions either', async () => {

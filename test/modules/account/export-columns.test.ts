@@ -12,9 +12,13 @@ import * as providers from '@/store/schema/providers.ts';
 import * as records from '@/store/schema/records.ts';
 import * as users from '@/store/schema/users.ts';
 import * as workspaceMembers from '@/store/schema/workspace-members.ts';
+import * as workspaces from '@/store/schema/workspaces.ts';
 import { as, setUp } from './account.ts';
 
-const SCHEMAS = [account, applications, credentials, devices, passkeys, providers, records, users, workspaceMembers];
+const SCHEMAS = [
+  ...[account, applications, credentials, devices, passkeys, providers, records, users],
+  ...[workspaceMembers, workspaces],
+];
 const TABLES = SCHEMAS.flatMap((schema) => Object.values(schema) as unknown[])
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
   .filter((table) => PERSONAL_TABLES.includes(getTableConfig(table).name));

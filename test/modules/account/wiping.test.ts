@@ -16,7 +16,7 @@ const LEFT_TO_RETENTION: Readonly<Record<string, string>> = {
   rate_counters: 'until their window ends',
 };
 
-/** What stays in other tables: of a session and of a key that there was one, and what it stood on. */
+/** Columns that stay in other tables: a session's and a key's existence and what they stood on, and a workspace. */
 const KEPT: readonly string[] = [
   'sessions.credential_id',
   'api_keys.id',
@@ -26,6 +26,8 @@ const KEPT: readonly string[] = [
   'api_keys.application_ids',
   'api_keys.rotated_to_id',
   'api_keys.device_key_id',
+  'workspaces.id',
+  'workspaces.name',
 ];
 
 const MARK = 'mark of Ada';
@@ -61,6 +63,8 @@ test('the deletion of an account wipes or keeps by decision each column of each 
     // Null for whoever has come; rows of those who have not are of reservations, which go as a whole.
     reserved_email: null,
     reserved_profile: null,
+    // Null once the address is proved, and the code of the deletion proves it.
+    profile_user_id: null,
   };
   /** Those that are there already, because she is signed in. */
   const living: Record<string, string> = { users: ada.userId, application_users: memberId, sessions: sessionId };

@@ -152,12 +152,12 @@ describe('somebody whose address is known here', () => {
     expect(scene.count('mails')).toBe(mails);
   });
 
-  test('but never verified it, is not linked: whoever made that account might not be who comes now', async () => {
+  test('but never proved it, comes into their own: the instance’s provider proves it, and earlier sessions end', async () => {
     const scene = await createScene();
-    const { userId } = await scene.instance.signIn(scene.application.clientId, ADA);
+    const { userId, token } = await scene.instance.signIn(scene.application.clientId, ADA);
     await given.person(scene.instance, userId, { emailVerifiedAt: null });
-    await expectError(scene, {}, 'email_unverified');
-    expect([scene.count('provider_identities'), scene.count('sessions')]).toEqual([0, 1]);
+    expect((await personOf(scene, await scene.signIn())).userId).toBe(userId);
+    expect((await scene.instance.call('POST', '/api/v1/session', { token })).status).toBe(401);
   });
 
   test('and whom the provider has not verified, is not linked: anybody could have typed it there', async () => {
