@@ -24,8 +24,8 @@ const CLAIM = {
 type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The first tenant's shop, and a second tenant whose own provider claims whatever its owner likes. */
-async function createWorld() {
-  const scene = await createScene();
+async function createWorld(environment: Record<string, string> = {}) {
+  const scene = await createScene({ environment });
   const { tenant, own } = await beside(scene);
   const { instance, application: shop } = scene;
   return {
@@ -180,6 +180,25 @@ describe('before the first proof', () => {
     const { listSignInAddresses } = await import('@/store/sessions.ts');
     expect(await listSignInAddresses(world.instance.db.reader, VICTIM)).toEqual([]);
   });
+});
+
+test('a browser that a claim signed in is not the holder’s: it is locked out with everyone else', async () => {
+  const paused = await createWorld({ GATEHOUSE_LIMIT_WRONG_CODES_PER_EMAIL: '3' });
+  const { instance, shop, tenant } = paused;
+  const { passkey } = await occupied(paused);
+  const ownPage = { origin: 'http://localhost:8080', 'sec-fetch-site': 'same-origin' };
+  const signedIn = await signInWith(instance, tenant.application.clientId, passkey, {}, ownPage);
+  const cookie = signedIn.headers.getSetCookie().map((one) => one.split(';')[0]);
+  expect(cookie).toEqual([expect.stringMatching(/^gatehouse-known=/)]);
+  const ask = (headers: Record<string, string> = {}) =>
+    instance.call('POST', '/api/v1/auth/otp/send', { body: { email: VICTIM, clientId: shop.clientId }, headers });
+  for (let count = 0; count < 3; count += 1) {
+    const { challengeId } = (await ask()).json.data;
+    const code = instance.codeFor(VICTIM) === '000000' ? '000001' : '000000';
+    await instance.call('POST', '/api/v1/auth/otp/verify', { body: { challengeId, code } });
+  }
+  expect((await ask()).status).toBe(429);
+  expect((await ask({ ...ownPage, cookie: cookie.join() })).status).toBe(429);
 });
 
 /** The holder's acts that prove the address; each gives the session they have then. */

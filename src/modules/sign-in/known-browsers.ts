@@ -56,9 +56,12 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
     return Buffer.from(instanceKey.derive('known browser', `${userId}\0${id}\0${expires}`)).subarray(0, HASH_BYTES);
   }
 
-  /** One that was known before the person proved their address anew may be a stranger's: they had moved the account to theirs. */
+  /**
+   * Rejects browsers known from before the address was proved, and all while it is not: a stranger may have moved the account
+   * to their own address, or come by the word of a workspace's provider.
+   */
   function isSinceProof({ emailVerifiedAt }: User, { expires }: Entry): boolean {
-    return expires * SECOND - KNOWN_MS + SECOND > (emailVerifiedAt ?? 0);
+    return emailVerifiedAt !== null && expires * SECOND - KNOWN_MS + SECOND > emailVerifiedAt;
   }
 
   function isOf(userId: string, { id, expires, hash }: Entry): boolean {
