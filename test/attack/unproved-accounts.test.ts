@@ -306,3 +306,16 @@ test('two tenants claim an address at once: one is let in', async () => {
   const landed = [await world.claim(), await third.own.signIn({ sub: 'third', email: VICTIM })];
   expect(landed.map((one) => fragmentOf(one)['error'] ?? 'in')).toEqual(['in', 'link_required']);
 });
+
+describe('the holder who is refused everywhere', () => {
+  for (const [how, clientIdOf] of Object.entries({
+    'by a waitlist': ({ shop }: World) => shop.clientId,
+    'by the console': () => 'console',
+  }))
+    test(`${how} has proved the address, and the claim comes back to nothing of theirs`, async () => {
+      await occupied(world);
+      await world.manageShop('POST', '/signin-gate', { gate: 'private_beta' });
+      expect((await world.instance.trySignIn(clientIdOf(world), VICTIM)).status).toBe(403);
+      expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
+    });
+});

@@ -7,6 +7,7 @@ import { hasJoinedOutside } from '../../store/members.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
 import { listIdentitiesOf } from '../../store/provider-identities.ts';
+import { knownIn } from '../../store/reservations.ts';
 import { countOpenSessions } from '../../store/sessions.ts';
 import { listTies } from '../../store/ties.ts';
 import type { ProvenAddress } from '../sign-in/complete.ts';
@@ -54,9 +55,13 @@ async function refusalOf(
   { application: { workspaceId }, isFormer }: Pick<Word, 'application'> & { readonly isFormer: boolean },
 ): Promise<VouchingRefusal | null> {
   if (workspaceId === null) return null;
-  const hasJoined = user !== undefined && (await hasJoinedOutside(unit, user.id, workspaceId));
-  if (user && user.emailVerifiedAt !== null) return hasJoined ? 'link_required' : null;
-  if (hasJoined || (await isExpectedElsewhere(unit, email, workspaceId))) return 'link_required';
+  if (user && (await hasJoinedOutside(unit, user.id, workspaceId))) return 'link_required';
+  if (user && user.emailVerifiedAt !== null) {
+    // A holder whom a gate refused elsewhere has proved the address and joined nothing.
+    const hasCome = (await knownIn(unit, workspaceId, [user.id])).has(user.id);
+    return hasCome ? null : 'link_required';
+  }
+  if (await isExpectedElsewhere(unit, email, workspaceId)) return 'link_required';
   return user && !isFormer && (await hasWayIn(unit, user.id)) ? 'email_unverified' : null;
 }
 
