@@ -1,5 +1,6 @@
 /** The audit trail: what was done, by whom, recorded in the change itself. Activity is read from it in `audit-lists.ts`. */
 import { eq, sql } from 'drizzle-orm';
+import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
@@ -45,10 +46,11 @@ const insertRecord = prepared((orm) =>
 /**
  * Puts one thing that happened on record, with the change's actor and time. Together with the change, or not at all.
  *
+ * @param actor another than the change's, where a workspace must not learn who and where that is.
  * @returns the record's id.
  */
-export async function recordAudit(unit: Unit, entry: AuditEntry): Promise<string> {
-  const { actor, now } = unit;
+export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = unit.actor): Promise<string> {
+  const { now } = unit;
   const id = newId('audit', now);
   const record = {
     id,

@@ -319,3 +319,14 @@ describe('the holder who is refused everywhere', () => {
       expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
     });
 });
+
+test('a workspace does not learn from where the holder came to another', async () => {
+  const { instance, tenant, shop } = world;
+  await occupied(world);
+  instance.peer = '198.51.100.99';
+  await world.proveAt(shop.clientId);
+  await instance.services.flushAll();
+  const { text } = await instance.call('GET', '/api/workspace/activity/list', { token: tenant.workspaceKey });
+  expect(text).toContain('"provider.unlinked"');
+  expect(text).not.toContain(instance.peer);
+});

@@ -2,6 +2,8 @@
  * The first proof that an address is the person's: a code mailed to it, or the instance's provider vouching for it. Before it
  * anybody's word may have made the account, so everything that stood there ends, in every workspace.
  */
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import type { AuditEntry } from '../../core/audit.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Unit } from '../../db/database.ts';
@@ -22,6 +24,12 @@ import { redeemReservations } from '../users/redemption.ts';
 import { dropUnprovedProfiles } from '../users/unproved.ts';
 
 const REASON = 'address_proved';
+
+/** An identity or a passkey, which counts in one workspace, or everywhere. */
+interface Credential {
+  readonly id: string;
+  readonly workspaceId: string | null;
+}
 
 /**
  * Returns the person as they are once their address is proved; a later proof changes nothing.
@@ -72,7 +80,7 @@ async function endUnprovedAccess(
   const memberships = (await listMembershipsWithApplication(unit, userId)).filter(
     ({ application: { workspaceId } }) => workspaceId !== null,
   );
-  const isOfWorkspace = (credential: { readonly workspaceId: string | null }) => credential.workspaceId !== null;
+  const isOfWorkspace = (credential: Credential) => credential.workspaceId !== null;
   const identities = (await listIdentitiesOf(unit, userId)).filter(isOfWorkspace);
   const passkeys = (await listPasskeysOf(unit, userId)).filter(isOfWorkspace);
   if (memberships.length + identities.length + passkeys.length === 0) return;
@@ -81,18 +89,20 @@ async function endUnprovedAccess(
   await endSessions(unit, { memberIds, ...(exceptSessionId !== undefined && { exceptSessionId }) }, REASON);
   await endPersonalKeys(unit, { memberIds });
   await denyApprovedGrants(unit, memberIds);
-  // One workspace does not learn from its records that the person had a way in at another.
-  const recordOf = ({ id: targetId, workspaceId }: { readonly id: string; readonly workspaceId: string | null }) => {
-    const applicationId = workspaceId === application.workspaceId ? application.id : null;
-    return { applicationId, workspaceId, userId, targetId, detail: { reason: REASON } };
+  // A workspace learns neither that the person had a way in at another, nor from where they came there.
+  const record = async (kind: AuditEntry['kind'], { id: targetId, workspaceId }: Credential) => {
+    const isHere = workspaceId === application.workspaceId;
+    const applicationId = isHere ? application.id : null;
+    const entry = { kind, applicationId, workspaceId, userId, targetId, detail: { reason: REASON } };
+    await recordAudit(unit, entry, isHere ? unit.actor : SYSTEM_ACTOR);
   };
   for (const identity of identities) {
     await deleteIdentity(unit, identity.id);
-    await recordAudit(unit, { ...recordOf(identity), kind: 'provider.unlinked' });
+    await record('provider.unlinked', identity);
   }
   for (const passkey of passkeys) {
     await deletePasskey(unit, passkey.id);
-    await recordAudit(unit, { ...recordOf(passkey), kind: 'passkey.removed' });
+    await record('passkey.removed', passkey);
   }
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
   if (changed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed });
