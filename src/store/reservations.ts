@@ -164,6 +164,20 @@ export async function deleteReservation(unit: Unit, memberId: string): Promise<v
   await deleteRow(unit, memberId);
 }
 
+const usesOf = raw<{ used: 1 }, [string]>(
+  `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM sessions WHERE application_user_id = ?1)
+     OR EXISTS (SELECT 1 FROM api_keys WHERE application_user_id = ?1)
+     OR EXISTS (SELECT 1 FROM device_grants WHERE application_user_id = ?1)`,
+);
+
+/**
+ * Whether sessions, keys or device grants belong to the membership, open or ended: somebody has signed in to it by the word of
+ * the workspace's provider. Their rows refer to it, so it cannot be deleted.
+ */
+export async function hasBeenUsed(reader: Reader, memberId: string): Promise<boolean> {
+  return (await usesOf(reader, memberId)).length > 0;
+}
+
 const reservedForPerson = prepared((db) =>
   db
     .select()

@@ -330,3 +330,28 @@ test('a workspace does not learn from where the holder came to another', async (
   expect(text).toContain('"provider.unlinked"');
   expect(text).not.toContain(instance.peer);
 });
+
+test('a member who came by the provider can be deleted, stays out, and can be restored', async () => {
+  const { token, userId } = await occupied(world);
+  const deleted = await world.manageOwn('POST', `/users/${userId}/delete`, {});
+  expect([deleted.status, deleted.json.data?.status]).toEqual([200, 'deleted']);
+  expect((await envelopeOf(world, token)).ok).toBe(false);
+  expect(fragmentOf(await world.claim())).toEqual({ error: 'user_deleted' });
+  expect((await world.manageOwn('POST', `/users/${userId}/restore`, {})).status).toBe(200);
+  expect(fragmentOf(await world.claim())['token']).toBeDefined();
+});
+
+test('a person whom another workspace has claimed can delete their account', async () => {
+  const { instance, shop } = world;
+  await occupied(world);
+  const { token } = await world.proveAt(shop.clientId);
+  const confirm = (path: string, challengeId: string, method = 'POST') =>
+    instance.call(method, path, { token, body: { challengeId, code: instance.codeFor(VICTIM) } });
+  const proof = await instance.call('POST', '/api/account/proof', { token, body: { purpose: 'account_deletion' } });
+  await confirm('/api/account/proof/confirm', proof.json.data.challengeId);
+  const asked = await instance.call('POST', '/api/account/deletion', { token });
+  expect((await confirm('/api/account', asked.json.data.challengeId, 'DELETE')).status).toBe(200);
+  const left = instance.sqlite.query('SELECT status, reserved_profile, username FROM application_users').all();
+  expect(left).toContainEqual({ status: 'deleted', reserved_profile: null, username: null });
+  expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
+});

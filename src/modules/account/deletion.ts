@@ -16,11 +16,11 @@ import { deleteInterestsOf } from '../../store/beta-interests.ts';
 import { forgetDeviceGrants } from '../../store/device-grants.ts';
 import { clearGrants } from '../../store/grants.ts';
 import { deleteEmailChangesOf, findUndoEnd } from '../../store/email-changes.ts';
-import { listMembershipsOf, updateMembers } from '../../store/members.ts';
+import { listMembershipsOf, type Member, updateMembers } from '../../store/members.ts';
 import { deletePasskeysOf } from '../../store/passkeys.ts';
 import { listAliasesOf, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesOf } from '../../store/provider-identities.ts';
-import { deleteReservation, listReservationsOf } from '../../store/reservations.ts';
+import { deleteReservation, hasBeenUsed, listReservationsOf } from '../../store/reservations.ts';
 import { deleteSeatsOf, workspacesOwnedAlone } from '../../store/workspace-members.ts';
 import { PROFILE_TABLES } from '../users/unproved.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -108,7 +108,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         const { email, locale } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
         // Whoever keeps a place for them has never seen them, and is not told.
-        for (const { id } of await listReservationsOf(unit, userId)) await deleteReservation(unit, id);
+        for (const { id } of await listReservationsOf(unit, userId))
+          if (!(await hasBeenUsed(unit, id))) await deleteReservation(unit, id);
         await deleteSeatsOf(unit, userId);
         await deleteInterestsOf(unit, [email, ...(await listAliasesOf(unit, userId))]);
         for (const wipe of WIPED) await wipe(unit, userId);
@@ -124,7 +125,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
 
 async function endMemberships(unit: Unit, userId: string): Promise<void> {
   const memberships = await listMembershipsOf(unit, userId);
-  const memberIds = memberships.map(({ id }) => id);
+  const claimed = await listUsedReservationsOf(unit, userId);
+  const memberIds = [...memberships, ...claimed].map(({ id }) => id);
   await endSessions(unit, { userId }, 'deleted');
   await beginLongWork(unit, forgetSessions, { applicationId: null, data: { userId, memberIds } });
   await forgetPersonalKeys(unit, memberIds);
@@ -136,11 +138,19 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
     statusBeforeDeletion: null,
     reasonBeforeDeletion: null,
     username: null,
+    reservedProfile: null,
   });
   // Applications that the person had left are told too: they may still keep data of them.
   for (const { applicationId, status } of memberships)
     if (status !== 'deleted')
       await emit(unit, { type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });
+}
+
+/** Reservations that a workspace's provider once signed somebody in to: ended sessions and keys refer to them. */
+async function listUsedReservationsOf(unit: Unit, userId: string): Promise<Member[]> {
+  const reservations = await listReservationsOf(unit, userId);
+  const areUsed = await Promise.all(reservations.map(({ id }) => hasBeenUsed(unit, id)));
+  return reservations.filter((_, index) => areUsed[index]);
 }
 
 /** @throws {AppError} invalid_state */

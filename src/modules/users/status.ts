@@ -11,7 +11,7 @@ import {
   type MemberWithUser,
   setMemberStatus,
 } from '../../store/members.ts';
-import { deleteReservation } from '../../store/reservations.ts';
+import { deleteReservation, hasBeenUsed } from '../../store/reservations.ts';
 import { endSessions } from '../sessions/end.ts';
 
 /** From which states an action leads where; in its target state it is repeated without effect. */
@@ -64,7 +64,8 @@ export async function changeStatus<Shown>(
   if (!now) throw new AppError('not_found');
   const shown = await show(now);
   // What nobody has come for yet is gone: there is nobody to keep out, and nothing to bring back.
-  if (to === 'deleted' && member.reservedEmail !== null) await deleteReservation(unit, member.id);
+  if (to === 'deleted' && member.reservedEmail !== null && !(await hasBeenUsed(unit, member.id)))
+    await deleteReservation(unit, member.id);
   if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
   // After a pause the devices work again; a ban or a deletion ends them for good.
   if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
