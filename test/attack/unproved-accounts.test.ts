@@ -8,7 +8,7 @@ import { flatPng } from '../modules/images/pictures.ts';
 import { fragmentOf } from '../modules/provider/browser.ts';
 import { sceneOf as devicesOf } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
-import { createScene } from '../modules/provider/scene.ts';
+import { createScene, sceneOf } from '../modules/provider/scene.ts';
 import { beside, link } from '../modules/provider/tenants.ts';
 import type { Answer } from '../support/instance.ts';
 
@@ -354,4 +354,15 @@ test('a person whom another workspace has claimed can delete their account', asy
   const left = instance.sqlite.query('SELECT status, reserved_profile, username FROM application_users').all();
   expect(left).toContainEqual({ status: 'deleted', reserved_profile: null, username: null });
   expect(fragmentOf(await world.claim())).toEqual({ error: 'link_required' });
+});
+
+test('the instance’s provider keeps the identity that it proved, where it stood for a claim before', async () => {
+  const { instance, tenant, scene } = world;
+  await world.claim();
+  instance.sqlite.run('UPDATE provider_identities SET client_id = NULL');
+  await world.manageOwn('DELETE', '/identity-provider');
+  const shared = sceneOf(instance, tenant.application, scene.provider);
+  const { token } = fragmentOf(await shared.signIn({ sub: CLAIM.sub, email: VICTIM }));
+  const kept = await instance.call('GET', '/api/account/providers', { token });
+  expect(kept.json.data.items).toMatchObject([{ email: VICTIM }]);
 });

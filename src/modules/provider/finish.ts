@@ -6,6 +6,7 @@ import type { Application } from '../../store/applications.ts';
 import { findMemberById, type Member } from '../../store/members.ts';
 import { requireUser, updateUser } from '../../store/people.ts';
 import {
+  findIdentityOf,
   insertIdentity,
   listIdentitiesOfSubject,
   type ProviderIdentity,
@@ -69,7 +70,9 @@ export async function finishSignIn(
   });
   if (!outcome.ok) return outcome;
   const { userId, profileId } = outcome;
-  if (known) await touch(unit, known, { email, clientId });
+  // A first proof ends the identities of before, this one among them.
+  const isKept = known !== undefined && (await findIdentityOf(unit, userId, known.id)) !== undefined;
+  if (isKept) await touch(unit, known, { email, clientId });
   else {
     const workspaceId = client.reach === 'everywhere' ? null : application.workspaceId;
     const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
