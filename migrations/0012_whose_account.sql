@@ -11,8 +11,12 @@ CREATE TEMP TABLE unproved AS
   SELECT u.id AS user_id, min(a.workspace_id) AS workspace_id,
     'usr_' || substr(u.id, 5, 1) || substr(u.id, 18) || substr(u.id, 6, 12) AS profile_id
   FROM users u JOIN application_users m ON m.user_id = u.id JOIN applications a ON a.id = m.application_id
-  WHERE u.id IN (SELECT user_id FROM provider_identities) AND u.email_verified_at IS NULL AND u.deleted_at IS NULL
-    AND m.reserved_email IS NULL
+  -- Who came by the provider may have left a passkey, a device or a session alone.
+  WHERE u.id IN (
+      SELECT user_id FROM provider_identities UNION SELECT user_id FROM passkeys UNION
+      SELECT user_id FROM application_users WHERE id IN (
+        SELECT application_user_id FROM sessions UNION SELECT application_user_id FROM api_keys WHERE source = 'device'))
+    AND u.email_verified_at IS NULL AND u.deleted_at IS NULL AND m.reserved_email IS NULL
   GROUP BY u.id HAVING count(a.workspace_id) = count(*);
 INSERT INTO users (id, kind, email, full_name, given_name, family_name, locale, timezone, region, provider_avatar_url,
     avatar_sizes, avatar_updated_at, banner_sizes, banner_updated_at, created_at, updated_at)

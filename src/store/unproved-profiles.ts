@@ -46,7 +46,8 @@ export async function ensureUnprovedProfile(
 }
 
 const setProfile = rawChange<[string, string, number, string]>(
-  'UPDATE application_users SET user_id = ?, profile_user_id = ?, updated_at = ? WHERE id = ?',
+  `UPDATE application_users SET user_id = ?1, profile_user_id = ?2, updated_at = ?3,
+     reserved_email = coalesce(reserved_email, (SELECT email FROM users WHERE id = ?1)) WHERE id = ?4`,
 );
 
 /** Gives a reservation to the person who came by the provider's word, with that profile. */

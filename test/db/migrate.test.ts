@@ -207,6 +207,14 @@ test('accounts that a workspace’s provider made, unproved, keep what they wrot
   const claimed = person('claim1', null, ['app_1']);
   person('proved', 7, ['app_1']);
   person('owner1', null, ['app_1', 'app_console']);
+  // The identity was removed, and a passkey is left.
+  const disconnected = person('claim2', null, ['app_1']);
+  sqlite.run('DELETE FROM provider_identities WHERE user_id = ?', [disconnected]);
+  sqlite.run(
+    `INSERT INTO passkeys (id, user_id, workspace_id, credential_id, public_key, counter, transports, aaguid, is_backed_up, name, created_at)
+     VALUES ('psk_1', ?, 'wsp_1', x'01', x'01', 0, '[]', '', 0, 'n', 1)`,
+    [disconnected],
+  );
   migrate(sqlite, path);
   const shown = sqlite
     .query(
@@ -217,11 +225,12 @@ test('accounts that a workspace’s provider made, unproved, keep what they wrot
     .all();
   expect(shown).toMatchObject([
     { user_id: claimed, reserved_email: 'claim1@x.test', is_own: 0, full_name: 'claim1', code: 'nb' },
+    { user_id: disconnected, reserved_email: 'claim2@x.test', is_own: 0, full_name: 'claim2', code: 'nb' },
     { reserved_email: null, is_own: 1, full_name: 'owner1', code: 'nb' },
     { reserved_email: null, is_own: 1, full_name: 'owner1', code: 'nb' },
     { reserved_email: null, is_own: 1, full_name: 'proved', code: 'nb' },
   ]);
-  const [profile] = sqlite.query('SELECT id, email FROM users WHERE email LIKE ?').all('%@unproved.invalid');
+  const [profile] = sqlite.query('SELECT id, email FROM users WHERE email LIKE ?').all(`${claimed}.%@unproved.invalid`);
   expect(profile).toEqual({
     id: expect.stringMatching(/^usr_[0-7][0-9a-z]{25}$/),
     email: `${claimed}.wsp_1@unproved.invalid`,
