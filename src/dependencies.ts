@@ -12,7 +12,7 @@ import { type DataFolder, lockDataFolder, noDatabaseIn, openDataFolder, pathsIn 
 import type { Database } from './db/database.ts';
 import { folderTrouble } from './db/folder-trouble.ts';
 import { openInstanceKey } from './db/instance-key-file.ts';
-import { migrate, refuseForeignDatabase } from './db/migrate.ts';
+import { findInstance, migrate } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
 import { finishRestore, isRestorePending } from './db/restored-folder.ts';
 import { upgradeData } from './db/upgrade.ts';
@@ -101,16 +101,15 @@ export async function openData(
     lock = isServer ? lockDataFolder(folder) : null;
     const isAfterCrash = lock !== null && takeLeftNote(folder.path);
     if (isServer) finishRestore(folder.path);
-    const hasInstance = refuseForeignDatabase(folder.databasePath);
-    if (!isServer && !hasInstance) throw noDatabaseIn(path);
+    const instance = findInstance(folder.databasePath);
+    if (!isServer && instance === null) throw noDatabaseIn(path);
     if (!isServer) requirePresentSchema(folder.path, folder.databasePath);
-    const { key, bindTo } = openInstanceKey(folder, hasInstance, random);
-    const sqlite = openSqlite(folder.databasePath, { isDurable });
-    if (hasInstance) bindTo(sqlite);
+    const { key, bindTo } = openInstanceKey(folder, instance, random);
     const upgrade = { clock, version: VERSION, isDurable, tell: (line: string) => log?.info(line) };
-    const copy = await upgradeData(sqlite, folder, upgrade);
+    const copy = instance && (await upgradeData(folder, instance.schema, upgrade));
+    const sqlite = openSqlite(folder.databasePath, { isDurable });
     migrate(sqlite, folder.databasePath);
-    if (!hasInstance) bindTo(sqlite);
+    bindTo(sqlite);
     const db = await openEngine(sqlite, folder.databasePath, {
       clock,
       isDurable,

@@ -1,5 +1,5 @@
 /** The thread that makes a backup, and ends with it. */
-import { type BackupOrder, type BackupProgress, type MadeBackup, makeBackup } from './make.ts';
+import { type BackupProgress, type BackupWork, type MadeBackup, makeBackup } from './make.ts';
 
 declare const self: Worker;
 
@@ -11,7 +11,7 @@ export type ThreadNews =
 
 const tell = (news: ThreadNews) => self.postMessage(news);
 
-self.onmessage = async ({ data }: MessageEvent<BackupOrder>) => {
+self.onmessage = async ({ data }: MessageEvent<BackupWork>) => {
   try {
     tell({ kind: 'made', made: await makeBackup(data, (progress) => tell({ kind: 'progress', progress })) });
   } catch (error) {

@@ -8,12 +8,12 @@ import { StartupError } from '../core/startup-error.ts';
 import { type BackupContents, copyForBackup, inspectBackup } from '../db/backup.ts';
 import { pathsIn } from '../db/data-folder.ts';
 import { flush } from '../db/flush.ts';
-import { readSecret } from '../db/instance-key-file.ts';
+import { noteUnfinished, removeUnfinished } from '../db/unfinished-backup.ts';
 import { encrypt, isEncrypted, type Locks, piecesOf, type Written, writeFlushed } from './encryption.ts';
-import { isLeftover, type Keep, outlived } from './names.ts';
+import { type Keep, outlived } from './names.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
 
-/** What is wanted; goes to another thread as it is. */
+/** The backup that is asked for. */
 export interface BackupOrder {
   readonly dataFolder: string;
   /** Of the file or the object itself. */
@@ -26,6 +26,12 @@ export interface BackupOrder {
   readonly version: string;
   /** Of this instance's backups beside it; null keeps all. */
   readonly keep: Keep | null;
+}
+
+/** An order with the place that it is written to first; goes to another thread as it is. */
+export interface BackupWork extends BackupOrder {
+  /** See `unfinishedPath`; null where the target is a bucket. */
+  readonly unfinished: string | null;
 }
 
 /** Where a backup stands, with how many of its bytes were written where that is known. */
@@ -55,37 +61,29 @@ const WORK_NAMES = ['gatehouse.db.backup-copy', 'gatehouse.db.backup-sealed'] as
 /** What goes to standard output is made under this one. */
 export const PIPED_NAME = 'gatehouse.db.backup-piped';
 
-/** What has a name of its own until it is whole. */
-const unfinished = (path: string) => `${path}.unfinished`;
-
-/** Which file grows while the copy is made. */
-export function copyPathOf({
-  dataFolder,
-  target,
-  locks,
-}: Pick<BackupOrder, 'dataFolder' | 'target' | 'locks'>): string {
-  const isOpen = target.kind === 'disk' && !isEncrypted(locks);
-  return isOpen ? unfinished(target.path) : join(dataFolder, WORK_NAMES[0]);
+/** Returns the file that grows while the copy is made. */
+export function copyPathOf({ dataFolder, locks, unfinished }: BackupWork): string {
+  return unfinished === null || isEncrypted(locks) ? join(dataFolder, WORK_NAMES[0]) : unfinished;
 }
 
-/** Takes away what a backup writes before it is in its place. To be called under the folder's backup lock. */
-export function removeWorkFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
+/** Removes everything that a backup writes before it is in its place. Call it under the folder's backup lock. */
+export function removeWorkFiles(dataFolder: string): void {
   const paths = WORK_NAMES.map((name) => join(dataFolder, name));
-  if (target.kind === 'disk') paths.push(unfinished(target.path));
   for (const path of paths) for (const file of [path, `${path}-journal`]) rmSync(file, { force: true });
+  removeUnfinished(dataFolder);
 }
 
 /** To be called under the folder's backup lock. @throws {StartupError} */
-export async function makeBackup(order: BackupOrder, tell: (progress: BackupProgress) => void): Promise<MadeBackup> {
+export async function makeBackup(order: BackupWork, tell: (progress: BackupProgress) => void): Promise<MadeBackup> {
   const began = performance.now();
-  const { dataFolder, target, locks, now, version } = order;
+  const { dataFolder, target, locks, unfinished, now, version } = order;
   const copy = copyPathOf(order);
-  const clear = () => removeWorkFiles(order);
   try {
     await refuseExisting(order);
-    clear();
+    removeWorkFiles(dataFolder);
+    if (unfinished !== null) noteUnfinished(dataFolder, unfinished);
     tell({ step: 'copy', bytes: 0 });
-    copyForBackup(pathsIn(dataFolder).databasePath, copy, readKey(dataFolder), { madeAt: now, version });
+    copyForBackup(pathsIn(dataFolder), copy, { madeAt: now, version });
     tell({ step: 'check', bytes: 0 });
     const contents = inspectBackup(copy, copy);
     const { file, written } = await seal(order, copy, tell);
@@ -104,7 +102,7 @@ export async function makeBackup(order: BackupOrder, tell: (progress: BackupProg
   } catch (error) {
     throw backupTrouble(error, target, dataFolder);
   } finally {
-    clear();
+    removeWorkFiles(dataFolder);
   }
 }
 
@@ -125,15 +123,9 @@ async function isInBucket(bucket: Bun.S3Client, target: Extract<BackupPlace, { k
   }
 }
 
-function readKey(dataFolder: string): Uint8Array {
-  const { instanceKeyPath: path } = pathsIn(dataFolder);
-  if (!existsSync(path)) throw new StartupError(`${path} is missing; put back the one that belongs to this database.`);
-  return readSecret(path);
-}
-
 /** What goes to its place, encrypted where asked for, and flushed. */
 async function seal(
-  { dataFolder, target, locks }: BackupOrder,
+  { dataFolder, locks, unfinished }: BackupWork,
   copy: string,
   tell: (progress: BackupProgress) => void,
 ): Promise<{ file: string; written: Written }> {
@@ -147,7 +139,7 @@ async function seal(
     }
     return { file: copy, written: { bytes, sha256: hasher.digest('hex') } };
   }
-  const file = target.kind === 'disk' ? unfinished(target.path) : join(dataFolder, WORK_NAMES[1]);
+  const file = unfinished ?? join(dataFolder, WORK_NAMES[1]);
   const stream = await encrypt(piecesOf(copy), locks);
   const written = await writeFlushed(stream, file, (bytes) => tell({ step: 'encrypt', bytes }));
   return { file, written };
@@ -195,9 +187,7 @@ async function removeOutlived(
   try {
     if (target.kind === 'disk') {
       const folder = dirname(target.path);
-      const names = readdirSync(folder);
-      for (const name of names) if (isLeftover(name, mark)) rmSync(join(folder, name), { force: true });
-      for (const name of outlived(names, mark, keep, now)) {
+      for (const name of outlived(readdirSync(folder), mark, keep, now)) {
         rmSync(join(folder, name), { force: true });
         removed.push(name);
       }

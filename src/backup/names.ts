@@ -44,12 +44,6 @@ export function madeAtOf(name: string, mark: number): number | null {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** Whether a kill in the middle has left it, of this instance's backups: one at a time is made. */
-export function isLeftover(name: string, mark: number): boolean {
-  const whole = name.replace(/\.unfinished(?:-journal)?$/, '');
-  return whole !== name && madeAtOf(whole, mark) !== null;
-}
-
 /** Those of the names that are to go. The newest one always stays, and so does whatever is not this instance's. */
 export function outlived(names: readonly string[], mark: number, { count, days }: Keep, now: number): string[] {
   const own = names

@@ -2,11 +2,14 @@
 import { realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { systemRandom } from '../core/random.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { lockBackups } from '../db/backup-lock.ts';
+import { unfinishedPath } from '../db/unfinished-backup.ts';
 import {
   type BackupOrder,
   type BackupProgress,
+  type BackupWork,
   copyPathOf,
   type MadeBackup,
   PIPED_NAME,
@@ -27,7 +30,7 @@ export interface BackupRun {
 }
 
 /** What a server and its commands keep in a data folder, however a file system writes it. */
-const KEPT = /^(?:gatehouse\.(?:db|lock|server)|instance\.key|backup\.lock|restore\.)/i;
+const KEPT = /^(?:gatehouse\.(?:db|lock|server)|instance\.key|backup\.(?:lock|unfinished)|restore\.)/i;
 
 /**
  * A backup is renamed to its name: over the database or its key it would take their place under a server that goes on with
@@ -54,7 +57,10 @@ export function startBackup(order: BackupOrder): BackupRun {
   const lock = lockBackups(order.dataFolder);
   if (lock === null)
     throw new BackupUnderWay('Another backup of this data folder is under way; wait until it has ended.');
-  const copyPath = copyPathOf(order);
+  const { dataFolder, target } = order;
+  const unfinished = target.kind === 'disk' ? unfinishedPath(target.path, systemRandom.bytes(4)) : null;
+  const work: BackupWork = { ...order, unfinished };
+  const copyPath = copyPathOf(work);
   const result = Promise.withResolvers<MadeBackup>();
   let last: BackupProgress = { step: 'copy', bytes: 0 };
   const thread = new Worker(new URL('./backup-thread.ts', import.meta.url).href);
@@ -82,7 +88,7 @@ export function startBackup(order: BackupOrder): BackupRun {
   };
   // Whoever asked may not wait yet when it has failed already.
   result.promise.catch(() => {});
-  thread.postMessage(order);
+  thread.postMessage(work);
 
   return {
     done: result.promise,
@@ -92,7 +98,7 @@ export function startBackup(order: BackupOrder): BackupRun {
     },
     cancel() {
       thread.terminate();
-      removeWorkFiles(order);
+      removeWorkFiles(dataFolder);
       end();
       result.reject(new StartupError('The backup was given up because the server stops.'));
     },

@@ -5,7 +5,7 @@ import { StartupError } from '../core/startup-error.ts';
 import { requirePresentSchema } from '../db/beside-server.ts';
 import { noDatabaseIn, pathsIn } from '../db/data-folder.ts';
 import type { Reader } from '../db/database.ts';
-import { refuseForeignDatabase } from '../db/migrate.ts';
+import { findInstance } from '../db/migrate.ts';
 import { openOnlooker } from '../db/onlooker.ts';
 import { openData, requireNoRestore } from '../dependencies.ts';
 import { subjectInList } from '../modules/outbox/service.ts';
@@ -62,7 +62,7 @@ export async function mailText(
 async function looked<Result>(dataFolder: string, read: (reader: Reader) => Promise<Result>): Promise<Result> {
   const { path: folder, databasePath } = pathsIn(dataFolder);
   requireNoRestore(folder);
-  if (!refuseForeignDatabase(databasePath)) throw noDatabaseIn(folder);
+  if (!findInstance(databasePath)) throw noDatabaseIn(folder);
   requirePresentSchema(folder, databasePath);
   const onlooker = openOnlooker(databasePath);
   try {

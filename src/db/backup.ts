@@ -6,8 +6,9 @@ import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
 import { StartupError } from '../core/startup-error.ts';
-import { PRIVATE_FILE } from './data-folder.ts';
-import { SCHEMA_VERSION } from './migrate.ts';
+import { type DataFolder, noDatabaseIn, PRIVATE_FILE } from './data-folder.ts';
+import { refuseLostDatabase, requireInstanceKey } from './instance-key-file.ts';
+import { instanceIn, SCHEMA_VERSION } from './migrate.ts';
 
 /** Where a backup comes from. */
 export interface BackupOrigin {
@@ -34,32 +35,43 @@ const FORMAT = 1;
 const HEADER = 'SQLite format 3\0';
 
 /**
- * Copies the database into a new file through a connection of its own. Writers go on meanwhile; their log cannot begin anew
- * until it is done. What lies in freed pages does not come along.
+ * Copies a folder's database into a new file, with its instance key, while servers and commands may be writing to it. Their log
+ * cannot restart until the copy is done.
  *
- * @param secret the instance key, which must be that of the database.
- * @throws {StartupError}
+ * @throws {StartupError} see `copyThrough`.
  */
-export function copyForBackup(path: string, into: string, secret: Uint8Array, origin: BackupOrigin): void {
+export function copyForBackup(folder: DataFolder, into: string, origin: BackupOrigin): void {
+  const source = new SqliteDatabase(folder.databasePath, { readwrite: true, create: false, strict: true });
+  try {
+    source.run('PRAGMA busy_timeout = 5000');
+    copyThrough(source, folder, into, origin);
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Copies through a connection to the folder's database. Freed pages are left out. A database from before keys were bound stays as
+ * it is; its copy is bound.
+ *
+ * @throws {StartupError} where there is no instance, or the key beside it is not its own.
+ */
+export function copyThrough(source: SqliteDatabase, folder: DataFolder, into: string, origin: BackupOrigin): void {
+  const instance = instanceIn(source, folder.databasePath);
+  if (instance === null) {
+    refuseLostDatabase(folder);
+    throw noDatabaseIn(folder.path);
+  }
+  const { key, secret } = requireInstanceKey(folder, instance.mark);
   rmSync(into, { force: true });
   rmSync(`${into}-journal`, { force: true });
   // New, private from its first byte, and no link: SQLite takes an empty file as it finds it, whoever has put it there.
   closeSync(openSync(into, 'wx', PRIVATE_FILE));
-  const source = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
-  try {
-    source.run('PRAGMA busy_timeout = 5000');
-    source.prepare('VACUUM INTO ?').run(into);
-  } finally {
-    source.close();
-  }
+  source.prepare('VACUUM INTO ?').run(into);
   chmodSync(into, PRIVATE_FILE);
   const copy = new SqliteDatabase(into, { readwrite: true, create: false, strict: true });
   try {
-    const { mark } = instanceKey(secret);
-    if (boundTo(copy) !== mark)
-      throw new StartupError(
-        `The instance key beside ${path} is that of another database; put back the one that belongs to it.`,
-      );
+    copy.run(`PRAGMA application_id = ${key.mark}`);
     copy.run(
       `CREATE TABLE ${TABLE} (format INTEGER NOT NULL, made_at INTEGER NOT NULL, version TEXT NOT NULL, instance_key BLOB NOT NULL) STRICT`,
     );

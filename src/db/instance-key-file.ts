@@ -1,6 +1,6 @@
 /**
- * The instance key on the disk, and that it belongs to the database beside it. Until a first start has made both, the key has
- * a name of its own: a kill in between is no loss, and a database that is gone later is noticed.
+ * The instance key on the disk, and the check that it belongs to the database beside it. The first start writes the key under a
+ * temporary name until the database exists, so a kill in between loses nothing and a database lost later is noticed.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,68 +8,90 @@ import { INSTANCE_KEY_BYTES, type InstanceKey, instanceKey } from '../core/insta
 import type { Random } from '../core/random.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
+import type { FoundInstance } from './migrate.ts';
 
-/** The key of a folder. */
-export interface InstanceKeyFile {
+/** A key as its file has it. */
+export interface StoredKey {
   readonly key: InstanceKey;
-  /**
-   * To be called once the database has a schema: the two belong together from then on.
-   *
-   * @throws {StartupError} when the database belongs to another key; it is closed then.
-   */
+  readonly secret: Uint8Array;
+  /** Its file. */
+  readonly path: string;
+}
+
+/** The key of an opened folder. */
+export interface InstanceKeyFile extends StoredKey {
+  /** Marks the database as this key's and gives the file its final name. Call it once the database has its schema. */
   bindTo(sqlite: SqliteDatabase): void;
 }
 
 /**
- * Reads the key, or makes it at the very first start.
+ * Opens the key of a folder, or makes it at the very first start. Changes nothing where there is an instance.
  *
- * @param hasInstance whether there is an instance in the folder's database.
- * @throws {StartupError} when the key is damaged, or when the database or the key is missing beside the other.
+ * @param instance in the folder's database; null where there is none yet.
+ * @throws {StartupError} where the key is damaged or another instance's, or either of the two is missing beside the other.
  */
-export function openInstanceKey(folder: DataFolder, hasInstance: boolean, random: Random): InstanceKeyFile {
-  const { instanceKeyPath: path, databasePath } = folder;
-  const newPath = `${path}.new`;
-  const isNamed = existsSync(path);
-  if (isNamed && !hasInstance)
-    throw new StartupError(
-      `${databasePath} is missing or empty beside ${path}. Put back the copy that belongs to this key; or, where nothing is ` +
-        'to be kept, move the key away to begin a new instance.',
-    );
-  if (!isNamed && (hasInstance ? !existsSync(newPath) : isStray(databasePath, newPath)))
-    throw new StartupError(`${path} is missing beside an existing database; put back the one that belongs to it.`);
-  if (!isNamed && !hasInstance) {
-    rmSync(newPath, { force: true });
-    const made = Buffer.from(random.bytes(INSTANCE_KEY_BYTES)).toString('base64url');
-    writeFileSync(newPath, `${made}\n`, { mode: PRIVATE_FILE, flush: true });
-  }
-  const keyPath = isNamed ? path : newPath;
-  const secret = readSecret(keyPath);
-  if (secret.length !== INSTANCE_KEY_BYTES)
-    throw new StartupError(`${keyPath} is damaged; put back the one that belongs to this database.`);
-  const key = instanceKey(secret);
+export function openInstanceKey(folder: DataFolder, instance: FoundInstance | null, random: Random): InstanceKeyFile {
+  if (instance === null) makeKey(folder, random);
+  const stored = instance === null ? readInstanceKey(folder) : requireInstanceKey(folder, instance.mark);
   return {
-    key,
+    ...stored,
     bindTo(sqlite) {
-      const { application_id: bound } = sqlite.query('PRAGMA application_id').get() as { application_id: number };
-      if (bound === 0) sqlite.run(`PRAGMA application_id = ${key.mark}`);
-      else if (bound !== key.mark) {
-        sqlite.close();
-        throw new StartupError(
-          `${keyPath} is the key of another instance than ${databasePath}; put back the one that belongs to it. ` +
-            'Nothing was changed.',
-        );
-      }
-      if (!isNamed) renameSync(newPath, path);
+      if (instance?.mark !== stored.key.mark) sqlite.run(`PRAGMA application_id = ${stored.key.mark}`);
+      if (stored.path !== folder.instanceKeyPath) renameSync(stored.path, folder.instanceKeyPath);
     },
   };
 }
 
-/** The bytes of a key as its file has them, of whatever length. */
-export function readSecret(path: string): Uint8Array {
-  return Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
+/** @throws {StartupError} where a key or an empty database shows that an instance was here. */
+export function refuseLostDatabase({ databasePath, instanceKeyPath: path }: DataFolder): void {
+  if (existsSync(path))
+    throw new StartupError(
+      `${databasePath} is missing or empty beside ${path}. Put back the copy that belongs to this key; or, where nothing is to ` +
+        'be kept, move the key away to begin a new instance.',
+    );
+  // A first start that was killed leaves an empty database beside its unfinished key.
+  if (existsSync(databasePath) && !existsSync(unfinished(path)))
+    throw new StartupError(
+      `${databasePath} is empty and ${path} is missing: there is no instance. Put both back from the same copy; or, where ` +
+        'nothing is to be kept, remove the empty file to begin a new instance.',
+    );
 }
 
-/** An empty file that no first start of ours has left. */
-function isStray(databasePath: string, newPath: string): boolean {
-  return existsSync(databasePath) && !existsSync(newPath);
+/**
+ * Reads the key of a folder that has an instance and checks it against the database's mark.
+ *
+ * @param mark stored in the database; 0 in one from before keys were bound, beside which any key is accepted.
+ * @throws {StartupError} where the key is missing, damaged or another instance's.
+ */
+export function requireInstanceKey(folder: DataFolder, mark: number): StoredKey {
+  const stored = readInstanceKey(folder);
+  if (mark !== 0 && mark !== stored.key.mark)
+    throw new StartupError(
+      `${stored.path} is the key of another instance than ${folder.databasePath}; put back the one that belongs to it. ` +
+        'Nothing was changed.',
+    );
+  return stored;
 }
+
+/** Reads the key of a folder, also under its temporary name. @throws {StartupError} where it is missing or damaged. */
+export function readInstanceKey({ instanceKeyPath }: DataFolder): StoredKey {
+  const path = [instanceKeyPath, unfinished(instanceKeyPath)].find((file) => existsSync(file));
+  if (path === undefined)
+    throw new StartupError(
+      `${instanceKeyPath} is missing beside an existing database; put back the one that belongs to it.`,
+    );
+  const secret = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
+  if (secret.length !== INSTANCE_KEY_BYTES)
+    throw new StartupError(`${path} is damaged; put back the one that belongs to this database.`);
+  return { key: instanceKey(secret), secret, path };
+}
+
+function makeKey(folder: DataFolder, random: Random): void {
+  refuseLostDatabase(folder);
+  const path = unfinished(folder.instanceKeyPath);
+  rmSync(path, { force: true });
+  const made = Buffer.from(random.bytes(INSTANCE_KEY_BYTES)).toString('base64url');
+  writeFileSync(path, `${made}\n`, { mode: PRIVATE_FILE, flush: true });
+}
+
+const unfinished = (path: string) => `${path}.new`;

@@ -42,44 +42,63 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** Every Gatehouse has had these from its first schema on. */
 const OWN_TABLES = ['workspaces', 'applications', 'application_users'];
 
+/** An instance in a database file, its log included. */
+export interface FoundInstance {
+  /** How many migrations the database has had. */
+  readonly schema: number;
+  /** The mark of its instance key; 0 until a start has bound the two. */
+  readonly mark: number;
+}
+
 /**
- * Refuses a database that is not one of Gatehouse's, or was written by a newer binary, without changing it: it is read through
- * a connection that cannot write.
+ * Finds the instance in a database file through a connection that cannot write. Changes nothing.
  *
- * @returns whether there is an instance in it; false where there is no file, or one in which nothing was made yet.
- * @throws {StartupError}
+ * @returns null where there is no file, or nothing was made in it yet.
+ * @throws {StartupError} where it is not Gatehouse's, or was written by a newer binary.
  */
-export function refuseForeignDatabase(path: string): boolean {
-  if (!existsSync(path)) return false;
+export function findInstance(path: string): FoundInstance | null {
+  if (!existsSync(path)) return null;
   const header = Buffer.alloc(100);
   const file = openSync(path, 'r');
   const length = readSync(file, header, 0, header.length, 0);
   closeSync(file);
-  if (length === 0) return false;
+  if (length === 0) return null;
   if (length < header.length || header.toString('latin1', 0, 15) !== 'SQLite format 3')
     throw new StartupError(`${path} is not a SQLite database; point --data at a Gatehouse folder or an empty one.`);
-  const { version, tables } = readAsItIs(path);
+  return readAsItIs(path, (sqlite) => instanceIn(sqlite, path));
+}
+
+/**
+ * Does the same through a connection that is open already. A server must: closing a second descriptor of its database would drop
+ * the locks that SQLite holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+ *
+ * @throws {StartupError}
+ */
+export function instanceIn(sqlite: SqliteDatabase, path: string): FoundInstance | null {
+  const names = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const tables = names.map(({ name }) => name);
   const isOwn = OWN_TABLES.every((table) => tables.includes(table));
   if (!isOwn && tables.length > 0)
     throw new StartupError(
       `${path} is the database of something else than Gatehouse; point --data at a Gatehouse folder or an empty one. ` +
         'Nothing was changed.',
     );
-  refuseNewer(version, path);
-  return isOwn;
+  const schema = schemaVersion(sqlite);
+  refuseNewer(schema, path);
+  const { application_id: mark } = sqlite.query('PRAGMA application_id').get() as { application_id: number };
+  return isOwn ? { schema, mark } : null;
 }
 
 /** How many migrations a file of Gatehouse's has had, its log included. Nothing is changed. */
 export function schemaVersionOf(path: string): number {
-  return readAsItIs(path).version;
+  return readAsItIs(path, schemaVersion);
 }
 
 /** The log may hold a later version than the file. */
-function readAsItIs(path: string): { version: number; tables: string[] } {
+function readAsItIs<Result>(path: string, read: (sqlite: SqliteDatabase) => Result): Result {
   const { sqlite, close } = openAsItIs(path);
   try {
-    const tables = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-    return { version: schemaVersion(sqlite), tables: tables.map(({ name }) => name) };
+    return read(sqlite);
   } finally {
     close();
   }

@@ -18,7 +18,8 @@ const KEY = 'instance.key';
 const OWN = /^(?:gatehouse\.db.*|instance\.key(?:\.new)?)$/;
 
 /** What may lie in a folder in which there is nothing yet. */
-const NOTHING = /^(?:gatehouse\.lock.*|backup\.lock.*|lost\+found|restore\.unfinished|before-restore-.*)$/;
+const NOTHING =
+  /^(?:gatehouse\.lock.*|backup\.(?:lock|unfinished).*|lost\+found|restore\.unfinished|before-restore-.*)$/;
 
 /** Whether a restore would find anything in the folder. */
 export function isFolderEmpty(folder: string): boolean {

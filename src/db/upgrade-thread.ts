@@ -5,9 +5,10 @@
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
-import { copyForBackup, inspectBackup } from './backup.ts';
+import { openAsItIs } from './as-it-is.ts';
+import { copyThrough, inspectBackup } from './backup.ts';
+import type { DataFolder } from './data-folder.ts';
 import { flush } from './flush.ts';
-import { readSecret } from './instance-key-file.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { isCopiedByLitestream, openSqlite } from './open.ts';
 import { removeOldCopies, unfinishedCopy } from './upgrade-copies.ts';
@@ -16,8 +17,7 @@ declare const self: Worker;
 
 /** What is to be done; goes to the thread as it is. */
 export interface UpgradeOrder {
-  readonly databasePath: string;
-  readonly instanceKeyPath: string;
+  readonly folder: DataFolder;
   readonly from: number;
   readonly copyPath: string;
   /** In epoch milliseconds. */
@@ -45,12 +45,21 @@ const CACHE_KIB = 65_536;
 const tell = (news: UpgradeNews) => self.postMessage(news);
 const tellStep = (step: UpgradeStep) => tell({ kind: 'step', step });
 
-/** @throws {StartupError} when it cannot be made; nothing is changed then. */
-function copy({ databasePath, instanceKeyPath, copyPath, from, now, version }: UpgradeOrder): void {
+/**
+ * Reads through a connection that cannot write: one that can would move the log of a crash into the file when it is closed.
+ *
+ * @throws {StartupError} where no copy can be made; not a byte of the database is changed then.
+ */
+function copy({ folder, copyPath, from, now, version }: UpgradeOrder): void {
   const unfinished = unfinishedCopy(copyPath);
   try {
     tellStep({ kind: 'copy' });
-    copyForBackup(databasePath, unfinished, readSecret(instanceKeyPath), { madeAt: now, version });
+    const { sqlite, close } = openAsItIs(folder.databasePath);
+    try {
+      copyThrough(sqlite, folder, unfinished, { madeAt: now, version });
+    } finally {
+      close();
+    }
     tellStep({ kind: 'check' });
     flush(unfinished);
     const { schemaVersion } = inspectBackup(unfinished, 'the copy');
@@ -70,7 +79,7 @@ function copy({ databasePath, instanceKeyPath, copyPath, from, now, version }: U
   }
 }
 
-function change({ databasePath, from, isDurable }: UpgradeOrder): void {
+function change({ folder: { databasePath }, from, isDurable }: UpgradeOrder): void {
   let at = 0;
   const sqlite = openSqlite(databasePath, { isDurable });
   try {
@@ -103,7 +112,7 @@ function change({ databasePath, from, isDurable }: UpgradeOrder): void {
 self.onmessage = ({ data: order }: MessageEvent<UpgradeOrder>) => {
   try {
     copy(order);
-    removeOldCopies(order.databasePath);
+    removeOldCopies(order.folder.databasePath);
     change(order);
     tell({ kind: 'done' });
   } catch (error) {

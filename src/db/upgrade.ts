@@ -2,13 +2,13 @@
  * Brings the database of a data folder to the schema of this binary: room is asked for first, then a copy is made and looked
  * through, then everything is changed at once. It runs in a thread of its own, so that it can say how far it has come.
  */
-import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statfsSync, statSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
 import { bytesText } from '../core/quantities.ts';
 import { StartupError } from '../core/startup-error.ts';
+import { openAsItIs } from './as-it-is.ts';
 import type { DataFolder } from './data-folder.ts';
-import { SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 import { clearUnfinishedCopies, unfinishedCopy, upgradeCopyPath } from './upgrade-copies.ts';
 import type { UpgradeNews, UpgradeOrder, UpgradeStep } from './upgrade-thread.ts';
 
@@ -28,27 +28,27 @@ const ROOM = 3;
 const LEAST_ROOM_BYTES = 16 * 2 ** 20;
 
 /**
- * To be called under the folder's lock, before anything else uses the database.
+ * Call it under the folder's lock, before anything else opens the database.
  *
- * @param sqlite a connection to it, without a transaction.
+ * @param from the schema that the database has.
  * @returns the path of the copy; null where there was nothing to upgrade.
  * @throws {StartupError} the database is as it was then.
  */
 export async function upgradeData(
-  sqlite: SqliteDatabase,
-  { path, databasePath, instanceKeyPath }: DataFolder,
+  folder: DataFolder,
+  from: number,
   { clock, version, isDurable, tell }: UpgradeOptions,
 ): Promise<string | null> {
-  const from = schemaVersion(sqlite);
-  if (from === 0 || from >= SCHEMA_VERSION) return null;
+  if (from >= SCHEMA_VERSION) return null;
+  const { path, databasePath } = folder;
   clearUnfinishedCopies(databasePath);
-  const bytes = bytesOf(sqlite);
+  const bytes = bytesOf(databasePath);
   requireRoom(path, bytes);
   const now = clock.now();
   const copyPath = upgradeCopyPath(databasePath, from, SCHEMA_VERSION, now);
   const change = `the database from schema ${from} to ${SCHEMA_VERSION}`;
   tell(`Upgrading ${change}; a copy of its ${bytesText(bytes)} is made first. The port opens when it is done.`);
-  const order = { databasePath, instanceKeyPath, from, copyPath, now, version, isDurable };
+  const order = { folder, from, copyPath, now, version, isDurable };
   await carryOut(order, bytes, (text) => tell(`Upgrading ${change}: ${text}`));
   return copyPath;
 }
@@ -70,11 +70,11 @@ function carryOut(order: UpgradeOrder, bytes: number, tell: UpgradeOptions['tell
   return ended.promise.finally(() => {
     clearInterval(telling);
     thread.terminate();
-    clearUnfinishedCopies(order.databasePath);
+    clearUnfinishedCopies(order.folder.databasePath);
   });
 }
 
-function stepText(at: UpgradeStep, { copyPath, databasePath }: UpgradeOrder, bytes: number): string {
+function stepText(at: UpgradeStep, { copyPath, folder: { databasePath } }: UpgradeOrder, bytes: number): string {
   if (at.kind === 'copy') {
     const made = statSync(unfinishedCopy(copyPath), { throwIfNoEntry: false })?.size ?? 0;
     return `copied ${bytesText(Math.min(made, bytes))} of ${bytesText(bytes)}`;
@@ -87,14 +87,19 @@ function stepText(at: UpgradeStep, { copyPath, databasePath }: UpgradeOrder, byt
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000);
 
-/** Without what lies free in the file. */
-function bytesOf(sqlite: SqliteDatabase): number {
-  const row = sqlite
-    .query(
-      'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
-    )
-    .get() as { bytes: number };
-  return row.bytes;
+/** Size without free pages, the log included. */
+function bytesOf(databasePath: string): number {
+  const { sqlite, close } = openAsItIs(databasePath);
+  try {
+    const row = sqlite
+      .query(
+        'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+      )
+      .get() as { bytes: number };
+    return row.bytes;
+  } finally {
+    close();
+  }
 }
 
 function requireRoom(folder: string, bytes: number): void {

@@ -1,6 +1,6 @@
 /** What backups are called, which of them stay, and when the next one is due. */
 import { describe, expect, test } from 'bun:test';
-import { backupName, isLeftover, madeAtOf, outlived, parseKeep } from '@/backup/names.ts';
+import { backupName, madeAtOf, outlived, parseKeep } from '@/backup/names.ts';
 import { parsePlace, placeIn, placeText } from '@/backup/place.ts';
 import { nextRun, parseSchedule } from '@/backup/schedule.ts';
 import { DAY, HOUR } from '@/core/clock.ts';
@@ -32,13 +32,6 @@ describe('retention', () => {
       `copy-${nameAt(NOON - 9 * DAY)}`,
     ];
     expect(outlived([...others, ...own], MARK, { count: 1, days: null }, NOON)).toEqual([own[1]!]);
-  });
-
-  test('takes what a kill has left of this instance’s backups, and of no other’s', () => {
-    expect(isLeftover(`${nameAt(NOON)}.unfinished`, MARK)).toBe(true);
-    expect(isLeftover(`${nameAt(NOON)}.unfinished-journal`, MARK)).toBe(true);
-    expect(isLeftover(`${nameAt(NOON, 0xbeef)}.unfinished`, MARK)).toBe(false);
-    expect(isLeftover(nameAt(NOON), MARK)).toBe(false);
   });
 
   test('reads back from a name when it was made', () => {

@@ -196,6 +196,7 @@ describe('imports', () => {
       'db/onlooker.ts',
       'db/open.ts',
       'db/statements.ts',
+      'db/unfinished-backup.ts',
       'db/upgrade.ts',
       'db/violation.ts',
     ];

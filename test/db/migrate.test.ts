@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartupError } from '@/core/startup-error.ts';
 import { migrationNames, migrationText } from '../fixtures/schemas.ts';
-import { migrate, refuseForeignDatabase, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
+import { migrate, findInstance, SCHEMA_VERSION, schemaVersion } from '@/db/migrate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-migrate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -74,17 +74,17 @@ describe('migrate', () => {
   });
 });
 
-describe('refuseForeignDatabase', () => {
+describe('findInstance', () => {
   test('lets a missing, an empty and a known database pass, and makes none', () => {
     const missing = newPath();
-    expect(refuseForeignDatabase(missing)).toBe(false);
+    expect(findInstance(missing)).toBeNull();
     expect(existsSync(missing)).toBe(false);
     const empty = newPath();
     writeFileSync(empty, '');
-    expect(refuseForeignDatabase(empty)).toBe(false);
+    expect(findInstance(empty)).toBeNull();
     const known = newPath();
     gatehouseAt(known, SCHEMA_VERSION);
-    expect(refuseForeignDatabase(known)).toBe(true);
+    expect(findInstance(known)).toMatchObject({ schema: SCHEMA_VERSION });
   });
 
   test('refuses a newer database not a byte, not a file beside it, is touched', () => {
@@ -92,8 +92,8 @@ describe('refuseForeignDatabase', () => {
     gatehouseAt(path, SCHEMA_VERSION + 7);
     const before = readFileSync(path);
     const filesBefore = readdirSync(folder);
-    expect(() => refuseForeignDatabase(path)).toThrow(StartupError);
-    expect(() => refuseForeignDatabase(path)).toThrow(/Nothing was changed\.$/);
+    expect(() => findInstance(path)).toThrow(StartupError);
+    expect(() => findInstance(path)).toThrow(/Nothing was changed\.$/);
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(filesBefore);
   });
@@ -103,9 +103,7 @@ describe('refuseForeignDatabase', () => {
     databaseAt(path, version);
     const before = readFileSync(path);
     const filesBefore = readdirSync(folder);
-    expect(() => refuseForeignDatabase(path)).toThrow(
-      /is the database of something else than Gatehouse; point --data at/,
-    );
+    expect(() => findInstance(path)).toThrow(/is the database of something else than Gatehouse; point --data at/);
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(filesBefore);
   });
@@ -116,7 +114,7 @@ describe('refuseForeignDatabase', () => {
   ])('refuses a file that is %s and says what to do', (_, content) => {
     const path = newPath();
     writeFileSync(path, content);
-    expect(() => refuseForeignDatabase(path)).toThrow(/is not a SQLite database; point --data at/);
+    expect(() => findInstance(path)).toThrow(/is not a SQLite database; point --data at/);
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
 });

@@ -1,7 +1,7 @@
 /** Databases of every schema that was ever released: upgraded all or nothing, with a way back, and used as if nothing had been. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { adjustableClock } from '@/core/clock.ts';
@@ -11,6 +11,7 @@ import { layFixture, migrationNames } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../fixtures/world.ts';
 import { emptyFolder } from '../support/binary.ts';
 import { createInstanceOn } from '../support/instance.ts';
+import { smallDisk } from '../support/small-disk.ts';
 
 setDefaultTimeout(30_000);
 
@@ -20,8 +21,8 @@ afterAll(() => scratch.remove());
 let folders = 0;
 
 /** A data folder as the release of a schema left it. */
-function folderOf(version: number): string {
-  const folder = join(scratch.path, `${(folders += 1)}`);
+function folderOf(version: number, parent = scratch.path): string {
+  const folder = join(parent, `${(folders += 1)}`);
   mkdirSync(folder, { mode: 0o700 });
   layFixture(version, join(folder, 'gatehouse.db'));
   writeFileSync(join(folder, 'instance.key'), `${Buffer.from(FIXTURE_KEY).toString('base64url')}\n`);
@@ -182,4 +183,91 @@ describe('the copy before an upgrade', () => {
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder).filter((name) => name !== 'gatehouse.lock')).toEqual(files);
   });
+});
+
+describe('an upgrade that is refused', () => {
+  const OLD = 5;
+  const disk = smallDisk(12);
+
+  /** Files by name, with the hash of what is in them. The lock is made by looking whether another server runs. */
+  const filesOf = (folder: string) =>
+    Object.fromEntries(
+      readdirSync(folder)
+        .filter((name) => name !== 'gatehouse.lock')
+        .sort()
+        .map((name) => [name, Bun.SHA256.hash(readFileSync(join(folder, name)), 'hex')]),
+    );
+
+  /** Changes a folder as a server from before keys were bound would have, in a process that is killed: its log stays. */
+  async function leaveCrashed(folder: string): Promise<void> {
+    const script = `
+      const sqlite = new (require('bun:sqlite').Database)(${JSON.stringify(join(folder, 'gatehouse.db'))});
+      sqlite.run('PRAGMA application_id = 0');
+      sqlite.run("UPDATE workspaces SET name = 'In the log'");
+      process.kill(process.pid, 'SIGKILL');`;
+    await Bun.spawn([process.execPath, '-e', script], { stdout: 'ignore', stderr: 'ignore' }).exited;
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
+    rmSync(join(folder, 'gatehouse.db-shm'));
+    expect(filesOf(folder)).toHaveProperty(['gatehouse.db-wal']);
+  }
+
+  async function expectUnchanged(folder: string, words: string | RegExp): Promise<void> {
+    const before = filesOf(folder);
+    const opening = upgrade(folder);
+    expect(opening).rejects.toThrow(words);
+    await opening.catch(() => {});
+    expect(filesOf(folder)).toEqual(before);
+  }
+
+  test.skipIf(disk === null)(
+    'for want of room has changed no byte of the folder, and goes well once there is room',
+    async () => {
+      const folder = folderOf(OLD, disk!);
+      await leaveCrashed(folder);
+      await expectUnchanged(
+        folder,
+        /The upgrade needs .* are free\. Make room, then start again\. Nothing was changed\./,
+      );
+      const roomy = join(scratch.path, `${(folders += 1)}`);
+      cpSync(folder, roomy, { recursive: true });
+      chmodSync(roomy, 0o700);
+      expect(await upgrade(roomy)).toContain(`schema-${OLD}-to-`);
+      expect(nameOfWorkspace(roomy)).toBe('In the log');
+    },
+  );
+
+  test('because its copy cannot be made has changed no byte of the folder', async () => {
+    const folder = folderOf(OLD);
+    const path = join(folder, 'gatehouse.db');
+    const sqlite = new Database(path, { readwrite: true });
+    const { page } = sqlite.query("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'audit_records'").get() as {
+      page: number;
+    };
+    sqlite.close();
+    await leaveCrashed(folder);
+    writeFileSync(path, readFileSync(path).fill(0x5a, (page - 1) * 4096, page * 4096));
+    await expectUnchanged(folder, 'No copy could be made before the upgrade, so nothing was upgraded');
+  });
+
+  test('because the key is missing or damaged has changed no byte of the folder', async () => {
+    const folder = folderOf(OLD);
+    await leaveCrashed(folder);
+    writeFileSync(join(folder, 'instance.key'), 'rubbish');
+    await expectUnchanged(folder, 'instance.key is damaged');
+    rmSync(join(folder, 'instance.key'));
+    await expectUnchanged(folder, 'instance.key is missing');
+  });
+
+  test('because the key is another instance’s has changed no byte of the folder', async () => {
+    const folder = folderOf(OLD);
+    writeFileSync(join(folder, 'instance.key'), Buffer.alloc(32, 9).toString('base64url'));
+    await expectUnchanged(folder, 'is the key of another instance');
+  });
+
+  const nameOfWorkspace = (folder: string) => {
+    const sqlite = new Database(join(folder, 'gatehouse.db'), { readonly: true });
+    const { name } = sqlite.query('SELECT name FROM workspaces').get() as { name: string };
+    sqlite.close();
+    return name;
+  };
 });

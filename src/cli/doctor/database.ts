@@ -4,7 +4,7 @@ import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderTrouble } from '../../db/folder-trouble.ts';
-import { refuseForeignDatabase, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
+import { findInstance, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
 import { type Onlooker, openOnlooker } from '../../db/onlooker.ts';
 import type { Reader } from '../../db/database.ts';
 import { countQueues } from '../../modules/health/queue-counts.ts';
@@ -40,7 +40,7 @@ export async function databaseFindings(
     return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
   let onlooker: Onlooker | undefined;
   try {
-    if (!refuseForeignDatabase(path))
+    if (!findInstance(path))
       return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
     const { isCurrent, findings } = schemaFindings(scene);
     onlooker = openOnlooker(path);
