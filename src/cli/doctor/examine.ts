@@ -4,6 +4,7 @@ import { certificateFindings } from './certificate.ts';
 import { databaseFindings } from './database.ts';
 import type { Finding } from './finding.ts';
 import { folderFindings, isOpenToUs } from './folder.ts';
+import { keyFindings } from './instance-key.ts';
 import { clockFindings, clockInGreeting, descriptorFindings, isClockSynchronized, type OtherClock } from './machine.ts';
 import { mailFindings } from './mail.ts';
 import type { Scene } from './scene.ts';
@@ -42,6 +43,7 @@ export async function examine(
     ...settingsFindings(scene),
     ...(isOpen ? serverFindings(scene, local) : []),
     ...folderFindings(scene),
+    ...(isOpen ? keyFindings(scene) : []),
     ...(isOpen ? await databaseFindings(scene, local, { isFull, step }) : []),
     ...addressFindings(scene),
     ...reachFindings(scene, outside),

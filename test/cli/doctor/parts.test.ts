@@ -1,7 +1,7 @@
 /** What the doctor makes of what it is shown: file systems, clocks, certificates, proxies, a damaged or older database. */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateFindings } from '@/cli/doctor/certificate.ts';
@@ -190,6 +190,44 @@ describe('without a server', () => {
     bytes.fill(0x55, 4096 * 3, 4096 * 30);
     writeFileSync(path, bytes);
     expect(await look(folder)).toMatch(/fail (?:The database is damaged|.*damaged)/);
+  });
+
+  test.each<[string, (key: string, database: string) => void, string]>([
+    ['a missing key', (key) => rmSync(key), 'instance.key is missing beside an existing database'],
+    ['a key that is rubbish', (key) => writeFileSync(key, 'rubbish'), 'instance.key is damaged'],
+    [
+      'the key of another instance',
+      (key) => writeFileSync(key, Buffer.alloc(32, 7).toString('base64url')),
+      'instance.key is the key of another instance',
+    ],
+    [
+      'a folder in the key’s place',
+      (key) => (rmSync(key), mkdirSync(key, { mode: 0o700 })),
+      'is a folder where a file must be',
+    ],
+    ['a key that others may read', (key) => chmodSync(key, 0o644), 'Other users can read or change'],
+    ['a key without its database', (_, database) => rmSync(database), 'gatehouse.db is missing or empty beside'],
+    [
+      'a key beside an empty database',
+      (_, database) => writeFileSync(database, ''),
+      'gatehouse.db is missing or empty',
+    ],
+  ])('%s fails with its remedy, as a start would', async (name, spoil, words) => {
+    const folder = await made(name.replaceAll(' ', '-'));
+    spoil(join(folder, 'instance.key'), join(folder, 'gatehouse.db'));
+    const scene = setScene({ environment: { GATEHOUSE_DATA: folder, GATEHOUSE_PORT: '1' }, flags: {}, now: Date.now });
+    const findings = await examine(scene, { sendTo: null, isFull: false });
+    const finding = findings.find(({ message }) => message.includes(words));
+    expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/^(?:Run: |Bring )/) });
+    expect(finding?.message).not.toContain('next start');
+    await expect(openData(folder, { isDurable: false })).rejects.toThrow(words);
+  });
+
+  test('a key under the name that a killed first start left is accepted, as by a start', async () => {
+    const folder = await made('first-start');
+    const key = join(folder, 'instance.key');
+    renameSync(key, `${key}.new`);
+    expect(await look(folder)).toContain(`ok ${key}.new belongs to the database.`);
   });
 
   test('nothing at all, and what is no database, fail with the flag to use', async () => {

@@ -1,7 +1,7 @@
 /** The doctor beside a real server, behind a real proxy, with a real mail server. */
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -109,6 +109,26 @@ describe('beside a server that is well, the doctor', () => {
     chmodSync(join(folder, 'instance.key'), 0o600);
     expect(of(findings, 'permissions')[0]).toContain('fail Other users can read or change');
     expect(findings.find(({ check }) => check === 'permissions')?.remedy).toContain('chmod 600');
+  });
+
+  test.each<[string, (path: string) => void, string]>([
+    ['gone', (path) => rmSync(path), 'instance.key is missing beside an existing database'],
+    ['rubbish', (path) => writeFileSync(path, 'rubbish'), 'instance.key is damaged'],
+    [
+      'another instance’s',
+      (path) => writeFileSync(path, Buffer.alloc(32, 7).toString('base64url')),
+      'instance.key is the key of another instance',
+    ],
+  ])('finds an instance key that is %s, and says that the next start fails', async (_, spoil, words) => {
+    const path = join(folder, 'instance.key');
+    const whole = readFileSync(path);
+    expect(of(await look(), 'instance key')).toEqual([`ok ${path} belongs to the database.`]);
+    spoil(path);
+    const [finding] = (await look()).filter(({ check }) => check === 'instance key');
+    writeFileSync(path, whole, { mode: 0o600 });
+    expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringContaining('gatehouse restore FILE') });
+    expect(finding?.message).toContain(words);
+    expect(finding?.message).toContain('its next start fails');
   });
 
   test('tells limits that refused calls, endpoints in quarantine, and mails that are late', async () => {

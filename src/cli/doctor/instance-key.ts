@@ -1,0 +1,60 @@
+/** The instance key: that it is there, whole, and the one of the database beside it. Judges as a start does. */
+import { existsSync } from 'node:fs';
+import { StartupError } from '../../core/startup-error.ts';
+import { type DataFolder, pathsIn, quoted } from '../../db/data-folder.ts';
+import { folderTrouble } from '../../db/folder-trouble.ts';
+import { readInstanceKey, refuseLostDatabase, requireInstanceKey } from '../../db/instance-key-file.ts';
+import { findInstance, type FoundInstance } from '../../db/migrate.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Scene } from './scene.ts';
+
+const { ok, warn, fail } = findingsOf('instance key');
+
+const BRING_BACK =
+  'Bring it back from a copy of this folder. A backup holds it too: restore one into an empty folder and copy instance.key ' +
+  'from there (gatehouse restore FILE --data EMPTY).';
+const BRING_BOTH_BACK =
+  'Bring both back from one copy of the folder, or restore a backup: gatehouse restore FILE --force';
+
+export function keyFindings({ folder, server }: Scene): Finding[] {
+  const paths = pathsIn(folder);
+  const { instanceKeyPath: path } = paths;
+  const instance = instanceOf(paths);
+  const next = server === null ? '' : ' The running server has read its key already; its next start fails.';
+  const failed = (error: unknown, remedy: string) => {
+    if (error instanceof StartupError) return [fail(`${error.message}${next}`, remedy)];
+    const trouble = folderTrouble(error, path);
+    if (trouble === null) throw error;
+    const own = `Run: chown --reference=${quoted(folder)} ${quoted(path)} && chmod 600 ${quoted(path)}`;
+    return [fail(`${trouble.message}${next}`, own)];
+  };
+  if (instance === null) {
+    try {
+      refuseLostDatabase(paths);
+      return [];
+    } catch (error) {
+      return failed(error, BRING_BOTH_BACK);
+    }
+  }
+  try {
+    if (instance !== 'unreadable')
+      return [ok(`${requireInstanceKey(paths, instance.mark).path} belongs to the database.`)];
+    return [
+      warn(
+        `${readInstanceKey(paths).path} is whole, but the database cannot say whether it is its own.`,
+        'Mend the database, then look again.',
+      ),
+    ];
+  } catch (error) {
+    return failed(error, BRING_BACK);
+  }
+}
+
+/** A database that cannot be read has findings of its own. */
+function instanceOf({ databasePath }: DataFolder): FoundInstance | null | 'unreadable' {
+  try {
+    return findInstance(databasePath);
+  } catch {
+    return existsSync(databasePath) ? 'unreadable' : null;
+  }
+}
