@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { parseKeep } from './backup/names.ts';
-import { parsePlace } from './backup/place.ts';
+import { BUCKET_RULE, parsePlace } from './backup/place.ts';
 import { parseRecipients } from './backup/recipients.ts';
 import { parseSchedule } from './backup/schedule.ts';
 import { normalizeEmail } from './core/email.ts';
@@ -280,7 +280,7 @@ export const SETTINGS = {
     env: 'GATEHOUSE_BACKUP_TO',
     isVoidIn: 'ephemeral',
     meaning: 'Folder, or `s3://bucket/prefix`, that the server writes backups to by itself.',
-    remedy: 'give a folder, or s3://bucket/prefix.',
+    remedy: `give a folder, or s3://bucket/prefix; ${BUCKET_RULE}.`,
     parse: parsePlace,
   },
   backupSchedule: {

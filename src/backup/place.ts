@@ -15,9 +15,13 @@ export type BackupPlace =
   | { readonly kind: 'disk'; readonly path: string }
   | { readonly kind: 'bucket'; readonly bucket: string; readonly key: string };
 
+/** Why an address of a bucket is refused. https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+export const BUCKET_RULE =
+  'the name of a bucket has 3 to 63 letters, digits, dots and hyphens, with a letter or digit at both ends';
+
 const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/+(.*))?$/i;
 
-/** @returns null for an address of a bucket that is none; all else is a path. */
+/** @returns null for a malformed address of a bucket, see `BUCKET_RULE`; everything else is a path. */
 export function parsePlace(text: string): BackupPlace | null {
   if (!/^s3:/i.test(text)) return text === '' ? null : { kind: 'disk', path: resolve(text) };
   const [, bucket, key = ''] = BUCKET.exec(text) ?? [];

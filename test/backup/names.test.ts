@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { backupName, madeAtOf, outlived, parseKeep } from '@/backup/names.ts';
 import { parsePlace, placeIn, placeText } from '@/backup/place.ts';
 import { nextRun, parseSchedule } from '@/backup/schedule.ts';
+import { placeOperand } from '@/cli/place-operand.ts';
+import { loadConfig } from '@/config.ts';
 import { DAY, HOUR } from '@/core/clock.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00.000Z');
@@ -73,7 +75,17 @@ describe('a place', () => {
     expect(placeText(placeIn(parsePlace('s3://my-bucket/a')!, 'x.db'))).toBe('s3://my-bucket/a/x.db');
   });
 
-  test.each(['', 's3://', 's3:///a', 's3:bucket', 's3://b'])('is not read from %p', (text) =>
-    expect(parsePlace(text)).toBeNull(),
+  test.each(['', 's3://', 's3:///a', 's3:bucket', 's3://b', 's3://bk/x', 's3://-bk/x', 's3://a_bucket/x'])(
+    'is not read from %p',
+    (text) => expect(parsePlace(text)).toBeNull(),
+  );
+
+  test.each(['s3://bk/x', `s3://${'b'.repeat(64)}/x`, 's3://a_bucket/x'])(
+    'with a malformed name of a bucket, %p, is refused with the rule, on the command line and in the setting',
+    (text) => {
+      const rule = 'the name of a bucket has 3 to 63 letters, digits, dots and hyphens';
+      expect(() => placeOperand(text)).toThrow(`${text}: ${rule}`);
+      expect(() => loadConfig({ GATEHOUSE_BACKUP_TO: text })).toThrow(rule);
+    },
   );
 });
