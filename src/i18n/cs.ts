@@ -26,6 +26,7 @@ export const cs: Catalogue = {
     resend: 'Poslat nový kód',
     resendIn: 'Nový kód za {time}',
     resent: 'Poslali jsme nový kód. Pokud dorazí ten předchozí, platí také.',
+    resentAlone: 'Poslali jsme nový kód.',
     changeEmail: 'Použít jiný e-mail',
     lastUsed: 'Naposledy použito',
     signedInTitle: 'Jste přihlášeni',
@@ -596,7 +597,7 @@ export const cs: Catalogue = {
     'delete.subject': '{code} je kód ke smazání aplikace {app}',
     'delete.heading': 'Smazání aplikace {app}',
     'delete.effect':
-      '{days, plural, one {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. Vrátit zpět to lze po dobu # dne.} few {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. Vrátit zpět to lze po dobu # dnů.} many {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. Vrátit zpět to lze po dobu # dne.} other {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. Vrátit zpět to lze po dobu # dnů.}}',
+      '{days, plural, one {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. V seznamu aplikací zůstane ještě # den, potom se skryje. Obnovit ji lze kdykoli.} few {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. V seznamu aplikací zůstane ještě # dny, potom se skryje. Obnovit ji lze kdykoli.} many {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. V seznamu aplikací zůstane ještě # dne, potom se skryje. Obnovit ji lze kdykoli.} other {Přihlašování do aplikace {app} se zastaví a všichni se odhlásí. V seznamu aplikací zůstane ještě # dnů, potom se skryje. Obnovit ji lze kdykoli.}}',
     'hide.subject': '{code} je kód ke skrytí aplikace {app}',
     'hide.heading': 'Skrytí aplikace {app}',
     'hide.effect': 'Přihlašování do aplikace {app} se zastaví, všichni se odhlásí a aplikace ihned zmizí ze seznamu.',

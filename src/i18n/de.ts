@@ -26,6 +26,7 @@ export const de: Catalogue = {
     resend: 'Neuen Code senden',
     resendIn: 'Neuer Code in {time}',
     resent: 'Wir haben einen neuen Code gesendet. Der vorherige gilt ebenfalls, falls er noch ankommt.',
+    resentAlone: 'Wir haben einen neuen Code gesendet.',
     changeEmail: 'Andere E-Mail-Adresse',
     lastUsed: 'Zuletzt verwendet',
     signedInTitle: 'Sie sind angemeldet',
@@ -626,7 +627,7 @@ export const de: Catalogue = {
     'delete.subject': '{code} ist der Code zum Löschen von {app}',
     'delete.heading': '{app} löschen',
     'delete.effect':
-      '{days, plural, one {Die Anmeldung bei {app} wird abgeschaltet, und alle werden abgemeldet. Das lässt sich # Tag lang rückgängig machen.} other {Die Anmeldung bei {app} wird abgeschaltet, und alle werden abgemeldet. Das lässt sich # Tage lang rückgängig machen.}}',
+      '{days, plural, one {Die Anmeldung bei {app} wird abgeschaltet, und alle werden abgemeldet. Der Eintrag bleibt noch # Tag lang in der Liste der Anwendungen, danach wird er ausgeblendet. Die Anwendung lässt sich jederzeit wiederherstellen.} other {Die Anmeldung bei {app} wird abgeschaltet, und alle werden abgemeldet. Der Eintrag bleibt noch # Tage lang in der Liste der Anwendungen, danach wird er ausgeblendet. Die Anwendung lässt sich jederzeit wiederherstellen.}}',
     'hide.subject': '{code} ist der Code zum Ausblenden von {app}',
     'hide.heading': '{app} ausblenden',
     'hide.effect':

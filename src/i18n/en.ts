@@ -21,6 +21,7 @@ export const en = {
     resend: 'Send a new code',
     resendIn: 'New code in {time}',
     resent: 'We sent a new code. The one before works as well, if it arrives.',
+    resentAlone: 'We sent a new code.',
     changeEmail: 'Use another e-mail',
     lastUsed: 'Last used',
     signedInTitle: 'You are signed in',
@@ -585,7 +586,7 @@ export const en = {
     'delete.subject': '{code} is the code to delete {app}',
     'delete.heading': 'Delete {app}',
     'delete.effect':
-      '{days, plural, one {Sign-in to {app} stops and everybody is signed out. It can be undone for # day.} other {Sign-in to {app} stops and everybody is signed out. It can be undone for # days.}}',
+      '{days, plural, one {Sign-in to {app} stops and everybody is signed out. {app} stays in the list of applications for # day, then it is hidden. It can be restored at any time.} other {Sign-in to {app} stops and everybody is signed out. {app} stays in the list of applications for # days, then it is hidden. It can be restored at any time.}}',
     'hide.subject': '{code} is the code to hide {app}',
     'hide.heading': 'Hide {app}',
     'hide.effect': 'Sign-in to {app} stops, everybody is signed out, and it leaves the list of applications at once.',

@@ -26,6 +26,7 @@ export const es: Catalogue = {
     resend: 'Enviar un código nuevo',
     resendIn: 'Código nuevo en {time}',
     resent: 'Hemos enviado un código nuevo. El anterior también sirve, si llega.',
+    resentAlone: 'Hemos enviado un código nuevo.',
     changeEmail: 'Usar otro correo',
     lastUsed: 'Último uso',
     signedInTitle: 'Has iniciado sesión',
@@ -610,7 +611,7 @@ export const es: Catalogue = {
     'delete.subject': '{code} es el código para eliminar {app}',
     'delete.heading': 'Eliminar {app}',
     'delete.effect':
-      '{days, plural, one {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. Se puede deshacer durante # día.} many {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. Se puede deshacer durante # de días.} other {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. Se puede deshacer durante # días.}}',
+      '{days, plural, one {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. La aplicación seguirá en la lista # día más y después quedará oculta. Se puede restaurar en cualquier momento.} many {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. La aplicación seguirá en la lista # de días más y después quedará oculta. Se puede restaurar en cualquier momento.} other {Ya no se podrá iniciar sesión en {app} y se cerrarán todas las sesiones. La aplicación seguirá en la lista # días más y después quedará oculta. Se puede restaurar en cualquier momento.}}',
     'hide.subject': '{code} es el código para ocultar {app}',
     'hide.heading': 'Ocultar {app}',
     'hide.effect':

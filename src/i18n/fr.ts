@@ -28,6 +28,7 @@ export const fr: Catalogue = {
     resend: 'Envoyer un nouveau code',
     resendIn: 'Nouveau code dans {time}',
     resent: 'Nous avons envoyé un nouveau code. Le précédent reste valable s’il vous parvient.',
+    resentAlone: 'Nous avons envoyé un nouveau code.',
     changeEmail: 'Utiliser une autre adresse',
     lastUsed: 'Dernière utilisation',
     signedInTitle: 'Connexion réussie',
@@ -628,7 +629,7 @@ export const fr: Catalogue = {
     'delete.subject': '{code} est le code pour supprimer {app}',
     'delete.heading': 'Supprimer {app}',
     'delete.effect':
-      '{days, plural, one {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. Vous pourrez annuler cette opération pendant # jour.} many {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. Vous pourrez annuler cette opération pendant # jours.} other {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. Vous pourrez annuler cette opération pendant # jours.}}',
+      '{days, plural, one {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. L’application restera encore # jour dans la liste, puis sera masquée. Elle pourra être restaurée à tout moment.} many {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. L’application restera encore # jours dans la liste, puis sera masquée. Elle pourra être restaurée à tout moment.} other {Il ne sera plus possible de se connecter à {app} et toutes les sessions seront fermées. L’application restera encore # jours dans la liste, puis sera masquée. Elle pourra être restaurée à tout moment.}}',
     'hide.subject': '{code} est le code pour masquer {app}',
     'hide.heading': 'Masquer {app}',
     'hide.effect':

@@ -28,6 +28,7 @@ export const it: Catalogue = {
     resend: 'Invia un nuovo codice',
     resendIn: 'Nuovo codice tra {time}',
     resent: 'Abbiamo inviato un nuovo codice. Anche quello precedente è valido, se ti arriva.',
+    resentAlone: 'Abbiamo inviato un nuovo codice.',
     changeEmail: 'Usa un altro indirizzo',
     lastUsed: 'Ultimo utilizzo',
     signedInTitle: 'Accesso effettuato',
@@ -612,7 +613,7 @@ export const it: Catalogue = {
     'delete.subject': '{code} è il codice per eliminare {app}',
     'delete.heading': 'Elimina {app}',
     'delete.effect':
-      '{days, plural, one {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’operazione si può annullare per # giorno.} many {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’operazione si può annullare per # giorni.} other {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’operazione si può annullare per # giorni.}}',
+      '{days, plural, one {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’applicazione resterà nell’elenco ancora per # giorno, poi verrà nascosta. Si potrà ripristinare in qualsiasi momento.} many {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’applicazione resterà nell’elenco ancora per # giorni, poi verrà nascosta. Si potrà ripristinare in qualsiasi momento.} other {Non si potrà più accedere a {app} e tutte le sessioni verranno terminate. L’applicazione resterà nell’elenco ancora per # giorni, poi verrà nascosta. Si potrà ripristinare in qualsiasi momento.}}',
     'hide.subject': '{code} è il codice per nascondere {app}',
     'hide.heading': 'Nascondi {app}',
     'hide.effect':

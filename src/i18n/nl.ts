@@ -26,6 +26,7 @@ export const nl: Catalogue = {
     resend: 'Nieuwe code sturen',
     resendIn: 'Nieuwe code over {time}',
     resent: 'We hebben een nieuwe code gestuurd. De vorige werkt ook, als die nog aankomt.',
+    resentAlone: 'We hebben een nieuwe code gestuurd.',
     changeEmail: 'Ander e-mailadres',
     lastUsed: 'Laatst gebruikt',
     signedInTitle: 'Je bent ingelogd',
@@ -606,7 +607,7 @@ export const nl: Catalogue = {
     'delete.subject': '{code} is de code om {app} te verwijderen',
     'delete.heading': '{app} verwijderen',
     'delete.effect':
-      '{days, plural, one {Inloggen bij {app} kan dan niet meer en iedereen wordt uitgelogd. Dit kan # dag lang ongedaan worden gemaakt.} other {Inloggen bij {app} kan dan niet meer en iedereen wordt uitgelogd. Dit kan # dagen lang ongedaan worden gemaakt.}}',
+      '{days, plural, one {Inloggen bij {app} kan dan niet meer en iedereen wordt uitgelogd. De applicatie blijft nog # dag in de lijst staan en wordt daarna verborgen. Herstellen kan altijd.} other {Inloggen bij {app} kan dan niet meer en iedereen wordt uitgelogd. De applicatie blijft nog # dagen in de lijst staan en wordt daarna verborgen. Herstellen kan altijd.}}',
     'hide.subject': '{code} is de code om {app} te verbergen',
     'hide.heading': '{app} verbergen',
     'hide.effect':

@@ -27,6 +27,7 @@ export const pl: Catalogue = {
     resend: 'Wyślij nowy kod',
     resendIn: 'Nowy kod za {time}',
     resent: 'Nowy kod został wysłany. Jeśli dotrze poprzedni, też zadziała.',
+    resentAlone: 'Nowy kod został wysłany.',
     changeEmail: 'Użyj innego adresu e-mail',
     lastUsed: 'Ostatnio używane',
     signedInTitle: 'Zalogowano',
@@ -608,7 +609,7 @@ export const pl: Catalogue = {
     'delete.subject': '{code} to kod do usunięcia aplikacji {app}',
     'delete.heading': 'Usunięcie aplikacji {app}',
     'delete.effect':
-      '{days, plural, one {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Można to cofnąć przez # dzień.} few {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Można to cofnąć przez # dni.} many {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Można to cofnąć przez # dni.} other {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Można to cofnąć przez # dnia.}}',
+      '{days, plural, one {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Aplikacja pozostanie na liście jeszcze przez # dzień, a potem zostanie ukryta. Można ją przywrócić w każdej chwili.} few {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Aplikacja pozostanie na liście jeszcze przez # dni, a potem zostanie ukryta. Można ją przywrócić w każdej chwili.} many {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Aplikacja pozostanie na liście jeszcze przez # dni, a potem zostanie ukryta. Można ją przywrócić w każdej chwili.} other {Logowanie do aplikacji {app} zostanie wstrzymane, a wszyscy zostaną wylogowani. Aplikacja pozostanie na liście jeszcze przez # dnia, a potem zostanie ukryta. Można ją przywrócić w każdej chwili.}}',
     'hide.subject': '{code} to kod do ukrycia aplikacji {app}',
     'hide.heading': 'Ukrycie aplikacji {app}',
     'hide.effect':

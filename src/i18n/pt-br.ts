@@ -28,6 +28,7 @@ export const ptBr: Catalogue = {
     resend: 'Enviar novo código',
     resendIn: 'Novo código em {time}',
     resent: 'Enviamos um novo código. O anterior também funciona, se chegar.',
+    resentAlone: 'Enviamos um novo código.',
     changeEmail: 'Usar outro e-mail',
     lastUsed: 'Último uso',
     signedInTitle: 'Você entrou',
@@ -607,7 +608,7 @@ export const ptBr: Catalogue = {
     'delete.subject': '{code} é o código para excluir {app}',
     'delete.heading': 'Excluir {app}',
     'delete.effect':
-      '{days, plural, one {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. Isso pode ser desfeito por # dia.} many {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. Isso pode ser desfeito por # dias.} other {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. Isso pode ser desfeito por # dias.}}',
+      '{days, plural, one {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. O aplicativo continua na lista por mais # dia e depois é ocultado. Ele pode ser restaurado a qualquer momento.} many {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. O aplicativo continua na lista por mais # dias e depois é ocultado. Ele pode ser restaurado a qualquer momento.} other {Não será mais possível entrar em {app}, e todas as sessões serão encerradas. O aplicativo continua na lista por mais # dias e depois é ocultado. Ele pode ser restaurado a qualquer momento.}}',
     'hide.subject': '{code} é o código para ocultar {app}',
     'hide.heading': 'Ocultar {app}',
     'hide.effect':

@@ -28,6 +28,7 @@ export const ptPt: Catalogue = {
     resend: 'Enviar novo código',
     resendIn: 'Novo código em {time}',
     resent: 'Enviámos um novo código. O anterior também é válido, se ainda chegar.',
+    resentAlone: 'Enviámos um novo código.',
     changeEmail: 'Usar outro email',
     lastUsed: 'Última utilização',
     signedInTitle: 'Sessão iniciada',
@@ -613,7 +614,7 @@ export const ptPt: Catalogue = {
     'delete.subject': '{code} é o código para eliminar {app}',
     'delete.heading': 'Eliminar {app}',
     'delete.effect':
-      '{days, plural, one {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. Esta ação pode ser anulada durante # dia.} many {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. Esta ação pode ser anulada durante # dias.} other {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. Esta ação pode ser anulada durante # dias.}}',
+      '{days, plural, one {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. A aplicação fica na lista por mais # dia e depois é ocultada. Pode ser restaurada a qualquer momento.} many {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. A aplicação fica na lista por mais # dias e depois é ocultada. Pode ser restaurada a qualquer momento.} other {Deixa de ser possível iniciar sessão em {app} e todas as sessões terminam. A aplicação fica na lista por mais # dias e depois é ocultada. Pode ser restaurada a qualquer momento.}}',
     'hide.subject': '{code} é o código para ocultar {app}',
     'hide.heading': 'Ocultar {app}',
     'hide.effect':

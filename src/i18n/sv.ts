@@ -27,6 +27,7 @@ export const sv: Catalogue = {
     resend: 'Skicka en ny kod',
     resendIn: 'Ny kod om {time}',
     resent: 'Vi har skickat en ny kod. Den förra fungerar också, om den kommer fram.',
+    resentAlone: 'Vi har skickat en ny kod.',
     changeEmail: 'Byt e-postadress',
     lastUsed: 'Senast använd',
     signedInTitle: 'Du är inloggad',
@@ -600,7 +601,7 @@ export const sv: Catalogue = {
     'delete.subject': '{code} är koden för att radera {app}',
     'delete.heading': 'Radera {app}',
     'delete.effect':
-      '{days, plural, one {Inloggningen till {app} stängs och alla loggas ut. Det går att ångra i # dag.} other {Inloggningen till {app} stängs och alla loggas ut. Det går att ångra i # dagar.}}',
+      '{days, plural, one {Inloggningen till {app} stängs och alla loggas ut. Applikationen står kvar i listan i # dag till och döljs sedan. Den kan återställas när som helst.} other {Inloggningen till {app} stängs och alla loggas ut. Applikationen står kvar i listan i # dagar till och döljs sedan. Den kan återställas när som helst.}}',
     'hide.subject': '{code} är koden för att dölja {app}',
     'hide.heading': 'Dölj {app}',
     'hide.effect':

@@ -28,6 +28,7 @@ export const tr: Catalogue = {
     resend: 'Yeni kod gönder',
     resendIn: '{time} sonra yeni kod',
     resent: 'Yeni bir kod gönderdik. Önceki kod da gelirse geçerlidir.',
+    resentAlone: 'Yeni bir kod gönderdik.',
     changeEmail: 'Başka bir e-posta kullan',
     lastUsed: 'Son kullanılan',
     signedInTitle: 'Oturum açtınız',
@@ -606,7 +607,7 @@ export const tr: Catalogue = {
     'delete.subject': '{code} – {app} uygulamasını silme kodu',
     'delete.heading': '{app} uygulamasını silin',
     'delete.effect':
-      '{days, plural, one {Artık {app} uygulamasında oturum açılamaz ve tüm oturumlar kapatılır. Bu işlem # gün içinde geri alınabilir.} other {Artık {app} uygulamasında oturum açılamaz ve tüm oturumlar kapatılır. Bu işlem # gün içinde geri alınabilir.}}',
+      '{days, plural, one {Artık {app} uygulamasında oturum açılamaz ve tüm oturumlar kapatılır. Uygulama # gün daha listede kalır, sonra gizlenir. İstendiği zaman geri getirilebilir.} other {Artık {app} uygulamasında oturum açılamaz ve tüm oturumlar kapatılır. Uygulama # gün daha listede kalır, sonra gizlenir. İstendiği zaman geri getirilebilir.}}',
     'hide.subject': '{code} – {app} uygulamasını gizleme kodu',
     'hide.heading': '{app} uygulamasını gizleyin',
     'hide.effect':

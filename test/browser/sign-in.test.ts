@@ -242,7 +242,7 @@ describe('a code', () => {
     const first = await outboxCode(server, 'resend@example.com');
     await page.untilText('#resend', /^Send a new code$/);
     await page.view.click('#resend');
-    await page.untilText('#note', /We sent a new code/);
+    await page.untilText('#note', /^We sent a new code\. The one before works as well, if it arrives\.$/);
     expect(await outboxCode(server, 'resend@example.com')).not.toBe(first);
     await page.untilFocused('code');
     await page.pressKeys(await outboxCode(server, 'resend@example.com'));
@@ -329,7 +329,32 @@ describe('an error', () => {
     await request(server, 'POST', '/test/clock', { body: { advanceMs: 60_000 } });
     await page.view.click('#resend');
     await page.untilVisible('#code-submit');
+    // Nothing is promised of the code whose tries are used up.
+    await page.untilText('#note', /^We sent a new code\.$/);
     await page.fill('#code', await outboxCode(server, 'exhausted@example.com'));
+    await page.untilVisible('#signed-in');
+    await expectSoundPage();
+  });
+
+  test.each([
+    ['told so', true],
+    ['asked for again untried', false],
+  ])('that has expired and is %s is not said to work beside the new one', async (_, isTried) => {
+    const email = `expired-${isTried}@example.com`;
+    await page.open(signInUrl());
+    await askForCode(email);
+    const code = await outboxCode(server, email);
+    await request(server, 'POST', '/test/clock', { body: { advanceMs: 11 * 60_000 } });
+    // Farther on this device, which reckons with the real time of answers: the server's clock was moved before.
+    await page.evaluate(`(() => { const now = Date.now; Date.now = () => now() + ${2 * 60 * 60_000}; })()`);
+    if (isTried) {
+      await page.fill('#code', code);
+      await page.untilText('#code-error', /expired/);
+    }
+    await page.untilText('#resend', /^Send a new code$/);
+    await page.view.click('#resend');
+    await page.untilText('#note', /^We sent a new code\.$/);
+    await page.fill('#code', await outboxCode(server, email));
     await page.untilVisible('#signed-in');
     await expectSoundPage();
   });

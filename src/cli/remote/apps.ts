@@ -95,7 +95,10 @@ function step(
 function lifecycle(
   word: string,
   kind: 'archive' | 'delete',
-  texts: Pick<RemoteDefinition, 'summary' | 'next'> & { consequence: string; done: string },
+  texts: Pick<RemoteDefinition, 'summary' | 'next'> & {
+    consequence: string;
+    done: (application: ManagedApp) => string;
+  },
 ): RemoteCommand {
   const { consequence, done, ...others } = texts;
   return remoteCommand({
@@ -124,7 +127,7 @@ function lifecycle(
       }
       const body = { challengeId, code: code ?? '' };
       const changed = await client.post('/api/applications/{id}/lifecycle/confirm', { path, body });
-      await show.done(changed, `${application.name} ${done}`);
+      await show.done(changed, `${application.name} ${done(changed)}`);
     },
   });
 }
@@ -195,7 +198,7 @@ export const APPS: readonly RemoteCommand[] = [
   lifecycle('archive', 'archive', {
     summary: 'Take an application out of service; asks for the code of a mail',
     consequence: 'nobody can sign in any more, every session and key ends.',
-    done: 'is archived. Back: gatehouse apps unarchive',
+    done: () => 'is archived. Back: gatehouse apps unarchive',
   }),
   step(
     'unarchive',
@@ -205,8 +208,10 @@ export const APPS: readonly RemoteCommand[] = [
   ),
   lifecycle('delete', 'delete', {
     summary: 'Delete an application; asks for the code of a mail',
-    consequence: 'it is deleted, and after its grace with all its users for good.',
-    done: 'is deleted. Until its grace ends: gatehouse apps restore',
+    consequence:
+      'nobody can sign in any more, and every session and key ends. It stays in the lists for 90 days, then it is hidden.',
+    // By its id, since lists do not find it by its slug once it is hidden.
+    done: ({ id }) => `is deleted. Back at any time: gatehouse apps restore ${id}`,
   }),
   step(
     'restore',

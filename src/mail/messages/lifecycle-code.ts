@@ -12,7 +12,7 @@ export interface LifecycleCodeMail {
   readonly applicationName: string;
   readonly code: string;
   readonly lifetimeMinutes: number;
-  /** How long a deletion can be undone. */
+  /** How long a deleted application stays in the lists before it is hidden. */
   readonly graceDays: number;
 }
 

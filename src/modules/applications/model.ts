@@ -109,7 +109,11 @@ export const ApplicationSchema = Type.Object(
     ),
     archivedAt: Nullable(Timestamp()),
     deletedAt: Nullable(Timestamp()),
-    purgeAfter: Nullable(Timestamp()),
+    purgeAfter: Nullable(
+      Timestamp({
+        description: 'When a deleted application is hidden from the lists. Nothing is removed then either.',
+      }),
+    ),
     createdAt: Timestamp(),
     updatedAt: Timestamp(),
   },

@@ -9,7 +9,8 @@ export const LifecycleSendInput = Input({
   kind: Choice(LIFECYCLE_KINDS, { $id: 'LifecycleKind' }),
   skipGrace: Type.Optional(
     Type.Boolean({
-      description: 'With `delete`: without the 90 days of grace, the same as `hide_now` afterwards.',
+      description:
+        'With `delete`: hidden from the lists at once instead of after 90 days, the same as `hide_now` afterwards.',
       remedy: 'Give true or false.',
     }),
   ),

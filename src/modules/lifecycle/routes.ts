@@ -13,7 +13,8 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'sendLifecycleCode',
       path: '/api/applications/:id/lifecycle/send',
       summary: 'Mail a code for archiving, deleting or hiding an application',
-      description: 'To the acting member, or for a key to the owners of the workspace. Nothing changes yet.',
+      description:
+        'To the acting member, or for a key to the owners of the workspace. Nothing changes yet. A deleted application is hidden from the lists after 90 days, a hidden one at once; both keep their data and can be restored.',
       body: LifecycleSendInput,
       data: LifecycleSent,
       errors: ['invalid_state'],
@@ -46,7 +47,8 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'restoreApplication',
       path: '/api/applications/:id/restore',
       summary: 'Bring a deleted application back',
-      description: 'Into service, also where it was archived before it was deleted.',
+      description:
+        'At any time, also once it is hidden: an application is never removed. It comes back into service, even if it was archived before.',
       body: Input({}),
       isBodyOptional: true,
       data: ApplicationSchema,

@@ -67,7 +67,8 @@ export function CodeStep(props: CodeStepProps) {
     }
     setIsSpent(false);
     setDigits('');
-    setNote(outcome.data.isEarlier ? null : text('signin.resent'));
+    const { isEarlier: isSame, isFormerAlive } = outcome.data;
+    setNote(isSame ? null : text(isFormerAlive ? 'signin.resent' : 'signin.resentAlone'));
     setAttempt((before) => before + 1);
   }
 

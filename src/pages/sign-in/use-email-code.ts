@@ -13,10 +13,13 @@ interface Challenge {
   readonly sent?: boolean;
 }
 
-/** A code that is under way, and whether it was before it was asked for. */
+/** The code that can be typed now. */
 export interface SentCode {
   readonly pending: Pending;
+  /** It was sent before: no other mail left. */
   readonly isEarlier: boolean;
+  /** The code before it can still be typed as well. */
+  readonly isFormerAlive: boolean;
 }
 
 /** The challenge is dead: only a new code helps. */
@@ -53,11 +56,13 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
     const wait = secondsUntil(resendAfter, outcome.answeredAt, { fallback: 30, atMost: 300 });
     const life = secondsUntil(expiresAt, outcome.answeredAt, { fallback: 600, atMost: 3_600 });
     const now = Date.now();
+    // Null where it has expired or its tries are used up.
     const known = loadPending(clientId);
     const wrongTries = known?.challengeId === challengeId ? known.wrongTries : 0;
     const next = { email, challengeId, resendAt: now + wait * 1_000, expiresAt: now + life * 1_000, wrongTries };
     keep(next);
-    return { ok: true, data: { pending: next, isEarlier: !sent }, answeredAt: outcome.answeredAt };
+    const data = { pending: next, isEarlier: !sent, isFormerAlive: known?.email === email };
+    return { ok: true, data, answeredAt: outcome.answeredAt };
   }
 
   async function verify(code: string): Promise<Outcome<SignedIn> & { readonly isSpent?: boolean }> {

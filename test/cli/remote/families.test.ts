@@ -74,6 +74,24 @@ describe('apps', () => {
     const done = await person.manage(['apps', 'archive', '--challenge', sent.challengeId, '--code', code, '--json']);
     expect(done.json().archivedAt).not.toBeNull();
   });
+
+  test('are deleted without a promise to remove anything, and brought back long after they were hidden', async () => {
+    const { instance, person } = await oneShop();
+    let question = '';
+    const deleted = await person.manage(['apps', 'delete'], {
+      canAsk: true,
+      ask: async (asked) => {
+        question += asked;
+        return asked.includes('Type shop') ? 'shop' : instance.codeFor('owner@example.com');
+      },
+    });
+    expect(question).toContain('It stays in the lists for 90 days, then it is hidden.');
+    const [, back = ''] =
+      /^Shop is deleted\. Back at any time: gatehouse (apps restore app_\w+)\n$/.exec(deleted.out) ?? [];
+    instance.clock.advance(400 * 24 * 3600_000);
+    await instance.services.scheduler.runAll();
+    expect((await person.manage(back.split(' '))).out).toBe('Shop is back.\n');
+  });
 });
 
 describe('users', () => {

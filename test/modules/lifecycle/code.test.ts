@@ -45,6 +45,14 @@ describe('the code', () => {
     expect((await times()).archivedAt).not.toBeNull();
   });
 
+  test('comes with what will happen: the application is hidden after 90 days, never removed', async () => {
+    const { instance, send } = await setUp();
+    await send({ kind: 'delete' });
+    const { text } = mails(instance).at(-1)!;
+    expect(text).toContain('Shop stays in the list of applications for 90 days, then it is hidden.');
+    expect(text).toContain('It can be restored at any time.');
+  });
+
   test('is told in the mail and nowhere else', async () => {
     const { instance, send } = await setUp();
     const sent = await send({ kind: 'delete' });
