@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { COUNTRY_DATA_NOTICE } from '../core/country-data.ts';
 
 /** One package in the binary, as the lock file pins it. */
 export interface PackagePart {
@@ -13,6 +14,8 @@ export interface PackagePart {
   readonly license: string;
   /** The text that its license wants passed on; empty where the package carries none. */
   readonly notice: string;
+  /** Who holds the copyright, where the license asks that it be named. */
+  readonly copyright: string | null;
   /** `sha512-…`, as the registry signed it. */
   readonly integrity: string;
   /** Names with versions, `name@1.2.3`. */
@@ -60,7 +63,13 @@ export function productionPackages(): PackagePart[] {
     const folder = join(ROOT, 'node_modules', place.join('/node_modules/'));
     const at = id.lastIndexOf('@');
     const uses: string[] = [];
-    const part = { name: id.slice(0, at), version: id.slice(at + 1), ...licenseOf(folder), integrity, uses };
+    const part = {
+      name: id.slice(0, at),
+      version: id.slice(at + 1),
+      ...licenseOf(id.slice(0, at), folder),
+      integrity,
+      uses,
+    };
     parts.set(id, part);
     for (const other of namesIn(needs)) {
       const used = add(other, place);
@@ -78,10 +87,47 @@ function namesIn({ dependencies, optionalDependencies, peerDependencies, optiona
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers].sort();
 }
 
-function licenseOf(folder: string): { license: string; notice: string } {
-  if (!existsSync(folder)) return { license: 'NOASSERTION', notice: '' };
-  const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { license?: string };
-  const files = readdirSync(folder).filter((name) => /^(?:licen[cs]e|notice|copying)(?:[.-]|$)/i.test(name));
-  const notices = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n').trim());
-  return { license: license ?? 'NOASSERTION', notice: notices.join('\n\n') };
+/** Corrections where a package's manifest names another license than its files do. */
+const CORRECTIONS: Readonly<Record<string, Pick<PackagePart, 'license' | 'notice' | 'copyright'>>> = {
+  '@ip-location-db/geo-whois-asn-country-mmdb': {
+    license: 'CC-BY-4.0',
+    notice: COUNTRY_DATA_NOTICE,
+    copyright: 'Number Resource Organization (NRO), https://www.nro.net',
+  },
+};
+
+const LICENSE_FILE = /licen[cs]e|notice|copying|copyright/i;
+/** Modules and pictures that are about licenses. */
+const CODE_FILE = /\.(?:[cm]?[jt]sx?|json|map|vue|svg|css|html)$/i;
+
+function licenseOf(name: string, folder: string): Pick<PackagePart, 'license' | 'notice' | 'copyright'> {
+  if (!existsSync(folder)) return { license: 'NOASSERTION', notice: '', copyright: null };
+  const { license = 'NOASSERTION' } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    license?: string;
+  };
+  const correction = CORRECTIONS[name];
+  const texts = licenseFilesIn(folder).map((path) => readFileSync(path, 'utf8').replaceAll('\r\n', '\n').trim());
+  return {
+    license: correction?.license ?? license,
+    notice: [...(correction ? [correction.notice] : []), ...texts].join('\n\n'),
+    copyright: correction?.copyright ?? null,
+  };
+}
+
+/** Paths of every text of a license in a package, wherever it lies. Packages nested in it are parts of their own. */
+function licenseFilesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : licenseFilesIn(path);
+      return LICENSE_FILE.test(entry.name) && !CODE_FILE.test(entry.name) ? [path] : [];
+    });
+}
+
+/** The notice of the runtime: what it is licensed under, and everything that it links. */
+export function runtimeNotice(): string {
+  const types = resolve(Bun.resolveSync('bun-types/package.json', ROOT), '..');
+  const text = readFileSync(join(types, 'docs/project/license.mdx'), 'utf8');
+  return text.replace(/^---\n[^]*?\n---\n/, '').trim();
 }

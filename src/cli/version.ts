@@ -1,13 +1,17 @@
 /** `gatehouse version`. */
+import { COUNTRY_DATA_DAY } from '../core/country-data.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';
 
 export const version: Command = {
   name: 'version',
   group: 'about',
-  summary: 'Print the version',
+  summary: 'Print the version, and the day of the table of countries',
   run() {
-    process.stdout.write(`gatehouse ${VERSION} (bun ${Bun.version}, ${process.platform}-${process.arch})\n`);
+    process.stdout.write(
+      `gatehouse ${VERSION} (bun ${Bun.version}, ${process.platform}-${process.arch})\n` +
+        `countries of ${COUNTRY_DATA_DAY} (NRO, nro.net, CC BY 4.0)\n`,
+    );
     return 0;
   },
 };

@@ -1,6 +1,6 @@
 /** The packages the product is made of: none with a known vulnerability, each with its license, and all of them declared. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { productionPackages } from '@/cli/packages.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { cleanEnvironment, run } from '../support/binary.ts';
@@ -8,6 +8,7 @@ import { cleanEnvironment, run } from '../support/binary.ts';
 setDefaultTimeout(60_000);
 
 const ROOT = resolve(import.meta.dir, '../..');
+const MODULES = join(ROOT, 'node_modules');
 
 interface Audit {
   /** What is known of the packages, `name: severity: title (address)`; null where the registry did not say. */
@@ -95,7 +96,8 @@ describe('licenses', () => {
       'BSD-2-Clause',
       'BSD-3-Clause',
       'Apache-2.0',
-      'CC0-1.0',
+      // Attribution is asked for, and printed.
+      'CC-BY-4.0',
       'BlueOak-1.0.0',
       '(MIT OR CC0-1.0)',
       // Of the two, the second is taken.
@@ -123,6 +125,53 @@ describe('licenses', () => {
       expect(stdout).toContain(`${name} ${version}: ${license}\n`);
       expect(stdout).toContain(notice);
     }
+  });
+
+  test('of every package that holds a text of one, by whatever name and wherever in it, are printed', async () => {
+    const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
+    const isPart = new Set(packages.map(({ name, version }) => `${name}@${version}`));
+    const unprinted: string[] = [];
+    let texts = 0;
+    for (const path of new Bun.Glob('**/package.json').scanSync({ cwd: MODULES })) {
+      const { name, version } = await Bun.file(join(MODULES, path)).json();
+      const isRoot = new RegExp(`(?:^|/node_modules/)${name}/package\\.json$`).test(`/node_modules/${path}`);
+      if (!isRoot || !isPart.has(`${name}@${version}`)) continue;
+      const folder = join(MODULES, dirname(path));
+      for (const file of new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })) {
+        if (file.includes('node_modules/') || !/licen[cs]e|notice|copying|copyright/i.test(basename(file))) continue;
+        if (/\.(?:[cm]?[jt]sx?|json|map|vue|svg|css|html)$/i.test(file)) continue;
+        texts += 1;
+        const text = (await Bun.file(join(folder, file)).text()).replaceAll('\r\n', '\n').trim();
+        if (!stdout.includes(text)) unprinted.push(`${name}: ${file}`);
+      }
+    }
+    expect(unprinted).toEqual([]);
+    expect(texts).toBeGreaterThan(300);
+  });
+
+  test('name the registries as the source of the table of countries, as its license asks, and its day', async () => {
+    const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
+    expect(stdout).toContain('@ip-location-db/geo-whois-asn-country-mmdb 2.3.2026061719: CC-BY-4.0\n');
+    expect(stdout).toContain('Countries of addresses: data of 2026-06-17 of the Number Resource Organization (NRO)');
+    expect(stdout).toContain('you give attribution to nro.net for the data');
+    const bill = (await run(['print', 'sbom'], { cwd: '/' })).stdout;
+    const table = JSON.parse(bill).components.find(({ name }: { name: string }) => name.startsWith('geo-whois'));
+    expect(table).toMatchObject({
+      licenses: [{ license: { id: 'CC-BY-4.0' } }],
+      copyright: 'Number Resource Organization (NRO), https://www.nro.net',
+    });
+    expect((await run(['version'], { cwd: '/' })).stdout).toContain(
+      'countries of 2026-06-17 (NRO, nro.net, CC BY 4.0)\n',
+    );
+  });
+
+  test('of the runtime are printed: its own notice, and the texts that JavaScriptCore and tinycc ask for', async () => {
+    const { stdout } = await run(['print', 'licenses'], { cwd: '/' });
+    expect(stdout).toContain('Bun statically links JavaScriptCore (and WebKit), which is LGPL-2 licensed.');
+    expect(stdout).toContain('Permission is hereby granted, free of charge');
+    expect(stdout).toContain('GNU LIBRARY GENERAL PUBLIC LICENSE\n                       Version 2, June 1991');
+    expect(stdout).toContain('GNU LESSER GENERAL PUBLIC LICENSE\n                       Version 2.1, February 1999');
+    expect(stdout.match(/END OF TERMS AND CONDITIONS/g)!.length).toBeGreaterThanOrEqual(2);
   });
 });
 

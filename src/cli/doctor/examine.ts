@@ -1,6 +1,7 @@
 /** The whole look: each part in its turn, what needs nobody else first. */
 import { addressFindings, isOnThisMachine, proxyFindings, reachFindings } from './base-url.ts';
 import { certificateFindings } from './certificate.ts';
+import { countryFindings } from './countries.ts';
 import { databaseFindings } from './database.ts';
 import type { Finding } from './finding.ts';
 import { folderFindings, isOpenToUs } from './folder.ts';
@@ -48,6 +49,7 @@ export async function examine(
     ...addressFindings(scene),
     ...reachFindings(scene, outside),
     ...certificate,
+    ...countryFindings(scene),
     ...proxyFindings(scene, outside.facts?.seen ?? null, local?.facts ?? null),
     ...mail.findings,
     ...clockFindings(

@@ -22,3 +22,8 @@ declare module '*.cfg' {
   const text: string;
   export default text;
 }
+
+declare module '*.txt' {
+  const text: string;
+  export default text;
+}

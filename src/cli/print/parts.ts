@@ -1,13 +1,16 @@
 /** What the binary is made of: a bill of materials, and the notices of licenses. */
 import { VERSION } from '../../version.ts';
-import { type PackagePart, productionPackages } from '../packages.ts' with { type: 'macro' };
+import { type PackagePart, productionPackages, runtimeNotice } from '../packages.ts' with { type: 'macro' };
+import lgpl20 from './lgpl-2.0.txt' with { type: 'text' };
+import lgpl21 from './lgpl-2.1.txt' with { type: 'text' };
+import mit from './mit.txt' with { type: 'text' };
 
 /** Filled in at the build; a function, so that a start of the server does not pay for it. */
 const packages = (): PackagePart[] => productionPackages();
 
 export const sbom = (): string => `${JSON.stringify(bill(packages()), null, 2)}\n`;
 
-export const licenses = (): string => notices(packages());
+export const licenses = (): string => notices(packages(), runtimeNotice());
 
 /** A package's address by the specification of package URLs: the @ of a scope is escaped. */
 const purl = (name: string, version: string) => `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
@@ -42,7 +45,7 @@ function bill(packages: readonly PackagePart[]): object {
         licenses: [{ license: { id: 'MIT' } }],
         externalReferences: [{ type: 'license', url: 'https://bun.com/docs/project/license' }],
       },
-      ...packages.map(({ name, version, license, integrity }) => ({
+      ...packages.map(({ name, version, license, copyright, integrity }) => ({
         type: 'library',
         'bom-ref': purl(name, version),
         ...nameParts(name),
@@ -50,6 +53,7 @@ function bill(packages: readonly PackagePart[]): object {
         scope: 'required',
         purl: purl(name, version),
         licenses: [/[ ()]/.test(license) ? { expression: license } : { license: { id: license } }],
+        ...(copyright !== null && { copyright }),
         hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex') }],
       })),
     ],
@@ -68,21 +72,20 @@ function nameParts(name: string): { group?: string; name: string } {
 
 const LINE = '-'.repeat(80);
 
-function notices(packages: readonly PackagePart[]): string {
+const section = (title: string, text: string) => [LINE, title, LINE, '', text.trim(), ''].join('\n');
+
+function notices(packages: readonly PackagePart[], runtimeText: string): string {
   const own = `gatehouse ${VERSION}: Apache-2.0`;
-  const runtime =
-    `bun ${Bun.version}: MIT; what it links in turn, JavaScriptCore (LGPL-2) among it, is listed at\n` +
-    'https://bun.com/docs/project/license';
+  const runtime = `bun ${Bun.version}: MIT; it links JavaScriptCore (LGPL-2.0), tinycc (LGPL-2.1) and others, listed below`;
   const list = packages.map(({ name, version, license }) => `${name} ${version}: ${license}`);
-  const texts = packages.map(({ name, version, license, notice }) =>
-    [
-      LINE,
-      `${name} ${version} (${license})`,
-      LINE,
-      '',
-      notice || 'The package carries no text of its license.',
-      '',
-    ].join('\n'),
-  );
+  const texts = [
+    section(`bun ${Bun.version} (MIT)`, runtimeText),
+    section('The MIT License, of bun and what it links under it', mit),
+    section('The GNU Library General Public License 2, of JavaScriptCore', lgpl20),
+    section('The GNU Lesser General Public License 2.1, of JavaScriptCore and tinycc', lgpl21),
+    ...packages.map(({ name, version, license, notice }) =>
+      section(`${name} ${version} (${license})`, notice || 'The package carries no text of its license.'),
+    ),
+  ];
   return [own, runtime, ...list, '', ...texts].join('\n');
 }

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateFindings } from '@/cli/doctor/certificate.ts';
+import { countryFindings } from '@/cli/doctor/countries.ts';
 import { addressFindings, proxyFindings } from '@/cli/doctor/base-url.ts';
 import { examine } from '@/cli/doctor/examine.ts';
 import type { Finding } from '@/cli/doctor/finding.ts';
@@ -153,6 +154,22 @@ describe('the public address', () => {
     const trusted = words.startsWith('ok') ? '10.0.0.0/8' : '';
     const scene = sceneOf({ GATEHOUSE_BASE_URL: 'https://auth.example.com', GATEHOUSE_TRUSTED_PROXIES: trusted });
     expect(said(proxyFindings(scene, request, null))).toContain(words);
+  });
+});
+
+describe('countries', () => {
+  const at = (time: string, environment: Record<string, string> = {}) =>
+    said(countryFindings({ ...sceneOf(environment), now: () => Date.parse(time) }));
+
+  test('come from a table whose day and source are named, until it is too old to be relied on', () => {
+    expect(at('2026-11-22')).toBe('ok They come from the table inside the binary, of 2026-06-17 (NRO, CC BY 4.0).');
+    expect(at('2027-06-18')).toContain('warn They come from the table inside the binary, of 2026-06-17');
+  });
+
+  test('come from the header of a trusted proxy where one is set', () => {
+    expect(at('2030-01-01', { GATEHOUSE_COUNTRY_HEADER: 'CF-IPCountry' })).toBe(
+      'ok Trusted proxies give them in CF-IPCountry.',
+    );
   });
 });
 
