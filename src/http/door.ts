@@ -1,6 +1,6 @@
 /**
- * Listens, in plain or with a certificate. The runtime takes no other certificate for a listener that is there: for a new one
- * a second listens beside it at the same port, and the first is left as a server is left that stops.
+ * Listens, in plain or with a certificate. The runtime cannot change the certificate of a listener. For a renewed one a second
+ * listener opens at the same port, and the first is drained and closed.
  */
 import { required } from '../core/required.ts';
 import { type Arrivals, arrivals } from './arrivals.ts';
@@ -15,8 +15,9 @@ const IDLE_SECONDS = 30;
 const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 
 /**
- * Nobody waits for a listener that another has taken over from: there is time for a client far away, which has shaken hands and
- * not asked yet. One that has not even then has to connect anew, as the runtime ends what is idle where it ends listening.
+ * How long a replaced listener waits for clients far away that have connected and not asked yet. Until it closes, the kernel gives it
+ * a share of new connections. Those it has not accepted then are reset, unless `net.ipv4.tcp_migrate_req` is 1 (the guide says so).
+ * The runtime can change no certificate in place: https://github.com/oven-sh/bun/issues/43815
  */
 const RETIRING = { quietMs: 1000, maxMs: 10_000 };
 
