@@ -51,6 +51,7 @@ const AUDIT_KINDS = [
   'user.deleted',
   'user.restored',
   'user.imported',
+  'user.forgotten',
   'account.profile_changed',
   'account.username_changed',
   'account.avatar_changed',

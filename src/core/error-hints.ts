@@ -107,6 +107,8 @@ export const HINTS = {
 
   user_status: 'A user who is {status} cannot do that: {action}.',
   user_deleted_account: 'The person has deleted their account; it cannot be restored.',
+  user_not_forgettable:
+    'Only people who were imported and have never signed in to this workspace can be forgotten; delete this user instead.',
   member_already: 'They are a member already, as {role}; change the role instead.',
   owners_by_owners: 'Only an owner can make, change or remove an owner.',
   last_owner: 'A workspace keeps at least one owner; make another one first.',

@@ -33,7 +33,15 @@ export const EVENT_SCHEMAS = {
   'user.unbanned': byAdmin,
   'user.paused': byAdmin,
   'user.resumed': byAdmin,
-  'user.deleted': byAdmin,
+  'user.deleted': about({
+    reason: Type.Optional(Type.String({ description: 'When one was given.' })),
+    forgotten: Type.Optional(
+      Type.Boolean({
+        description:
+          'True where an import was forgotten: keep nothing of them. The address may sign in again, as a new user.',
+      }),
+    ),
+  }),
   'user.restored': about({
     reason: Type.Optional(Type.String({ description: 'When one was given.' })),
     status: Type.Optional(

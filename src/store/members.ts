@@ -17,6 +17,9 @@ const { placeholder } = sql;
 
 export type Member = typeof applicationUsers.$inferSelect;
 
+/** The states in which management keeps somebody out, until it lets them back. */
+export const KEPT_OUT: readonly MembershipStatus[] = ['banned', 'paused', 'deleted'];
+
 /** A membership with the person, or the key's principal, behind it, as the application may see them ({@link asShown}). */
 export interface MemberWithUser {
   readonly member: Member;

@@ -5,8 +5,9 @@
  * - A reservation is a row of `application_users` with `reserved_email`, the address it was made for. Grants, username and
  *   state are those of the row, as of any member; the profile waits in `reserved_profile` (JSON). Nothing else is written.
  * - Its person is whoever has the address, else a person made for it with nothing but the address, so that the id is their
- *   own from the start and is the same for every workspace that asks. Deleting a reservation deletes the row and leaves the
- *   person, so that the id is the same when the address comes again.
+ *   own from the start and is the same for every workspace that asks. Deleting the user keeps the row: its state, `deleted`,
+ *   keeps the address out. Forgetting the reservation removes the row and leaves the person, so that the id is the same
+ *   when the address comes again.
  * - An address that nobody may be found by (given up by its person, or of somebody for whom the workspace keeps a place under
  *   another address) stands for a person of its own, whom `standInEmail` finds again and nobody can sign in as.
  * - What management reads goes through {@link asShown}, which puts the reserved in the place of the person's.
@@ -158,7 +159,7 @@ export async function insertReservation(unit: Unit, reservation: NewReservation)
 
 const deleteRow = rawChange<[string]>('DELETE FROM application_users WHERE id = ? AND reserved_email IS NOT NULL');
 
-/** With the grants that waited in it. The person stays: an address that is named again has the same id. */
+/** Removes the row with its grants. The person stays: an address that is named again has the same id. */
 export async function deleteReservation(unit: Unit, memberId: string): Promise<void> {
   await clearGrants(unit, [memberId]);
   await deleteRow(unit, memberId);

@@ -106,7 +106,7 @@ describe('the list', () => {
     expect(json.data.statusReason).toBe('Chargebacks');
   });
 
-  test('gives roles to several, and takes the place of who never came only after its name was typed', async () => {
+  test('gives roles to several; imported ones are deleted like everybody, and forgotten only after the address was typed', async () => {
     await api('POST', `/api/applications/${app}/roles`, { slug: 'editor', name: 'Editor', isDefault: false });
     await importUsers('ada@example.com', 'bea@example.com');
     await page.go(users());
@@ -118,12 +118,18 @@ describe('the list', () => {
     expect(Object.values(await everybody()).every(({ roles }) => roles.includes('editor'))).toBe(true);
     await choose('ada@example.com', 'bea@example.com');
     await page.press('#delete-users');
-    await page.untilText('#user-action', /2 of them were imported and have not come yet[^]*gone for good/);
-    expect(await page.evaluate<boolean>('document.querySelector("#user-action-submit").disabled')).toBe(true);
-    await page.enter('#user-action-name', 'delete 2');
-    await page.press('#user-action-submit');
+    await page.press('#user-action-submit:enabled');
     await page.untilSaid(/^2 people deleted\.$/);
-    await page.untilText('#main', /Nobody yet/);
+    const { 'ada@example.com': ada } = await everybody();
+    expect(ada!.status).toBe('deleted');
+    await page.go(`${users()}/${ada!.userId}`);
+    await page.press('#forget-user');
+    await page.untilText('#user-forgetting', /Their deletion ends with it/);
+    expect(await page.evaluate<boolean>('document.querySelector("#user-forgetting-submit").disabled')).toBe(true);
+    await page.enter('#user-forgetting-name', 'ada@example.com');
+    await page.press('#user-forgetting-submit:enabled');
+    await page.untilSaid(/^The import of ada@example\.com is forgotten\.$/);
+    expect(Object.keys(await everybody())).toEqual(['bea@example.com']);
   });
 });
 

@@ -47,7 +47,7 @@ describe('the catalogue', () => {
       'user.unbanned': byAdmin,
       'user.paused': byAdmin,
       'user.resumed': byAdmin,
-      'user.deleted': byAdmin,
+      'user.deleted': [...byAdmin, 'forgotten?'],
       'user.restored': [...byAdmin, 'status?'],
       'user.inactivated': ['userId'],
       'user.reactivated': ['userId'],

@@ -55,6 +55,7 @@ const bulk =
     call('POST', '/users/bulk', { users: [{ email: 'ada@example.com', ...row }] });
 
 let challengeId = '';
+let reservedId = '';
 /** Of a passkey or an identity at a provider. */
 let wayInId: string | undefined;
 const sendCode =
@@ -163,6 +164,15 @@ export const CASES: Case[] = [
   ...action('resume', 'user.resumed', 'paused', null),
   ...action('delete', 'user.deleted', 'active', 'deleted'),
   ...action('restore', 'user.restored', 'deleted', null),
+  {
+    what: 'an import that is forgotten',
+    operation: 'forgetUser',
+    prepare: async ({ instance, application }) => {
+      reservedId = await given.reservation(instance, application, 'imported@example.com');
+    },
+    act: ({ call }) => call('DELETE', `/users/${reservedId}`),
+    emits: () => [event('user.deleted', { userId: reservedId, forgotten: true })],
+  },
   {
     what: 'many paused in one go: for each who was not',
     operation: 'changeUsers',

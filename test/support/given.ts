@@ -146,7 +146,7 @@ export function member(
   instance: Instance,
   applicationId: string,
   userId: string,
-  columns: Partial<Pick<Member, 'status' | 'statusReason' | 'username'>>,
+  columns: Partial<Pick<Member, 'status' | 'statusReason' | 'username' | 'profileUserId'>>,
 ): Promise<void> {
   return write(instance, async (unit) =>
     updateMember(unit, (await findMember(unit, applicationId, userId))!.id, columns),

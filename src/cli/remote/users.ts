@@ -157,10 +157,27 @@ export const USERS: readonly RemoteCommand[] = [
   change('resume', { summary: 'Resume who was paused', done: 'may sign in again.' }),
   change('delete', {
     summary: 'Delete a user from the application',
-    done: 'is deleted. Back, unless they were imported and never came: gatehouse users restore',
-    consequence: 'A user who was imported and has not come yet is gone for good; any other is shut out until restored.',
+    done: 'is deleted. Back: gatehouse users restore',
+    consequence: 'Every session ends, devices are disconnected for good, and the address is shut out until restored.',
   }),
   change('restore', { summary: 'Bring a deleted user back', done: 'is back.' }),
+  remoteCommand({
+    name: 'users forget',
+    summary: 'Forget an import of somebody who never came',
+    operands: [USER],
+    isOfApplication: true,
+    isFinal: true,
+    async carryOut(call) {
+      const path = await pathOf(call);
+      const { email } = await call.client.get('/api/applications/{id}/users/{userId}', { path });
+      await call.confirm(
+        email,
+        'All that was imported of them is removed, a ban or deletion too: they may sign in anew.',
+      );
+      const forgotten = await call.client.delete('/api/applications/{id}/users/{userId}', { path });
+      await call.show.done(forgotten, `${email} is forgotten.`);
+    },
+  }),
   grant('grant', 'Give roles, scopes or groups'),
   grant('revoke', 'Take roles, scopes or groups away'),
   remoteCommand({

@@ -14,7 +14,8 @@ const OCCASIONS: Readonly<Record<EventType, string>> = {
   'user.unbanned': 'The ban was lifted.',
   'user.paused': 'An administrator paused the user.',
   'user.resumed': 'The pause ended.',
-  'user.deleted': 'The user was deleted; that address cannot sign in to the application any more.',
+  'user.deleted':
+    'The user was deleted; that address cannot sign in to the application any more. With `forgotten`, an import was taken back and the address is free.',
   'user.restored': 'The deletion was taken back.',
   'user.inactivated': 'The person put their own account to rest.',
   'user.reactivated': 'They came back by signing in.',

@@ -118,8 +118,8 @@ async function importRow(
   if (addressee.kind === 'given_up') return skip('email_archived');
   const accountId = accountIdOf(addressee);
   const member = accountId === null ? undefined : known.members.get(accountId);
-  if (addressee.kind === 'known' && (addressee.user.deletedAt !== null || member?.status === 'deleted'))
-    return skip('user_deleted', addressee.user.id);
+  if (member?.status === 'deleted' || (addressee.kind === 'known' && addressee.user.deletedAt !== null))
+    return skip('user_deleted', accountId);
   // A user who has a name keeps it, so only a blank one can collide.
   const wantedName = member?.username == null ? profile.username : null;
   const nameHolder = wantedName === null ? undefined : known.usernames.get(wantedName);

@@ -13,6 +13,7 @@ import { defaultGrants } from '../../store/grants.ts';
 import {
   findMember,
   hasComeAnywhere,
+  KEPT_OUT,
   type Member,
   MEMBER_SEEN,
   noteMemberSeen,
@@ -169,16 +170,20 @@ async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
   return { user, email: user.email, isEmailProven: false };
 }
 
-/** Their membership, else what is kept for their address under another id: its state is theirs too. */
+/**
+ * The applicant's membership, else the reservation for their address under another id. A reservation that keeps the address
+ * out comes before the membership.
+ */
 async function findPlace(
   reader: Reader,
   application: Application,
   { user, email }: Pick<Applicant, 'user' | 'email'>,
 ): Promise<Member | undefined> {
   const own = user && (await findMember(reader, application.id, user.id));
-  if (own) return own;
   const holderId = await findPlaceHolder(reader, application, email);
-  return holderId === undefined ? undefined : findMember(reader, application.id, holderId);
+  if (holderId === undefined || holderId === user?.id) return own;
+  const reserved = await findMember(reader, application.id, holderId);
+  return reserved && (!own || KEPT_OUT.includes(reserved.status)) ? reserved : own;
 }
 
 /** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */
@@ -227,7 +232,7 @@ async function refusalOf(
   if (isClosed(application)) return 'application_archived';
   if (user?.kind === 'api_key') return 'gate_closed';
   if (!user && (await findAliasHolder(reader, email))) return 'email_archived';
-  if (user && (user.deletedAt !== null || member?.status === 'deleted')) return 'user_deleted';
+  if ((user && user.deletedAt !== null) || member?.status === 'deleted') return 'user_deleted';
   const isGuarded = stage === 'draft' || signinGate === 'private_beta';
   // The console belongs to every workspace alike; its closed gate and its memberships guard it.
   const isInsider =

@@ -55,14 +55,8 @@ export function manyUsers(db: Database) {
         const row = await findMemberWithUser(unit, application.id, userId);
         if (!row) return { userId, outcome: 'not_found' };
         try {
-          const { isChanged, shown } = await changeStatus(
-            unit,
-            application,
-            row,
-            { action, reason },
-            async ({ member }) => member.status,
-          );
-          return { userId, outcome: isChanged ? 'changed' : 'unchanged', status: shown };
+          const { isChanged, row: changed } = await changeStatus(unit, application, row, { action, reason });
+          return { userId, outcome: isChanged ? 'changed' : 'unchanged', status: changed.member.status };
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           const { code, message } = error;

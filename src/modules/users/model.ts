@@ -102,6 +102,8 @@ export const UserDetail = Type.Object(
 );
 export type UserDetail = Static<typeof UserDetail>;
 
+export const UserForgotten = Type.Object({ userId: Id('usr') });
+
 export const ReasonInput = Input({ reason: Type.Optional(Remark()) }, { $id: 'ReasonInput' });
 
 export const SlugsInput = Input(

@@ -3,7 +3,7 @@ import { displayName } from '../../core/display-name.ts';
 import type { Unit } from '../../db/database.ts';
 import { ALL_KINDS, findGrantIds, heldSlugs } from '../../store/grants.ts';
 import { insertLanguages, listLanguages } from '../../store/languages.ts';
-import { findMember, type Member } from '../../store/members.ts';
+import { findMember, KEPT_OUT, type Member } from '../../store/members.ts';
 import { updateUser, type User } from '../../store/people.ts';
 import {
   deleteReservation,
@@ -32,11 +32,10 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
   let after = before;
   for (const reservation of reservations) {
     const { id, reservedProfile } = reservation;
-    if (reservedProfile) {
-      after = filled(after, reservedProfile);
-      shown.set(id, reservedProfile);
-    }
-    await redeem(unit, reservation, user.id);
+    const isRedeemed = await redeem(unit, reservation, user.id);
+    if (!isRedeemed || !reservedProfile) continue;
+    after = filled(after, reservedProfile);
+    shown.set(id, reservedProfile);
   }
   const { languages, ...identity } = after;
   const { categories } = differenceOf(before, after);
@@ -46,14 +45,24 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
   await announceProfileChange(unit, user.id, ({ id }) => ({ name, ...differenceOf(shown.get(id) ?? before, after) }));
 }
 
-/** A place that was kept under another id moves to the person; where they have one as well, its grants are added. */
-async function redeem(unit: Unit, reservation: Member, userId: string): Promise<void> {
-  const { id, applicationId } = reservation;
+/**
+ * Moves a reservation under another id to the person. If they are a member already, only its grants move, and a banned or
+ * deleted one stays as it is: it goes on keeping its address out.
+ *
+ * @returns whether it is redeemed.
+ */
+async function redeem(unit: Unit, reservation: Member, userId: string): Promise<boolean> {
+  const { id, applicationId, status } = reservation;
   const own = reservation.userId === userId ? undefined : await findMember(unit, applicationId, userId);
-  if (!own) return redeemReservation(unit, id, userId);
+  if (!own) {
+    await redeemReservation(unit, id, userId);
+    return true;
+  }
+  if (KEPT_OUT.includes(status)) return false;
   for (const kind of ALL_KINDS) {
     const waiting = await findGrantIds(unit, kind, applicationId, await heldSlugs(unit, kind, id));
     await addGrants(unit, kind, own, await heldSlugs(unit, kind, own.id), waiting);
   }
   await deleteReservation(unit, id);
+  return true;
 }

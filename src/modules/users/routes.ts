@@ -12,6 +12,7 @@ import {
   SlugsInput,
   SlugsResult,
   UserDetail,
+  UserForgotten,
   UserPage,
   UsersChange,
   UsersChanged,
@@ -28,7 +29,7 @@ const DISCONNECTED = 'Every session ends at once, and connected devices are disc
 const DANGERS: Partial<Record<StatusAction, string>> = {
   ban: DISCONNECTED,
   pause: 'Every session ends at once, and signing in is refused until resumed.',
-  delete: `${DISCONNECTED} One who was imported and has not come yet is gone for good.`,
+  delete: DISCONNECTED,
 };
 
 const ACTION_SUMMARIES: Record<StatusAction, string> = {
@@ -36,8 +37,7 @@ const ACTION_SUMMARIES: Record<StatusAction, string> = {
   unban: 'Lift a ban',
   pause: 'Pause a user: every session ends until resumed',
   resume: 'Resume a paused user',
-  delete:
-    'Delete a user from this application: their address cannot sign in until restored. One who was imported and has not come yet is gone for good, and may come as anybody',
+  delete: 'Delete a user from this application: their address cannot sign in until restored',
   restore: 'Restore a deleted user to the state before the deletion: who was banned stays banned',
 };
 
@@ -126,6 +126,21 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
           users.act(actor, application, params.userId, action, body.reason),
       }),
     ),
+    operation({
+      ...common,
+      id: 'forgetUser',
+      method: 'DELETE',
+      path: one,
+      summary: 'Forget somebody who was imported and has never signed in',
+      danger:
+        'Everything the import kept for this person is removed for good. A ban or deletion of theirs ends with it, so the address may sign in like any other.',
+      description:
+        'Removes the reservation with its profile, username and grants. Refused for anybody who has signed in to this workspace: delete them instead. A banned or deleted reservation can be forgotten as well, which lifts the ban or deletion. Webhooks get `user.deleted` with `forgotten: true`.',
+      access: 'full',
+      data: UserForgotten,
+      errors: ['invalid_state'],
+      handle: ({ actor, application, params }) => users.forget(actor, application, params.userId),
+    }),
     ...kinds.map((kind) =>
       operation({
         ...common,

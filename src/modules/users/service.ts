@@ -27,7 +27,7 @@ import { replaceGrants } from '../grants/holders.ts';
 import { endSessions } from '../sessions/end.ts';
 import type { UserDetail, UserEntry, UserSession, UsersQuery } from './model.ts';
 import { searchMembers } from './search.ts';
-import { changeStatus, type StatusAction } from './status.ts';
+import { changeStatus, forgetReservation, type StatusAction } from './status.ts';
 
 export interface UserDependencies {
   readonly db: Database;
@@ -143,9 +143,19 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       reason?: string,
     ): Promise<UserDetail> {
       return db.write(actor, async (unit) => {
-        const row = await find(unit, application, userId);
-        const show = (now: MemberWithUser) => detail(unit, application, now, true);
-        return (await changeStatus(unit, application, row, { action, reason }, show)).shown;
+        const { row } = await changeStatus(unit, application, await find(unit, application, userId), {
+          action,
+          reason,
+        });
+        return detail(unit, application, row, true);
+      });
+    },
+
+    /** See {@link forgetReservation}. @throws {AppError} not_found, invalid_state */
+    forget(actor: Actor, application: Application, userId: string): Promise<{ userId: string }> {
+      return db.write(actor, async (unit) => {
+        await forgetReservation(unit, application, await find(unit, application, userId));
+        return { userId };
       });
     },
 

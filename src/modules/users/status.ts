@@ -1,5 +1,6 @@
-/** What management may do to a membership: from which state to which, what ends with it, and who is told. */
+/** Actions of management on a membership: from which state to which, what ends with it, and who is told. */
 import { AppError } from '../../core/error.ts';
+import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
@@ -12,6 +13,7 @@ import {
   setMemberStatus,
 } from '../../store/members.ts';
 import { deleteReservation, hasBeenUsed } from '../../store/reservations.ts';
+import { hasSignedIn } from '../../store/unproved-profiles.ts';
 import { endSessions } from '../sessions/end.ts';
 
 /** From which states an action leads where; in its target state it is repeated without effect. */
@@ -28,29 +30,29 @@ export type StatusAction = keyof typeof ACTIONS;
 
 export const STATUS_ACTIONS = Object.keys(ACTIONS) as StatusAction[];
 
-/** What became of a membership. */
-export interface StatusChange<Shown> {
+/** The outcome of an action on a membership. */
+export interface StatusChange {
   readonly isChanged: boolean;
-  readonly shown: Shown;
+  /** The member after the action. */
+  readonly row: MemberWithUser;
 }
 
 /**
- * Bans, pauses, deletes or lets back. Leaving `active` ends every session; doing it again changes nothing. A reservation
- * that is deleted is gone. A restore gives back the state that the deletion ended. What is refused has changed nothing.
+ * Bans, pauses, deletes or lets back; repeated, it changes nothing. Leaving `active` ends every session. Imported people who
+ * never came are treated like everybody else: their row keeps the address out. A restore gives back the state that the
+ * deletion ended. A refused action has changed nothing.
  *
- * @param show what the caller wants to know of the member as they are then; asked before a reservation is gone.
  * @throws {AppError} invalid_state
  */
-export async function changeStatus<Shown>(
+export async function changeStatus(
   unit: Unit,
   application: Application,
   { member, user }: MemberWithUser,
   { action, reason }: { readonly action: StatusAction; readonly reason?: string | undefined },
-  show: (row: MemberWithUser) => Promise<Shown>,
-): Promise<StatusChange<Shown>> {
+): Promise<StatusChange> {
   const { from, to, event } = ACTIONS[action];
   const userId = user.id;
-  if (member.status === to) return { isChanged: false, shown: await show({ member, user }) };
+  if (member.status === to) return { isChanged: false, row: { member, user } };
   if (!(from as readonly string[]).includes(member.status))
     throw new AppError('invalid_state', { hint: 'user_status', values: { status: member.status, action } });
   // An admin can take back what an admin did, but not a deletion that the person asked for.
@@ -60,12 +62,6 @@ export async function changeStatus<Shown>(
   // A ban stays, for the reason that it was given.
   const isAsBefore = restored !== null && restored !== 'active';
   await setMemberStatus(unit, member.id, restored ?? to, isAsBefore ? member.reasonBeforeDeletion : reason);
-  const now = await findMemberWithUser(unit, application.id, userId);
-  if (!now) throw new AppError('not_found');
-  const shown = await show(now);
-  // What nobody has come for yet is gone: there is nobody to keep out, and nothing to bring back.
-  if (to === 'deleted' && member.reservedEmail !== null && !(await hasBeenUsed(unit, member.id)))
-    await deleteReservation(unit, member.id);
   if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
   // After a pause the devices work again; a ban or a deletion ends them for good.
   if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
@@ -73,5 +69,25 @@ export async function changeStatus<Shown>(
   const detail = { ...restoredTo, ...(reason !== undefined && { reason }) };
   await emit(unit, { type: event, applicationId: application.id, data: { userId, ...detail } });
   await recordAudit(unit, { kind: event, applicationId: application.id, userId, email: user.email, detail });
-  return { isChanged: true, shown };
+  const row = required(await findMemberWithUser(unit, application.id, userId), 'member who was changed');
+  return { isChanged: true, row };
+}
+
+/**
+ * Takes away what an import reserved for somebody who never came, a ban or a deletion of theirs included. Receivers of
+ * events are told by a `user.deleted` that says `forgotten`.
+ *
+ * @throws {AppError} invalid_state for everybody else.
+ */
+export async function forgetReservation(
+  unit: Unit,
+  { id: applicationId }: Application,
+  { member, user }: MemberWithUser,
+): Promise<void> {
+  if (hasSignedIn(member) || (await hasBeenUsed(unit, member.id)))
+    throw new AppError('invalid_state', { hint: 'user_not_forgettable' });
+  const { id: userId, email } = user;
+  await deleteReservation(unit, member.id);
+  await emit(unit, { type: 'user.deleted', applicationId, data: { userId, forgotten: true } });
+  await recordAudit(unit, { kind: 'user.forgotten', applicationId, userId, email, detail: { status: member.status } });
 }

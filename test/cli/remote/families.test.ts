@@ -191,6 +191,22 @@ describe('users', () => {
     ]);
   });
 
+  test('are forgotten where they were imported and never came, once their address was typed', async () => {
+    const { instance, person, shop } = await oneShop();
+    const file = join(person.home, 'users.csv');
+    writeFileSync(file, 'email\nbob@example.com\n');
+    await person.manage(['users', 'import', file]);
+    await person.manage(['users', 'delete', 'bob@example.com', '--yes']);
+    expect((await person.manage(['users', 'list', '--status', 'deleted', '--json'])).json().items).toHaveLength(1);
+    const forget = (email: string, answer: string) => person.manage(['users', 'forget', email], { answers: [answer] });
+    expect((await forget('bob@example.com', 'bob')).exitCode).toBe(1);
+    expect((await forget('bob@example.com', 'bob@example.com')).out).toBe('bob@example.com is forgotten.\n');
+    expect((await person.manage(['users', 'list', '--json'])).json().items).toEqual([]);
+    await instance.signIn(shop.clientId, 'ada@example.com');
+    const refused = await forget('ada@example.com', 'ada@example.com');
+    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('delete this user instead')]);
+  });
+
   test('are given roles, scopes and groups, and lose them', async () => {
     const { instance, person, shop } = await oneShop();
     const { userId } = await instance.signIn(shop.clientId, 'ada@example.com');

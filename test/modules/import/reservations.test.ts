@@ -258,29 +258,6 @@ describe('a reservation', () => {
     ]);
   });
 
-  test('that is deleted is gone: its name is free, there is nothing to restore, and the person may come as anybody', async () => {
-    const { instance, ada, application, manage, load } = await setUp();
-    await load();
-    const here = watch(instance, application);
-    const { json } = await manage('POST', `/users/${ada.userId}/delete`, { body: { reason: 'wrong list' } });
-    expect(json.data).toMatchObject({ ...RESERVED, status: 'deleted', statusReason: 'wrong list' });
-    expect(here.events()).toEqual([{ type: 'user.deleted', data: { userId: ada.userId, reason: 'wrong list' } }]);
-    for (const [method, tail] of [
-      ['GET', ''],
-      ['POST', '/restore'],
-      ['POST', '/delete'],
-    ] as const)
-      expect((await manage(method, `/users/${ada.userId}${tail}`)).status).toBe(404);
-    const check = await manage('POST', '/usernames/check', { body: { usernames: ['countess'] } });
-    expect(check.json.data.summary.available).toBe(1);
-    await instance.signIn(application.clientId, ADA);
-    expect((await manage('GET', `/users/${ada.userId}`)).json.data).toMatchObject({
-      username: null,
-      roles: ['user'],
-      profile: { fullName: 'Ada', familyName: null },
-    });
-  });
-
   test('is no membership to the person, who cannot act on it before they come, and loses no way in by it', async () => {
     const { instance, application, home, load } = await setUp();
     await given.application(instance, application.id, { signinMethods: ['passkey'] });

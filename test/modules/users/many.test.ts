@@ -95,16 +95,19 @@ describe('an action on many users', () => {
     expect(instance.auditKinds(other.id)).not.toContain('user.banned');
   });
 
-  test('ends a reservation for good', async () => {
-    const { instance, manage, act } = await setUp();
-    const [userId] = await people(manage, 'imported@example.com');
-    const first = await act({ action: 'delete', userIds: [userId] });
-    expect(first.json.data.results).toEqual([{ userId, outcome: 'changed', status: 'deleted' }]);
-    expect((await act({ action: 'delete', userIds: [userId] })).json.data.results).toEqual([
-      { userId, outcome: 'not_found' },
-    ]);
-    expect((await manage('GET', `/users/${userId}`)).status).toBe(404);
-    expect(instance.auditKinds()).toContain('user.deleted');
+  test('keeps out people who were imported and never came, a ban included', async () => {
+    const { instance, application, manage, act } = await setUp();
+    const [first, banned] = await people(manage, 'first@example.com', 'banned@example.com');
+    await act({ action: 'ban', userIds: [banned] });
+    const answer = await act({ action: 'delete', userIds: [first, banned] });
+    const deleted = [first, banned].map((userId) => ({ userId, outcome: 'changed', status: 'deleted' }));
+    expect(answer.json.data.results).toEqual(deleted);
+    const again = await act({ action: 'delete', userIds: [first, banned] });
+    expect(again.json.data.results).toEqual(deleted.map((result) => ({ ...result, outcome: 'unchanged' })));
+    for (const email of ['first@example.com', 'banned@example.com'])
+      expect((await instance.trySignIn(application.clientId, email)).json.error).toBe('user_deleted');
+    const restored = await act({ action: 'restore', userIds: [first, banned] });
+    expect(restored.json.data.results.map(({ status }: { status: string }) => status)).toEqual(['active', 'banned']);
   });
 
   test.each([

@@ -56,6 +56,7 @@ const KINDS: Record<AuditKind, string> = {
   'user.deleted': 'User deleted',
   'user.restored': 'User restored',
   'user.imported': 'Users imported',
+  'user.forgotten': 'Import forgotten',
   'account.profile_changed': 'Profile changed',
   'account.username_changed': 'Username changed',
   'account.avatar_changed': 'Avatar changed',

@@ -6,9 +6,9 @@ import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { counted } from '../../components/words.ts';
 import { changeStatuses, type UserResult } from './changes.ts';
-import { ACTIONS, isReserved, STATUSES, type User, type UserAction } from './statuses.ts';
+import { ACTIONS, STATUSES, type User, type UserAction } from './statuses.ts';
 
-type Concerned = Pick<User, 'userId' | 'email' | 'status' | 'lastSeenAt'>;
+type Concerned = Pick<User, 'userId' | 'email' | 'status'>;
 
 interface ActionDialogProps {
   readonly applicationId: string;
@@ -23,7 +23,6 @@ export function ActionDialog({ applicationId, action, users, onDone, onClose }: 
   const { verb, isDanger } = ACTIONS[action];
   const [only] = users.length === 1 ? users : [];
   const whom = only ? only.email : counted(users.length, 'person', 'people');
-  const places = action === 'delete' ? users.filter(isReserved).length : 0;
 
   async function send(): Promise<Outcome<UserResult[]>> {
     const ids = users.map(({ userId }) => userId);
@@ -36,7 +35,7 @@ export function ActionDialog({ applicationId, action, users, onDone, onClose }: 
   const shared = {
     id: 'user-action',
     title: `${verb} ${whom}?`,
-    lead: <Effect action={action} users={users} places={places} />,
+    lead: <Effect action={action} users={users} />,
     send,
     onDone,
     onClose,
@@ -55,11 +54,7 @@ export function ActionDialog({ applicationId, action, users, onDone, onClose }: 
   );
   if (isDanger)
     return (
-      <DangerDialog
-        {...shared}
-        confirmText={`${verb} ${only ? 'user' : whom}`}
-        nameToType={places > 0 ? (only?.email ?? `delete ${users.length}`) : undefined}
-      >
+      <DangerDialog {...shared} confirmText={`${verb} ${only ? 'user' : whom}`}>
         {reasonField(null)}
       </DangerDialog>
     );
@@ -73,11 +68,9 @@ export function ActionDialog({ applicationId, action, users, onDone, onClose }: 
 interface EffectProps {
   readonly action: UserAction;
   readonly users: readonly Concerned[];
-  /** How many of them have not come yet, and would be gone. */
-  readonly places: number;
 }
 
-function Effect({ action, users, places }: EffectProps) {
+function Effect({ action, users }: EffectProps) {
   const { from, to, done, effect } = ACTIONS[action];
   const isOne = users.length === 1;
   const affected = users.filter(({ status }) => from.includes(status)).length;
@@ -95,9 +88,7 @@ function Effect({ action, users, places }: EffectProps) {
             ` ${refused} ${are(refused)} in a state that does not allow it and ${refused === 1 ? 'stays' : 'stay'} as it is.`}{' '}
         </>
       )}
-      {places < affected && effect}
-      {places > 0 &&
-        ` ${isOne ? 'This person was' : `${places} of them ${places === 1 ? 'was' : 'were'}`} imported and ${places === 1 ? 'has' : 'have'} not come yet: what was kept for ${places === 1 ? 'that address' : 'those addresses'} is gone for good.`}
+      {effect}
     </>
   );
 }

@@ -21,13 +21,15 @@ export const STATUSES: Record<UserStatus, { readonly word: string; readonly tone
 
 export const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }));
 
-/** Who was imported and has not come yet is kept a place. */
-export const isReserved = ({ lastSeenAt, status }: Pick<User, 'lastSeenAt' | 'status'>) =>
-  lastSeenAt === null && status !== 'deleted';
+/** Whether an import can be forgotten; the server has the last word. */
+export const isForgettable = ({ lastSeenAt, emailVerifiedAt }: Schemas['UserDetail']): boolean =>
+  lastSeenAt === null && emailVerifiedAt === null;
 
 /** The word and its tone as lists show them. */
 export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly word: string; readonly tone: Tone } {
-  return user.status === 'active' && isReserved(user) ? { word: 'Imported', tone: 'calm' } : STATUSES[user.status];
+  return user.status === 'active' && user.lastSeenAt === null
+    ? { word: 'Imported', tone: 'calm' }
+    : STATUSES[user.status];
 }
 
 interface ActionWords {

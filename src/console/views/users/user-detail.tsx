@@ -11,7 +11,8 @@ import { useLoaded } from '../../data.ts';
 import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
-import { ACTIONS, actionsFor, isReserved, type UserAction } from './statuses.ts';
+import { ForgetDialog } from './forget-dialog.tsx';
+import { ACTIONS, actionsFor, isForgettable, type UserAction } from './statuses.ts';
 import { UserAccess } from './user-access.tsx';
 import { UserActivity } from './user-activity.tsx';
 import { UserProfile } from './user-profile.tsx';
@@ -31,6 +32,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
   const toast = useToast();
   const [, navigate] = useLocation();
   const [action, setAction] = useState<UserAction | null>(null);
+  const [isForgetting, setForgetting] = useState(false);
   const { data, failure, reload } = useLoaded<Schemas['UserDetail']>(
     () => ask(api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id, userId } } })),
     [id, userId],
@@ -42,22 +44,27 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         closeTo={closeTo}
         failure={failure}
         onRetry={reload}
-        missing={`There is no such user in ${application.name}; a place that was kept and not taken may have been deleted.`}
+        missing={`There is no such user in ${application.name}; an import may have been forgotten.`}
       />
     );
   const user = data;
 
   async function onDone(results: readonly UserResult[]): Promise<void> {
     const done = action ? ACTIONS[action].done : 'changed';
-    const isGone = action === 'delete' && isReserved(user);
     setAction(null);
     const [result] = results;
     const message = result?.outcome === 'changed' ? `${user.email} is ${done}.` : summaryOf(results, done);
     const [refused] = leftOut(results);
     if (refused) toast(refused.message ?? message, 'bad');
     else toast(message);
-    if (isGone) navigate(closeTo);
-    else await reload();
+    await reload();
+    await onChanged();
+  }
+
+  async function onForgotten(): Promise<void> {
+    setForgetting(false);
+    toast(`The import of ${user.email} is forgotten.`);
+    navigate(closeTo);
     await onChanged();
   }
 
@@ -66,16 +73,25 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
       title={<span dir="auto">{user.email}</span>}
       subtitle={<Copyable value={userId} label="user id" />}
       closeTo={closeTo}
-      actions={actionsFor([user]).map((possible) => (
-        <Action
-          key={possible}
-          id={`${possible}-user`}
-          look={possible === 'delete' ? 'danger' : 'small'}
-          onClick={() => setAction(possible)}
-        >
-          {ACTIONS[possible].verb}
-        </Action>
-      ))}
+      actions={
+        <>
+          {actionsFor([user]).map((possible) => (
+            <Action
+              key={possible}
+              id={`${possible}-user`}
+              look={possible === 'delete' ? 'danger' : 'small'}
+              onClick={() => setAction(possible)}
+            >
+              {ACTIONS[possible].verb}
+            </Action>
+          ))}
+          {isForgettable(user) && (
+            <Action id="forget-user" look="danger" onClick={() => setForgetting(true)}>
+              Forget import
+            </Action>
+          )}
+        </>
+      }
     >
       <UserProfile user={user} />
       <DetailPart title="Why was this person refused?">
@@ -99,6 +115,14 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
           users={[user]}
           onDone={(results) => void onDone(results)}
           onClose={() => setAction(null)}
+        />
+      )}
+      {isForgetting && (
+        <ForgetDialog
+          applicationId={id}
+          user={user}
+          onDone={() => void onForgotten()}
+          onClose={() => setForgetting(false)}
         />
       )}
     </Detail>

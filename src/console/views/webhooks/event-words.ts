@@ -15,7 +15,7 @@ const MEANINGS: Readonly<Record<EventType, string>> = {
   'user.unbanned': 'A ban was lifted.',
   'user.paused': 'An admin has shut somebody out for a while.',
   'user.resumed': 'A pause is over.',
-  'user.deleted': 'Somebody is no user any more: forget what you keep of them.',
+  'user.deleted': 'Somebody was deleted, or their import was forgotten: forget what you keep of them.',
   'user.restored': 'Somebody who was deleted is back.',
   'user.inactivated': 'Somebody has put their own membership to rest.',
   'user.reactivated': 'Somebody has taken up their membership again.',

@@ -1,0 +1,35 @@
+/** Asks before the import of somebody who never came is forgotten. */
+import { api, ask, type Schemas } from '../../api.ts';
+import { DangerDialog } from '../../components/danger-dialog.tsx';
+
+interface ForgetDialogProps {
+  readonly applicationId: string;
+  readonly user: Schemas['UserDetail'];
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** What else ends for people who are kept out. */
+const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
+  banned: ' Their ban ends with it.',
+  paused: ' Their pause ends with it.',
+  deleted: ' Their deletion ends with it; to keep the address out, leave them deleted.',
+};
+
+export function ForgetDialog({ applicationId, user, onDone, onClose }: ForgetDialogProps) {
+  const { userId, email, status } = user;
+  return (
+    <DangerDialog
+      id="user-forgetting"
+      title={`Forget the import of ${email}?`}
+      lead={`They were imported and have never signed in. What was imported is removed for good: name, username, roles, scopes and groups. The address may then sign in like any other.${LIFTED[status] ?? ''}`}
+      confirmText="Forget import"
+      nameToType={email}
+      send={() =>
+        ask(api.DELETE('/api/applications/{id}/users/{userId}', { params: { path: { id: applicationId, userId } } }))
+      }
+      onDone={onDone}
+      onClose={onClose}
+    />
+  );
+}
