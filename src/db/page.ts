@@ -32,7 +32,8 @@ export function decodeCursor<const Shape extends readonly ('string' | 'number')[
   }
   const fits =
     Array.isArray(key) && key.length === shape.length && key.every((part, index) => typeof part === shape[index]);
-  if (!fits) throw new AppError('invalid_cursor');
+  // `Buffer` skips what is no base64url, so the cursor must be exactly what its key is written as.
+  if (!fits || encodeCursor(key as (string | number)[]) !== cursor) throw new AppError('invalid_cursor');
   return key as never;
 }
 

@@ -134,6 +134,10 @@ export const LanguageSchema = Type.Object(
 export const Input = <Properties extends TProperties>(properties: Properties, options: SchemaOptions = {}) =>
   Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.', ...options });
 
+/** Any value, described as the schema says: whoever takes it judges it, such as one of many rows that fails alone. */
+export const Described = <Schema extends TSchema>(schema: Schema) =>
+  Type.Unsafe<Static<Schema>>(Type.Any({ described: schema }));
+
 /** A page of a list. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object(

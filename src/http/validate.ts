@@ -1,8 +1,8 @@
 /** Checks input against its schema and turns what is wrong into named fields, never echoing the value. */
 import type { Static, TSchema } from '@sinclair/typebox';
-import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { AppError, type FieldProblem } from '../core/error.ts';
-import { nearestWord } from '../core/nearest-word.ts';
+import { remedyFor } from './remedies.ts';
 
 /** Gives the value back with its type. @throws {AppError} invalid_request naming up to 20 fields */
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
@@ -18,6 +18,22 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
     const fields = unfitTexts(schema, value);
     if (fields.length > 0) throw new AppError('invalid_request', { fields });
     return value;
+  };
+}
+
+/** The first flaw of a value: where it is, and whether the field is one that the schema does not know. */
+export interface Flaw {
+  readonly path: string;
+  readonly isUnknown: boolean;
+}
+
+/** Returns a function that judges one of many values, so that a wrong one fails alone; null for a sound one. */
+export function flawFinder(schema: TSchema): (value: unknown) => Flaw | null {
+  let check: TypeCheck<TSchema> | undefined;
+  return (value) => {
+    check ??= TypeCompiler.Compile(schema);
+    const error = check.Check(value) ? undefined : check.Errors(value).First();
+    return error ? { path: pathOf(error), isUnknown: error.type === ValueErrorType.ObjectAdditionalProperties } : null;
   };
 }
 
@@ -80,26 +96,13 @@ function unfitTexts(schema: TSchema, body: unknown): FieldProblem[] {
 function problems(errors: Iterable<ValueError>): FieldProblem[] {
   const found = new Map<string, FieldProblem>();
   for (const error of errors) {
-    const path = error.path.slice(1).replaceAll('/', '.') || 'body';
+    const path = pathOf(error) || 'body';
     // The first complaint about a field is the plainest; a missing one is reported as such, not as a wrong type too.
-    if (!found.has(path)) found.set(path, { path, message: remedy(error) });
+    if (!found.has(path)) found.set(path, { path, message: remedyFor(error) });
     if (found.size === MAX_PROBLEMS) break;
   }
   return [...found.values()];
 }
 
-/** A schema may carry the sentence that mends it as `remedy`, a choice in one of its parts; otherwise the compiler's own words serve. */
-function remedy({ message, schema, path }: ValueError): string {
-  if (message === 'Unexpected property') return unknownField(schema, path);
-  if (message === 'Expected required property') return 'This field is required.';
-  const parts = [schema, ...((schema['anyOf'] as TSchema[] | undefined) ?? [])];
-  const told = parts.map((part): unknown => part['remedy']).find((sentence) => typeof sentence === 'string');
-  return told ?? `${message}.`;
-}
-
-/** Names what was probably meant: a name of ours, never what was sent. */
-function unknownField(schema: TSchema, path: string): string {
-  const known = Object.keys((schema['properties'] ?? {}) as object);
-  const meant = nearestWord(path.slice(path.lastIndexOf('/') + 1), known);
-  return `This field is not known here; ${meant === null ? 'remove it.' : `did you mean "${meant}"?`}`;
-}
+/** Such as `emails.3`; empty for the whole value. */
+const pathOf = ({ path }: ValueError): string => path.slice(1).replaceAll('/', '.');

@@ -19,7 +19,8 @@ export function jsonSchema(schema: TSchema, components: Components, context = ''
 function convert(node: unknown, components: Components, place: Place): unknown {
   if (Array.isArray(node)) return node.map((item) => convert(item, components, place));
   if (typeof node !== 'object' || node === null) return node;
-  const { remedy: _, isAnyText: __, describedFormat, $id, ...others } = node as Node;
+  const { remedy: _, isAnyText: __, described, describedFormat, $id, ...others } = node as Node;
+  if (described !== undefined) return convert(described, components, place);
   if (describedFormat !== undefined) others['format'] = describedFormat;
   // The words say it all; generators of clients stumble over a pattern beside them.
   if (Array.isArray(others['enum']) || others['const'] !== undefined) delete others['pattern'];

@@ -1,14 +1,19 @@
 /** Schemas of bulk import and of the username check. */
-import { type Static, Type } from '@sinclair/typebox';
-import { Choice, Input, Nullable } from '../../http/schemas.ts';
+import { type SchemaOptions, type Static, Type } from '@sinclair/typebox';
+import { Choice, Described, Input, Nullable } from '../../http/schemas.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
 
 const MAX_ROWS = 500;
 
 const Text = () => Type.Optional(Nullable(Type.String({ maxLength: 200, remedy: 'Give at most 200 characters.' })));
 
-const Slugs = () =>
-  Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, remedy: 'Give a list of slugs.' }));
+const Slugs = (options: SchemaOptions = {}) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, remedy: 'Give a list of slugs.', ...options }),
+  );
+
+/** The other name of a list of slugs. */
+const SlugsAlso = (name: string) => Slugs({ description: `The same as \`${name}\`; give one of the two.` });
 
 export const ImportProfile = Input(
   {
@@ -38,6 +43,9 @@ export const ImportRow = Input(
     roleSlugs: Slugs(),
     scopeSlugs: Slugs(),
     membershipSlugs: Slugs(),
+    roles: SlugsAlso('roleSlugs'),
+    scopes: SlugsAlso('scopeSlugs'),
+    memberships: SlugsAlso('membershipSlugs'),
     profile: Type.Optional(ImportProfile),
   },
   { $id: 'ImportRow' },
@@ -45,9 +53,9 @@ export const ImportRow = Input(
 export type ImportRow = Static<typeof ImportRow>;
 
 export const ImportInput = Input({
-  users: Type.Array(ImportRow, {
+  // A row that is wrong fails alone: see `rows.ts`.
+  users: Type.Array(Described(ImportRow), {
     maxItems: MAX_ROWS,
-    // A row that is wrong fails alone.
     isAnyText: true,
     remedy: `Give at most ${MAX_ROWS} rows.`,
   }),
@@ -73,7 +81,7 @@ export const ImportResult = Type.Object(
         error: Type.Optional(
           Type.String({
             description:
-              '`username_taken:<name>`, `username_invalid`, `email_invalid`, `user_deleted`, `email_archived`, `name_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`.',
+              'Why the row is skipped: `email_invalid`, `email_archived`, `user_deleted`, `username_taken:<name>`, `username_invalid`, `locale_invalid`, `timezone_invalid` or `language_invalid`; `field_invalid:<path>` for any other field, such as `field_invalid:profile.fullName`; `field_unknown:<path>` for one that does not exist; `field_repeated:<name>` for `roles` beside `roleSlugs` and the like; `row_invalid` for what is no object.',
           }),
         ),
       }),

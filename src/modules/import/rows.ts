@@ -3,10 +3,11 @@ import { normalizeEmail } from '../../core/email.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { plainLine } from '../../core/line.ts';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
-import type { Grants } from '../../store/grants.ts';
+import { type Flaw, flawFinder } from '../../http/validate.ts';
+import { ALL_KINDS, type GrantKind, type Grants } from '../../store/grants.ts';
 import type { SpokenLanguage } from '../../store/languages.ts';
 import type { InitialProfile } from '../../store/people.ts';
-import type { ImportProfile, ImportRow } from './model.ts';
+import { type ImportProfile, ImportRow } from './model.ts';
 
 /** As long as people may make theirs. */
 const MAX_NAME = 100;
@@ -28,14 +29,60 @@ export interface CleanRow {
 
 /** No more than an address may have is shown of what is none. */
 const MAX_SHOWN_EMAIL = 320;
+/** The longest path of a field that an error names. */
+const MAX_SHOWN_PATH = 100;
 
-/** Never throws: a row that cannot be used says why. */
-export function cleanRow(row: ImportRow): CleanRow {
-  const { roleSlugs = [], scopeSlugs = [], membershipSlugs = [] } = row;
-  const slugs = { roles: roleSlugs, scopes: scopeSlugs, memberships: membershipSlugs };
-  const email = normalizeEmail(row.email);
-  if (email === null) return { email: row.email.slice(0, MAX_SHOWN_EMAIL), slugs, profile: { error: 'email_invalid' } };
-  return { email, slugs, profile: cleanProfile(row.profile ?? {}) };
+/** Fields with a code of their own, whatever is wrong with them. */
+const OWN_CODES: Readonly<Record<string, string>> = {
+  email: 'email_invalid',
+  'profile.username': 'username_invalid',
+  'profile.locale': 'locale_invalid',
+  'profile.timezone': 'timezone_invalid',
+  'profile.languages': 'language_invalid',
+};
+
+/** The two names that a list of slugs may go by. */
+const SLUG_FIELDS = {
+  roles: 'roleSlugs',
+  scopes: 'scopeSlugs',
+  memberships: 'membershipSlugs',
+} as const satisfies Record<GrantKind, keyof ImportRow>;
+
+const flawOf = flawFinder(ImportRow);
+
+/** Never throws: a row that cannot be used says why. @param row any JSON value. */
+export function cleanRow(row: unknown): CleanRow {
+  const given = emailIn(row);
+  const email = normalizeEmail(given);
+  const flaw = flawOf(row);
+  if (flaw?.path === '') return skipped('', 'row_invalid');
+  if (email === null) return skipped(given.slice(0, MAX_SHOWN_EMAIL), 'email_invalid');
+  if (flaw) return skipped(email, errorOf(flaw));
+  const { profile = {}, ...lists } = row as ImportRow;
+  const repeated = ALL_KINDS.find((kind) => lists[kind] !== undefined && lists[SLUG_FIELDS[kind]] !== undefined);
+  if (repeated !== undefined) return skipped(email, `field_repeated:${repeated}`);
+  const slugs = (kind: GrantKind) => lists[kind] ?? lists[SLUG_FIELDS[kind]] ?? [];
+  return {
+    email,
+    slugs: { roles: slugs('roles'), scopes: slugs('scopes'), memberships: slugs('memberships') },
+    profile: cleanProfile(profile),
+  };
+}
+
+function emailIn(row: unknown): string {
+  const { email } = (typeof row === 'object' && row !== null ? row : {}) as { email?: unknown };
+  return typeof email === 'string' ? email : '';
+}
+
+function skipped(email: string, error: string): CleanRow {
+  return { email, slugs: { roles: [], scopes: [], memberships: [] }, profile: { error } };
+}
+
+function errorOf({ path, isUnknown }: Flaw): string {
+  const shown = path.slice(0, MAX_SHOWN_PATH).toWellFormed();
+  if (isUnknown) return `field_unknown:${shown}`;
+  const own = Object.keys(OWN_CODES).find((field) => path === field || path.startsWith(`${field}.`));
+  return (own !== undefined && OWN_CODES[own]) || `field_invalid:${shown}`;
 }
 
 const NAMES = ['givenName', 'familyName', 'fullName'] as const;
@@ -61,7 +108,7 @@ function cleanProfile(profile: ImportProfile): CleanRow['profile'] {
   for (const field of NAMES) {
     const text = blankToNull(profile[field]);
     names[field] = text === null ? null : plainLine(text, MAX_NAME);
-    if (text !== null && names[field] === null) return { error: 'name_invalid' };
+    if (text !== null && names[field] === null) return { error: `field_invalid:profile.${field}` };
   }
   return { username, ...names, locale: canonical, timezone, languages };
 }

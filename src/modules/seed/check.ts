@@ -23,11 +23,16 @@ const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
     path: 'username',
     message: 'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter; no reserved word.',
   },
-  name_invalid: { path: 'fullName', message: 'Give names of at most 100 characters, on one line.' },
   locale_invalid: { path: 'locale', message: 'Give a language tag, such as de-AT.' },
   timezone_invalid: { path: 'timezone', message: 'Give an IANA time zone, such as Europe/Vienna.' },
   language_invalid: { path: 'languages', message: 'Give language tags, such as de-AT.' },
 };
+
+/** The schema has judged all else by then. @param error such as `field_invalid:profile.fullName`. */
+const nameProblem = (error: string): FieldProblem => ({
+  path: error.slice(error.lastIndexOf('.') + 1),
+  message: 'Give a name of at most 100 characters, on one line.',
+});
 
 const validate = validator(SeedDocument);
 
@@ -149,8 +154,8 @@ async function checkUsers(problems: Problems, users: readonly SeedUser[], path: 
   for (const [at, user] of users.entries()) {
     const { email, profile } = cleanRow(importRowOf(user));
     if ('error' in profile) {
-      const { path: field = 'email', message = profile.error } = ROW_PROBLEMS[profile.error] ?? {};
-      problems.add(`${path}.${at}.${field}`, message);
+      const problem = ROW_PROBLEMS[profile.error] ?? nameProblem(profile.error);
+      problems.add(`${path}.${at}.${problem.path}`, problem.message);
     } else if (profile.username !== null) {
       const first = usernames.get(profile.username);
       if (first !== undefined) problems.add(`${path}.${at}.username`, `The same as ${path}.${first}; give each once.`);

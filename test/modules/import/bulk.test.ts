@@ -43,6 +43,24 @@ describe('importing somebody new', () => {
     });
   });
 
+  test('takes roles, scopes and memberships as it takes roleSlugs and the like', async () => {
+    const { manage, load } = await setUp();
+    await manage('POST', '/scopes', { body: { slug: 'read' } });
+    await manage('POST', '/memberships', { body: { slug: 'gold' } });
+    const { results, unknownSlugs } = await load({
+      email: 'ada@example.com',
+      roles: ['developer', 'nosuch'],
+      scopes: ['read'],
+      memberships: ['gold'],
+    });
+    expect((await manage('GET', `/users/${results[0].userId}`)).json.data).toMatchObject({
+      roles: ['developer', 'user'],
+      scopes: ['read'],
+      memberships: ['gold'],
+    });
+    expect(unknownSlugs).toEqual({ roles: ['nosuch'], scopes: [], memberships: [] });
+  });
+
   test('sends no mail, emits no event and is one audit record with the summary', async () => {
     const { instance, application, post, count } = await setUp();
     const before = watch(instance, application);
@@ -234,8 +252,8 @@ describe('a row that fails', () => {
     ['ada@example.com', 'username_invalid', { username: 'a' }],
     ['ada@example.com', 'username_invalid', { username: 'admin' }],
     ['ada@example.com', 'username_invalid', { username: 'ada..l' }],
-    ['ada@example.com', 'name_invalid', { fullName: 'Ada\u202eevil' }],
-    ['ada@example.com', 'name_invalid', { givenName: 'x'.repeat(101) }],
+    ['ada@example.com', 'field_invalid:profile.fullName', { fullName: 'Ada\u202eevil' }],
+    ['ada@example.com', 'field_invalid:profile.givenName', { givenName: 'x'.repeat(101) }],
     ['ada@example.com', 'locale_invalid', { locale: 'de_AT' }],
     ['ada@example.com', 'timezone_invalid', { timezone: 'Mars/Olympus' }],
     ['ada@example.com', 'timezone_invalid', { timezone: '+01:00' }],
@@ -251,6 +269,56 @@ describe('a row that fails', () => {
     expect(summary).toEqual({ requested: 3, created: 2, linked: 0, alreadyMember: 0, skipped: 1 });
     expect(results.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['created', 'skipped', 'created']);
     expect(results[1]).toEqual({ email, outcome: 'skipped', userId: null, error });
+    expect(count("SELECT count(*) FROM users WHERE kind = 'person'")).toBe(people + 2);
+  });
+
+  const OK = { email: 'ada@example.com' };
+  const profile = (values: object) => ({ ...OK, profile: values });
+  const long = 'x'.repeat(5000);
+  test.each([
+    ['no object', 'ada@example.com', 'row_invalid'],
+    ['null', null, 'row_invalid'],
+    ['a list', [OK], 'row_invalid'],
+    ['no address', {}, 'email_invalid'],
+    ['an address that is no text', { email: 5 }, 'email_invalid'],
+    ['an endless address', { email: `${long}@example.com` }, 'email_invalid'],
+    ['an unknown field', { ...OK, colour: 'red' }, 'field_unknown:colour'],
+    ['an unknown field with an endless name', { ...OK, [long]: 1 }, `field_unknown:${'x'.repeat(100)}`],
+    ['an unknown field of half a letter', { ...OK, '\ud83d': 1 }, 'field_unknown:\ufffd'],
+    ['an unknown field of the profile', profile({ shoe: 'x' }), 'field_unknown:profile.shoe'],
+    [
+      'an unknown field of a language',
+      profile({ languages: [{ code: 'en', level: 'BASIC', x: 1 }] }),
+      'field_unknown:profile.languages.0.x',
+    ],
+    ['a profile that is no object', { ...OK, profile: 'x' }, 'field_invalid:profile'],
+    ['an endless username', profile({ username: long }), 'username_invalid'],
+    ['a username that is no text', profile({ username: 5 }), 'username_invalid'],
+    ['an endless given name', profile({ givenName: long }), 'field_invalid:profile.givenName'],
+    ['an endless family name', profile({ familyName: long }), 'field_invalid:profile.familyName'],
+    ['an endless full name', profile({ fullName: long }), 'field_invalid:profile.fullName'],
+    ['a full name that is no text', profile({ fullName: ['Ada'] }), 'field_invalid:profile.fullName'],
+    ['an endless locale', profile({ locale: long }), 'locale_invalid'],
+    ['an endless time zone', profile({ timezone: long }), 'timezone_invalid'],
+    ['languages that are no list', profile({ languages: 'en' }), 'language_invalid'],
+    ['too many languages', profile({ languages: Array(51).fill({ code: 'en', level: 'BASIC' }) }), 'language_invalid'],
+    ['a language without a level', profile({ languages: [{ code: 'en' }] }), 'language_invalid'],
+    ['an unknown level', profile({ languages: [{ code: 'en', level: 'GOOD' }] }), 'language_invalid'],
+    ['slugs that are no list', { ...OK, roleSlugs: 'editor' }, 'field_invalid:roleSlugs'],
+    ['an endless slug', { ...OK, scopeSlugs: ['a', long] }, 'field_invalid:scopeSlugs.1'],
+    ['too many slugs', { ...OK, memberships: Array(101).fill('a') }, 'field_invalid:memberships'],
+    ['a list of slugs under both its names', { ...OK, roles: ['a'], roleSlugs: [] }, 'field_repeated:roles'],
+    ['the same of scopes', { ...OK, scopes: [], scopeSlugs: ['a'] }, 'field_repeated:scopes'],
+    ['the same of groups', { ...OK, memberships: [], membershipSlugs: [] }, 'field_repeated:memberships'],
+  ])('for %s is skipped alone, and its error names the field', async (_, row, error) => {
+    const { load, count } = await setUp();
+    const people = count("SELECT count(*) FROM users WHERE kind = 'person'")!;
+    const { summary, results, unknownSlugs } = await load({ email: 'first@example.com' }, row, {
+      email: 'last@example.com',
+    });
+    expect(summary).toEqual({ requested: 3, created: 2, linked: 0, alreadyMember: 0, skipped: 1 });
+    expect(results[1]).toEqual({ email: expect.any(String), outcome: 'skipped', userId: null, error });
+    expect(unknownSlugs).toEqual({ roles: [], scopes: [], memberships: [] });
     expect(count("SELECT count(*) FROM users WHERE kind = 'person'")).toBe(people + 2);
   });
 

@@ -1,4 +1,5 @@
 /** What the suites of the management API share: calls on one application, and the proof of what a call wrote. */
+import { encodeCursor } from '../../../src/db/page.ts';
 import type { Answer, CallOptions, Instance } from '../../support/instance.ts';
 import { dumpTables } from '../../support/stored.ts';
 
@@ -63,4 +64,16 @@ export async function pages<Item>(
 }
 
 /** What no list takes as its cursor. */
-export const BAD_CURSORS = ['%25%25', 'nonsense', btoa('[]'), btoa('{}'), btoa('[null,1]'), btoa('"a"'), ''];
+export const BAD_CURSORS = [
+  // A good one with something behind it.
+  `${encodeCursor([1, 'usr_1'])}%25%25`,
+  `${encodeCursor(['usr_1'])}!`,
+  `${encodeCursor(['usr_1'])}=`,
+  '%25%25',
+  'nonsense',
+  btoa('[]'),
+  btoa('{}'),
+  btoa('[null,1]'),
+  btoa('"a"'),
+  '',
+];

@@ -222,13 +222,15 @@ const WHYS: Readonly<Record<string, string>> = {
   username_invalid: 'The username cannot be used: 3 to 30 of a-z, 0-9, dot, hyphen and underscore, from a letter on.',
   user_deleted: 'The account was deleted; restore it first.',
   email_archived: 'The address belonged to an account before, which has another one now.',
-  name_invalid: 'A name cannot be used: one line of at most 100 characters.',
   locale_invalid: 'The language of pages is no language tag, such as de-AT.',
   timezone_invalid: 'The time zone is none, such as Europe/Vienna.',
   language_invalid: 'A language is no language tag, such as de.',
+  'field_invalid:profile.givenName': 'The given name cannot be used: one line of at most 100 characters.',
+  'field_invalid:profile.familyName': 'The family name cannot be used: one line of at most 100 characters.',
+  'field_invalid:profile.fullName': 'The full name cannot be used: one line of at most 100 characters.',
 };
 
 function whyOf(error: string): string {
   const [code = '', name] = error.split(':');
-  return code === 'username_taken' ? `The username ${name} is taken.` : (WHYS[code] ?? error);
+  return code === 'username_taken' ? `The username ${name} is taken.` : (WHYS[error] ?? error);
 }
