@@ -22,7 +22,7 @@ export interface MailListOptions {
 
 /** Newest first, without codes; nothing is changed. @throws {StartupError} */
 export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
-  const mails = await looked(dataFolder, (reader) => listMails(reader, to, limit));
+  const mails = await looked(dataFolder, (reader) => listMails(reader, { recipient: to, limit }));
   if (isJson) return `${jsonText(mails.map(envelopeOf), 2)}\n`;
   if (mails.length > 0) return tableOf(mails);
   return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;

@@ -54,6 +54,11 @@ export interface EphemeralServer {
 /** What the server says of itself when it is ready. */
 type Ready = Pick<EphemeralServer, 'url' | 'workspaceId' | 'workspaceKey' | 'applicationId' | 'clientId'>;
 
+interface MailPage {
+  readonly items: CapturedMail[];
+  readonly nextCursor: string | null;
+}
+
 const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 };
 /** As much of its log as an error quotes. */
 const LOG_KEPT = 4000;
@@ -89,8 +94,15 @@ export async function startEphemeral(options: EphemeralOptions = {}): Promise<Ep
   }
 
   async function outbox(to?: string): Promise<CapturedMail[]> {
-    const query = to === undefined ? '' : `?${new URLSearchParams({ to })}`;
-    return (await call<{ items: CapturedMail[] }>('GET', `/test/outbox${query}`)).items;
+    const mails: CapturedMail[] = [];
+    let cursor: string | null = null;
+    do {
+      const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(cursor !== null && { cursor }) });
+      const page: MailPage = await call('GET', `/test/outbox?${query}`);
+      mails.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return mails;
   }
 
   async function signInNow(email: string, clientId: string): Promise<TestSession> {

@@ -1,5 +1,5 @@
 /** Queued mail: rows written in the change that causes them, claimed with a lease by the one sender. */
-import { desc, eq, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange } from '../db/statements.ts';
@@ -236,14 +236,18 @@ export async function endMailLeases(unit: Unit): Promise<void> {
   await clearLeases(unit);
 }
 
-/** Newest first. @param recipient undefined for everybody's. */
-export async function listMails(reader: Reader, recipient: string | undefined, limit: number): Promise<Mail[]> {
-  return orm(reader)
-    .select()
-    .from(mails)
-    .where(recipient === undefined ? undefined : eq(mails.recipient, recipient))
-    .orderBy(desc(mails.id))
-    .limit(limit);
+/** Which mails of everybody: `recipient` and `before`, an id, where they are given. */
+interface MailRange {
+  readonly recipient?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export async function listMails(reader: Reader, { recipient, before, limit }: MailRange): Promise<Mail[]> {
+  const isTo = recipient === undefined ? undefined : eq(mails.recipient, recipient);
+  const isBehind = before === undefined ? undefined : lt(mails.id, before);
+  return orm(reader).select().from(mails).where(and(isTo, isBehind)).orderBy(desc(mails.id)).limit(limit);
 }
 
 const mailById = raw<Mail, [string]>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = ?`);

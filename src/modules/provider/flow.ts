@@ -120,7 +120,10 @@ export function providerFlow({
 
   function checkReturn(returnTo: string, application: Application): void {
     if (!isReturnAllowed(returnTo, application, returnRules))
-      throw new AppError('invalid_request', { hint: 'return_url_unregistered' });
+      throw new AppError('invalid_request', {
+        hint: 'return_url_unregistered',
+        fields: [{ path: 'returnTo', message: 'Give an address at or below one of the application’s return URLs.' }],
+      });
   }
 
   /** @returns the address at the provider to send the browser to. */

@@ -4,8 +4,9 @@ import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type AdjustableClock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import type { Database } from '../../db/database.ts';
+import { decodeCursor, pageOf } from '../../db/page.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { Input, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import { Input, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 import { deleteAllMails, listMails, type Mail } from '../../store/mails.ts';
 
 const CapturedMail = Type.Object({
@@ -19,7 +20,7 @@ const CapturedMail = Type.Object({
 });
 
 const MAX_ADVANCE_MS = 3650 * DAY;
-const MAX_MAILS = 1000;
+const MAX_PAGE = 1000;
 
 export interface TestToolDependencies {
   readonly db: Database;
@@ -37,11 +38,18 @@ export function testToolRoutes({ db, clock, runJobs }: TestToolDependencies): Op
       method: 'GET',
       path: '/test/outbox',
       summary: 'Captured mail, newest first',
-      query: Type.Object({ to: Type.Optional(Type.String()) }),
+      query: Type.Object({
+        to: Type.Optional(Type.String()),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+        cursor: PageQuery.properties.cursor,
+      }),
       data: PageOf(CapturedMail),
-      async handle({ query: { to } }) {
+      errors: ['invalid_cursor'],
+      async handle({ query: { to, cursor, limit = MAX_PAGE } }) {
         const recipient = to === undefined ? undefined : (normalizeEmail(to) ?? to);
-        return { items: (await listMails(db.reader, recipient, MAX_MAILS)).map(present), nextCursor: null };
+        const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+        const mails = await listMails(db.reader, { recipient, before, limit: limit + 1 });
+        return pageOf(mails, limit, ({ id }) => [id], present);
       },
     }),
     operation({

@@ -105,7 +105,13 @@ describe('a provider connected from the account', () => {
     const query = scene.provider.agree((await link({})).json.data.authorizationUrl);
     expect(landing(await scene.comeBack(query))).toEqual([302, 'http://localhost:8080/account#linked=provider']);
     for (const returnTo of ['https://evil.example', '//evil.example', 'https://shop.example.com@evil.example'])
-      expect((await link({ returnTo })).status).toBe(400);
+      expect(await link({ returnTo })).toMatchObject({
+        status: 400,
+        json: {
+          error: 'invalid_request',
+          fields: [{ path: 'returnTo', message: expect.stringContaining('return URLs') }],
+        },
+      });
   });
 
   test('needs a sign-in of the last ten minutes', async () => {
