@@ -14,6 +14,12 @@ const REDIRECT = {
   headers: { Location: { required: true, schema: { type: 'string', format: 'uri' } } },
 };
 
+/** Beside the redirect, so that linters and generators find more than refusals: browsers are shown a page. */
+const OTHER_PAGE = {
+  description: 'Anything else is a page for people.',
+  content: { 'text/html': { schema: { type: 'string' } } },
+};
+
 interface Body {
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, object> };
 }
@@ -43,7 +49,7 @@ interface Answer extends Headers {
 }
 
 export function successesOf(operation: Operation, components: Components): Record<string, Answer | Reference> {
-  if (operation.isRedirect) return { 302: REDIRECT };
+  if (operation.isRedirect) return { 302: REDIRECT, default: OTHER_PAGE };
   const success = {
     description: 'Success.',
     ...headersOfSuccess(operation, components),
