@@ -13,13 +13,18 @@ export const healthcheck: Command = {
   summary: 'Exit with 0 where the server is ready, else with 1',
   settings: [SETTINGS.dataFolder, SETTINGS.host, SETTINGS.port],
   next: [
-    'It asks the server that runs on the data folder, where that listens, or the',
-    'one at host and port. It is silent where all is well, and else says why not.',
+    'It asks the server that runs on the data folder, where that listens, or with',
+    '--port and --host the one there. It is silent where all is well, and else says',
+    'why not.',
   ],
   async run(flags) {
     const config = loadConfig(process.env, { flags });
-    const note = findServer(config.dataFolder)?.note ?? null;
-    const url = note?.localUrl ?? localUrlOf(config, config.port);
+    const running = findServer(config.dataFolder)?.note ?? null;
+    const asked = localUrlOf(config, config.port);
+    // A place named by flag wins over the note, which still knows best how its own server is reached.
+    const isNamed = flags['port'] !== undefined || flags['host'] !== undefined;
+    const note = isNamed && running && new URL(running.localUrl).host !== new URL(asked).host ? null : running;
+    const url = note?.localUrl ?? asked;
     const problem = await problemOf(url, new URL(note?.url ?? ownUrl(config, config.port)).hostname);
     if (problem === null) return 0;
     process.stderr.write(`gatehouse: ${problem}\n`);

@@ -26,6 +26,18 @@ describe('beside a server', () => {
     );
   });
 
+  test('another port that is named wins, and its own one is asked as it listens', async () => {
+    const data = join(folder, 'named');
+    const server = await startServer(data);
+    const { port } = new URL((await Bun.file(join(data, 'gatehouse.server.json')).json()).localUrl);
+    expect(await check(['--data', data, '--port', port])).toEqual(HEALTHY);
+    const other = String(freePort());
+    expect(await check(['--data', data, '--port', other])).toEqual(
+      refused(new RegExp(`^gatehouse: no server answers at http://127\\.0\\.0\\.1:${other} `)),
+    );
+    expect(await server.stop()).toBe(0);
+  });
+
   test('its own certificate is taken on loopback, though nobody vouches for it', async () => {
     const data = join(folder, 'tls');
     const files = writeCertificate(folder, await makeCertificate({ name: 'auth.example.com' }));

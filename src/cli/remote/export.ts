@@ -12,6 +12,9 @@ type User = ItemAt<'/api/applications/{id}/users'>;
 type Provider = DataAt<'/api/applications/{id}/identity-provider', 'get'>;
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The roles that a new application is made with. */
+const STANDARD_ROLES = ['user', 'developer'];
+
 const SCHEMA = 'gatehouse.schema.json';
 
 export const exportCommand = remoteCommand({
@@ -151,8 +154,8 @@ async function describe({ client, terminal }: RemoteCall, names: Names, applicat
     legalUrls: application.legalUrls,
     branding: application.branding,
     identityProvider: provider.source === 'application' ? providerOf(provider, names, slug) : undefined,
-    // Even without any: a new application would be given some.
     roles: roles.map(grantOf),
+    standardRoles: STANDARD_ROLES.every((slug) => roles.some((role) => role.slug === slug)) ? undefined : false,
     scopes: scopes.length > 0 ? scopes.map(grantOf) : undefined,
     groups: groups.length > 0 ? groups.map(grantOf) : undefined,
     webhooks:

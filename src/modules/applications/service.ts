@@ -31,7 +31,8 @@ import { presentApplication, presentApplications } from './present.ts';
 /** 30 days. */
 const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
 
-type NewRole = Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>;
+/** A role that an application is made with. */
+export type NewRole = Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>;
 
 /** What a new application comes with, where nothing else is said. */
 export const STOCK_ROLES: readonly NewRole[] = [

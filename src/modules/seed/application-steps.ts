@@ -7,10 +7,11 @@ import { targetProblem } from '../../outbound/guarded-fetch.ts';
 import { STAGES } from '../../store/applications.ts';
 import type { ApplicationPatch, ApplicationRecord } from '../applications/model.ts';
 import { presentApplication } from '../applications/present.ts';
-import { type Applications, STOCK_ROLES } from '../applications/service.ts';
+import type { Applications } from '../applications/service.ts';
 import type { Beta } from '../beta/service.ts';
 import type { ProviderClients } from '../provider/clients.ts';
 import { GOOGLE_ISSUER, isIssuer } from '../provider/issuer.ts';
+import { initialRoles } from './grant-steps.ts';
 import { created, changedFields, hiddenDifference, type Site, updated } from './plan.ts';
 
 export interface ApplicationTools {
@@ -45,15 +46,9 @@ export async function planSettings(
     if (!parseReturnUrl(url, isLoopbackAllowed))
       plan.problems.add(`${place}.returnUrls.${at}`, 'Give an absolute https address without user name or fragment.');
   if (!present) {
-    const roles = wanted.roles?.map(({ slug: role, name, description = null, isDefault = false }) => ({
-      slug: role,
-      name: name?.trim() ?? role,
-      description,
-      isDefault,
-    }));
     plan.add(place, [created('application', null, slug)], async () => {
       const input = { ...settingsOf(wanted), slug, name: wanted.name ?? slug };
-      made((await applications.create(actor, workspaceId, input, roles ?? STOCK_ROLES)).id);
+      made((await applications.create(actor, workspaceId, input, initialRoles(wanted))).id);
     });
     return;
   }

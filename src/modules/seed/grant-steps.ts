@@ -1,7 +1,7 @@
 /** The roles, scopes and groups of a document; and which of them there will be once it is applied. */
 import type { Actor } from '../../core/actor.ts';
 import { type GrantKind, listGrants } from '../../store/grants.ts';
-import { STOCK_ROLES } from '../applications/service.ts';
+import { type NewRole, STOCK_ROLES } from '../applications/service.ts';
 import type { GrantServices } from '../grants/module.ts';
 import type { ChangedKind } from './model.ts';
 import { created, changedFields, type Site, updated } from './plan.ts';
@@ -65,8 +65,26 @@ async function planKind(kind: GrantKind, services: GrantServices, actor: Actor, 
         ),
       );
   }
-  if (!present && kind === 'roles' && !given) for (const { slug } of STOCK_ROLES) coming.add(slug);
+  if (!present && kind === 'roles') for (const { slug } of initialRoles(wanted)) coming.add(slug);
   return { all: new Set([...known.keys(), ...coming]), coming };
+}
+
+/**
+ * The roles that a new application is made with: `user` and `developer`, unless the document leaves them out, and those that it
+ * lists. What it says of one of the two counts.
+ */
+export function initialRoles({ roles = [], standardRoles = true }: Site['wanted']): NewRole[] {
+  const initial = new Map((standardRoles ? STOCK_ROLES : []).map((role) => [role.slug, role]));
+  for (const { slug, name, description, isDefault } of roles) {
+    const standard = initial.get(slug);
+    initial.set(slug, {
+      slug,
+      name: name?.trim() ?? standard?.name ?? slug,
+      description: description ?? null,
+      isDefault: isDefault ?? standard?.isDefault ?? false,
+    });
+  }
+  return [...initial.values()];
 }
 
 /** Names each slug that there will not be. */

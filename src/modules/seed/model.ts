@@ -93,6 +93,13 @@ export const SeedApplication = Input(
     betaRequestPolicy: Type.Optional(betaRequestPolicy),
     identityProvider: Type.Optional(SeedProvider),
     roles: Grants(),
+    standardRoles: Type.Optional(
+      Type.Boolean({
+        description:
+          'A new application has the roles `user` and `developer` besides those listed; false leaves them out.',
+        remedy: 'Give true or false.',
+      }),
+    ),
     scopes: Grants(),
     groups: Grants(),
     webhooks: Type.Optional(Type.Array(SeedWebhook, { maxItems: 20, remedy: 'Give a list of at most 20.' })),

@@ -218,7 +218,7 @@ describe('export', () => {
           ...people(250),
         ],
       },
-      { slug: 'blog', roles: [] },
+      { slug: 'blog', roles: [], standardRoles: false },
     ],
     apiKeys: [{ name: 'ops', access: 'full', applications: ['blog'], token: { env: 'OPS_KEY' } }],
   };

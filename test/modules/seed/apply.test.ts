@@ -39,7 +39,7 @@ describe('a document on an empty instance', () => {
     for (const secret of Object.values(SECRETS)) expect(JSON.stringify(result)).not.toContain(secret);
   });
 
-  test('makes the application as it says, and no role but its own', async () => {
+  test('makes the application as it says, with its roles beside user and developer', async () => {
     expect(await read('')).toMatchObject({
       slug: 'shop',
       stage: 'live',
@@ -50,14 +50,38 @@ describe('a document on an empty instance', () => {
       returnUrls: ['https://shop.example.com/in'],
       legalUrls: { terms: 'https://shop.example.com/terms', privacy: null },
       branding: { accentColor: '#3b5bdb' },
-      defaultRoles: ['buyer'],
+      defaultRoles: ['buyer', 'user'],
     });
-    expect((await read('/roles')).items.map(({ slug }: { slug: string }) => slug)).toEqual(['buyer', 'editor']);
+    expect((await read('/roles')).items.map(({ slug }: { slug: string }) => slug)).toEqual([
+      'buyer',
+      'developer',
+      'editor',
+      'user',
+    ]);
     expect(await read('/identity-provider')).toMatchObject({ source: 'application', clientId: 'shop-client' });
   });
 
+  test.each([
+    ['lists none', {}, ['developer', 'user'], ['user']],
+    ['lists others', { roles: [{ slug: 'editor' }] }, ['developer', 'editor', 'user'], ['user']],
+    ['says something of one', { roles: [{ slug: 'user', name: 'Member' }] }, ['developer', 'user'], ['user']],
+    ['gives none on joining', { roles: [{ slug: 'user', isDefault: false }] }, ['developer', 'user'], []],
+    ['leaves them out', { roles: [{ slug: 'editor' }], standardRoles: false }, ['editor'], []],
+  ])('an application has user and developer where its document %s', async (_, part, slugs, defaultRoles) => {
+    const fresh = await createInstance();
+    const document = {
+      applications: [{ slug: 'new', ...part, users: [{ email: 'a@example.com', roles: [slugs[0]] }] }],
+    };
+    expect((await apply(fresh, document)).status).toBe(200);
+    const [made] = (await fresh.call('GET', '/api/applications', { token: fresh.workspaceKey })).json.data.items;
+    expect(made.defaultRoles).toEqual(defaultRoles);
+    const roles = await fresh.call('GET', `/api/applications/${made.id}/roles`, { token: fresh.workspaceKey });
+    expect(roles.json.data.items.map(({ slug }: { slug: string }) => slug)).toEqual(slugs);
+    expect((await apply(fresh, document)).json.data.changes).toEqual([]);
+  });
+
   test('makes keys of the given tokens, with their reach', async () => {
-    expect((await read('/roles', KEY)).items).toHaveLength(2);
+    expect((await read('/roles', KEY)).items).toHaveLength(4);
     const [key] = (await read('/api-keys')).items;
     expect(key).toMatchObject({ name: 'backend', access: 'read', roles: expect.arrayContaining(['editor']) });
     const ops = await instance.call('GET', '/api/applications', { token: OPS_KEY });
@@ -67,7 +91,7 @@ describe('a document on an empty instance', () => {
   test('adds people as an import does, and mails nobody', async () => {
     const { items } = await read('/users?include=profile');
     const ada = items.find(({ email }: { email: string }) => email === 'ada@example.com');
-    expect(ada).toMatchObject({ username: 'ada', roles: ['buyer', 'editor'], memberships: ['pro'] });
+    expect(ada).toMatchObject({ username: 'ada', roles: ['buyer', 'editor', 'user'], memberships: ['pro'] });
     expect(ada.profile).toMatchObject({ givenName: 'Ada' });
     expect((await read('/beta-interests?status=approved')).items).toMatchObject([{ email: 'grace@example.com' }]);
     expect(instance.sqlite.query('SELECT count(*) AS mails FROM mails').get()).toEqual({ mails: 0 });
