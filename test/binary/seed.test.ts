@@ -32,11 +32,11 @@ describe('serve --seed', () => {
     const server = await startEphemeral(['--seed', file], { SHOP_KEY: token });
     const { items } = (await request(server, 'GET', '/api/applications', { token: server.workspaceKey })).json.data;
     const shop = items.find(({ slug }: { slug: string }) => slug === 'shop');
-    expect(shop).toMatchObject({ stage: 'live', defaultRoles: ['buyer'] });
+    expect(shop).toMatchObject({ stage: 'live', defaultRoles: ['buyer', 'user'] });
     expect(server.applicationId).not.toBe(shop.id);
     const session = await signIn(server, 'ada@example.com', shop.clientId);
     const verified = await request(server, 'POST', '/api/v1/verify', { token, body: { token: session.token } });
-    expect(verified.json.data.roles).toEqual(['buyer', 'editor']);
+    expect(verified.json.data.roles).toEqual(['buyer', 'editor', 'user']);
     await server.stop();
     const ready = JSON.parse(await server.stdout.whole);
     expect(Object.keys(ready)).toEqual(['ready', 'url', 'workspaceId', 'workspaceKey', 'applicationId', 'clientId']);
