@@ -1,9 +1,10 @@
 /** A list as a file, CSV or JSON, put together page by page. */
-import { BYTE_ORDER_MARK, type Cell, csvOf, saveFile } from './csv.ts';
+import { BYTE_ORDER_MARK, type CsvCell, csvOf } from '../core/csv.ts';
+import { saveFile } from './save-file.ts';
 
 export type FileFormat = 'csv' | 'json';
 
-export type FileColumn<Item> = readonly [name: string, cellOf: (item: Item) => Cell];
+export type FileColumn<Item> = readonly [name: string, cellOf: (item: Item) => CsvCell];
 
 export interface ListFile<Item> {
   /** How many it holds. */

@@ -248,7 +248,7 @@ describe('an export', () => {
     expect(all.name).toMatch(/^theatre-users-\d{4}-\d\d-\d\d\.csv$/);
     const table = tableOf(all.text);
     expect(table).toHaveLength(451);
-    expect(table.at(-1)).toMatchObject({ email: 'ada@example.com', full_name: `'${FORMULA}`, languages: 'de:NATIVE' });
+    expect(table.at(-1)).toMatchObject({ email: 'ada@example.com', fullName: `'${FORMULA}`, languages: 'de:NATIVE' });
 
     await page.choose('#export-role', 'developer');
     await page.untilAddress(/role=developer/);
@@ -291,7 +291,7 @@ describe('a read-only member', () => {
     await page.press('#start-export');
     const { text } = await savedFile('*.csv');
     expect(tableOf(text)[0]).toMatchObject({ email: 'ada@example.com' });
-    expect(text).not.toContain('full_name');
+    expect(text).not.toContain('fullName');
     expect(await page.sidewaysScroll()).toBe(0);
   });
 });

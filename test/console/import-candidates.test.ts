@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { csvOf } from '@/core/csv.ts';
+import { exportedColumns } from '@/core/user-columns.ts';
 import { candidatesOf } from '@/console/views/import/candidates.ts';
 import { guessMapping } from '@/console/views/import/fields.ts';
 import { readTable, UnreadableFile } from '@/console/views/import/read-table.ts';
@@ -55,6 +57,51 @@ describe('a file', () => {
       membershipSlugs: ['berlin'],
       profile: { givenName: 'Ada', languages: [{ code: 'de', level: 'NATIVE' }] },
     });
+  });
+
+  test('of the command line is taken whole, guards against formulas included', async () => {
+    const user = {
+      ...{
+        userId: 'usr_1',
+        email: 'ada@example.com',
+        username: 'ada',
+        status: 'active',
+        joinedAt: '',
+        lastSeenAt: null,
+      },
+      ...{ roles: ['user', 'editor'], memberships: ['-berlin'], scopes: [] },
+      profile: {
+        ...{ givenName: '@home', familyName: "'=Lovelace", fullName: '=Ada;=1+1', locale: 'de', timezone: null },
+        languages: [{ code: 'de', level: 'NATIVE' }],
+      },
+    };
+    const columns = exportedColumns(true);
+    const text = csvOf([columns.map(({ name }) => name), columns.map(({ cellOf }) => cellOf(user))]);
+    const { all, mapping } = await read('users.csv', text);
+    expect(mapping).toEqual(columns.map(({ field }) => field));
+    expect(all).toEqual([
+      {
+        line: 2,
+        email: 'ada@example.com',
+        row: {
+          email: 'ada@example.com',
+          roleSlugs: ['user', 'editor'],
+          membershipSlugs: ['-berlin'],
+          profile: {
+            username: 'ada',
+            ...{ givenName: '@home', familyName: "'=Lovelace", fullName: '=Ada;=1+1', locale: 'de' },
+            languages: [{ code: 'de', level: 'NATIVE' }],
+          },
+        },
+        problem: null,
+      },
+    ]);
+  });
+
+  test('whose quotes do not match is refused with the row', async () => {
+    await expect(read('users.csv', 'email\n"ada@example.com\n')).rejects.toThrow(
+      'The file cannot be read: the quotes in line 2 do not match.',
+    );
   });
 
   test.each([

@@ -1,5 +1,6 @@
 /** `gatehouse users export`: all users of an application, a line for each, however many there are. */
-import { csvLine } from './csv.ts';
+import { csvOf } from '../../core/csv.ts';
+import { exportedColumns } from '../../core/user-columns.ts';
 import { remoteCommand } from './remote-command.ts';
 import { jsonText } from '../printable.ts';
 
@@ -15,16 +16,9 @@ export const usersExport = remoteCommand({
     const isCsv = choice('format', ['jsonl', 'csv']) === 'csv';
     const { id } = await application();
     const query = { sort: 'joined' as const, ...(isOn('profile') && { include: 'profile' as const }) };
-    const profile = isOn('profile') ? (['givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const) : [];
-    if (isCsv) await terminal.out(csvLine(['email', 'roles', 'scopes', 'groups', 'username', ...profile]));
-    for await (const user of client.all('/api/applications/{id}/users', { path: { id }, query })) {
-      if (!isCsv) await terminal.out(`${jsonText(user)}\n`);
-      else {
-        const slugs = [user.roles, user.scopes, user.memberships].map((list) => list.join(' '));
-        await terminal.out(
-          csvLine([user.email, ...slugs, user.username, ...profile.map((name) => user.profile?.[name])]),
-        );
-      }
-    }
+    const columns = exportedColumns(isOn('profile'));
+    if (isCsv) await terminal.out(csvOf([columns.map(({ name }) => name)]));
+    for await (const user of client.all('/api/applications/{id}/users', { path: { id }, query }))
+      await terminal.out(isCsv ? csvOf([columns.map(({ cellOf }) => cellOf(user))]) : `${jsonText(user)}\n`);
   },
 });

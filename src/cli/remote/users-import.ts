@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { GivenAt } from '../../client/paths.ts';
+import { rowsOfCsv } from '../../core/csv.ts';
 import { StartupError } from '../../core/startup-error.ts';
+import { fileRow, type ImportedField, plainHeading, USER_COLUMNS } from '../../core/user-columns.ts';
 import { unreadable } from '../unreadable.ts';
-import { rowsOfCsv } from './csv.ts';
 import { remoteCommand } from './remote-command.ts';
 
 type Rows = GivenAt<'/api/applications/{id}/users/bulk', 'post'>[0]['body']['users'];
@@ -15,22 +16,21 @@ const ROWS_A_CALL = 500;
 /** So many refused rows are shown to people. */
 const REFUSALS_SHOWN = 20;
 
-const PROFILE_FIELDS = ['username', 'givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const;
-
 export const usersImport = remoteCommand({
   name: 'users import',
   summary: 'Import users from a file',
   operands: [{ name: 'FILE', meaning: 'CSV with a header, JSON, or a JSON object a line (.jsonl).' }],
   isOfApplication: true,
   next: [
-    'Columns of a CSV: email, roles, scopes, groups (several with spaces between),',
-    'username, givenName, familyName, fullName, locale, timezone.',
+    'Columns of a CSV, as exports have them: email, username, givenName, familyName,',
+    'fullName, locale, timezone, and roles, groups, scopes and languages (en:NATIVE)',
+    'with spaces between.',
     'Nobody is mailed. Blanks are filled, nothing is overwritten; again does no harm.',
     '',
     'Next: gatehouse users list',
   ],
   async carryOut({ client, terminal, operands: [file = ''], show, application }) {
-    const rows = rowsIn(file);
+    const rows = await rowsIn(file);
     const { id } = await application();
     const summary: Record<string, number> = { requested: 0, created: 0, linked: 0, alreadyMember: 0, skipped: 0 };
     const refused: { email: string; error: string | undefined }[] = [];
@@ -63,7 +63,7 @@ export const usersImport = remoteCommand({
 });
 
 /** @throws {StartupError} with the row that cannot be read. */
-function rowsIn(file: string): Rows {
+async function rowsIn(file: string): Promise<Rows> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
@@ -73,7 +73,11 @@ function rowsIn(file: string): Rows {
   const kind = extname(file).toLowerCase();
   try {
     const rows =
-      kind === '.json' ? listOf(JSON.parse(text)) : kind === '.jsonl' || kind === '.ndjson' ? lines(text) : csv(text);
+      kind === '.json'
+        ? listOf(JSON.parse(text))
+        : kind === '.jsonl' || kind === '.ndjson'
+          ? lines(text)
+          : await csv(text);
     const missing = rows.findIndex((row) => typeof row?.email !== 'string' || row.email === '');
     if (missing >= 0) throw new Error(`row ${missing + 1} has no email`);
     return rows;
@@ -101,25 +105,21 @@ function lines(text: string): Rows {
   });
 }
 
-function csv(text: string): Rows {
-  const [header = [], ...rows] = rowsOfCsv(text);
-  const known = ['email', 'roles', 'scopes', 'groups', ...PROFILE_FIELDS];
-  const odd = header.find((name) => !known.includes(name));
-  if (odd !== undefined) throw new Error(`there is no column "${odd}"; there are ${known.join(', ')}`);
-  if (!header.includes('email')) throw new Error('its first line has no column "email"');
-  return rows.map((cells) => {
-    const of = (name: string) => cells[header.indexOf(name)]?.trim() ?? '';
-    const slugs = (name: string) =>
-      of(name)
-        .split(/[\s;]+/)
-        .filter(Boolean);
-    const profile = PROFILE_FIELDS.filter((name) => of(name) !== '').map((name) => [name, of(name)] as const);
-    return {
-      email: of('email'),
-      roleSlugs: slugs('roles'),
-      scopeSlugs: slugs('scopes'),
-      membershipSlugs: slugs('groups'),
-      ...(profile.length > 0 && { profile: Object.fromEntries(profile) }),
-    };
-  });
+type Level = NonNullable<NonNullable<Row['profile']>['languages']>[number]['level'];
+
+async function csv(text: string): Promise<Rows> {
+  const [header = [], ...rows] = await rowsOfCsv(text);
+  const places = new Map<ImportedField, number>();
+  for (const [at, heading] of header.entries()) {
+    const column = USER_COLUMNS.find(({ name }) => plainHeading(name) === plainHeading(heading));
+    if (!column)
+      throw new Error(`there is no column "${heading}"; there are ${USER_COLUMNS.map(({ name }) => name).join(', ')}`);
+    if (column.field === null) continue;
+    if (places.has(column.field)) throw new Error(`the column "${column.name}" is there twice`);
+    places.set(column.field, at);
+  }
+  if (!places.has('email')) throw new Error('its first line has no column "email"');
+  return rows
+    .filter((cells) => cells.some((cell) => cell.trim() !== ''))
+    .map((cells) => fileRow<Level>((field) => cells[places.get(field) ?? -1]?.trim() ?? ''));
 }

@@ -1,6 +1,7 @@
 /** The rows of a table as the import takes them, judged as far as that goes without the server. */
+import { fileRow, type ImportedField } from '../../../core/user-columns.ts';
 import type { Schemas } from '../../api.ts';
-import type { FieldName, Mapping } from './fields.ts';
+import type { Mapping } from './fields.ts';
 import type { Table } from './read-table.ts';
 
 export type ImportRow = Schemas['ImportRow'];
@@ -32,7 +33,7 @@ type Level = Schemas['LanguageLevel'];
 const MAX_LANGUAGES = 50;
 
 export function candidatesOf(table: Table, mapping: Mapping): Candidates {
-  const places = new Map<FieldName, number>();
+  const places = new Map<ImportedField, number>();
   mapping.forEach((field, index) => field && places.set(field, index));
   const all: Candidate[] = [];
   const unusable: Candidate[] = [];
@@ -40,8 +41,9 @@ export function candidatesOf(table: Table, mapping: Mapping): Candidates {
   const usernames = new Set<string>();
   const firstLines = new Map<string, number>();
   for (const { line, cells } of table.rows) {
-    const textOf = (field: FieldName) => cells[places.get(field) ?? -1] ?? '';
-    const candidate = candidateOf(line, textOf);
+    const textOf = (field: ImportedField) => cells[places.get(field) ?? -1] ?? '';
+    const row = fileRow<Level>(textOf);
+    const candidate = { line, email: row.email, row, problem: problemOf(row) };
     all.push(candidate);
     if (candidate.problem !== null) {
       unusable.push(candidate);
@@ -56,46 +58,21 @@ export function candidatesOf(table: Table, mapping: Mapping): Candidates {
   return { all, unusable, repeated, usernames: [...usernames] };
 }
 
-function candidateOf(line: number, textOf: (field: FieldName) => string): Candidate {
-  const email = textOf('email');
-  const profile: NonNullable<ImportRow['profile']> = {};
-  let problem =
-    email === '' ? 'It has no e-mail address.' : ADDRESS.test(email) ? null : 'This is no valid e-mail address.';
-  const refuse = (why: string) => (problem ??= why);
-
-  for (const field of ['username', 'givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const) {
-    const text = textOf(field);
-    if (text.length > MAX_TEXT) refuse(`A text is longer than ${MAX_TEXT} characters.`);
-    else if (text !== '') profile[field] = text;
-  }
-  const languages = listOf(textOf('languages')).map(languageOf);
-  if (languages.includes(null)) refuse('Languages are given as “en:FLUENT; de:NATIVE”.');
-  else if (languages.length > MAX_LANGUAGES) refuse(`It has more than ${MAX_LANGUAGES} languages.`);
-  else if (languages.length > 0) profile.languages = languages.filter((one) => one !== null);
-
-  const row: ImportRow = { email };
-  for (const field of ['roleSlugs', 'scopeSlugs', 'membershipSlugs'] as const) {
-    const slugs = listOf(textOf(field));
-    if (slugs.length > MAX_SLUGS || slugs.some(({ length }) => length > MAX_SLUG))
-      refuse(`At most ${MAX_SLUGS} slugs of ${MAX_SLUG} characters are taken.`);
-    else if (slugs.length > 0) row[field] = slugs;
-  }
-  if (Object.keys(profile).length > 0) row.profile = profile;
-  return { line, email, row, problem };
+function problemOf({ email, profile = {}, ...lists }: ImportRow): string | null {
+  const { languages = [], ...texts } = profile;
+  if (email === '') return 'It has no e-mail address.';
+  if (!ADDRESS.test(email)) return 'This is no valid e-mail address.';
+  if (Object.values(texts).some((text) => text !== null && text.length > MAX_TEXT))
+    return `A text is longer than ${MAX_TEXT} characters.`;
+  if (!languages.every(isLanguage)) return 'Languages are given as “en:FLUENT; de:NATIVE”.';
+  if (languages.length > MAX_LANGUAGES) return `It has more than ${MAX_LANGUAGES} languages.`;
+  if (Object.values(lists).some((slugs) => slugs.length > MAX_SLUGS || slugs.some(({ length }) => length > MAX_SLUG)))
+    return `At most ${MAX_SLUGS} slugs of ${MAX_SLUG} characters are taken.`;
+  return null;
 }
 
-/** Slugs and language tags have no spaces in them. */
-function listOf(text: string): string[] {
-  return [...new Set(text.split(/[\s,;|]+/).filter(Boolean))];
-}
-
-/** `en:FLUENT`; a tag alone is spoken fluently. */
-function languageOf(text: string): { code: string; level: Level } | null {
-  const [code = '', level = 'fluent', ...rest] = text.split(':');
-  const known = level.toUpperCase() as Level;
-  return code.length >= 2 && code.length <= 35 && LEVELS.has(known) && rest.length === 0
-    ? { code, level: known }
-    : null;
+function isLanguage({ code, level }: { readonly code: string; readonly level: Level }): boolean {
+  return code.length >= 2 && code.length <= 35 && LEVELS.has(level);
 }
 
 /** The row without its username. */

@@ -1,6 +1,7 @@
 /** What each column of a file becomes. */
+import type { ImportedField } from '../../../core/user-columns.ts';
 import { Select } from '../../../pages/components/select-field.tsx';
-import { type FieldName, FIELDS, type Mapping } from './fields.ts';
+import { FIELDS, type Mapping } from './fields.ts';
 import type { Table } from './read-table.ts';
 
 const SAMPLES = 3;
@@ -13,7 +14,7 @@ interface ColumnMappingProps {
 
 /** A field that is given to a column is taken from the one that had it. */
 export function ColumnMapping({ table, mapping, onChange }: ColumnMappingProps) {
-  function choose(index: number, field: FieldName | null): void {
+  function choose(index: number, field: ImportedField | null): void {
     onChange(mapping.map((known, at) => (at === index ? field : known === field ? null : known)));
   }
   return (
@@ -42,7 +43,7 @@ export function ColumnMapping({ table, mapping, onChange }: ColumnMappingProps) 
                   value={mapping[index] ?? ''}
                   choices={FIELDS.map(({ name, title }) => ({ value: name, label: title }))}
                   isSmall
-                  onChoose={(value) => choose(index, value === '' ? null : (value as FieldName))}
+                  onChoose={(value) => choose(index, value === '' ? null : (value as ImportedField))}
                 />
               </td>
             </tr>

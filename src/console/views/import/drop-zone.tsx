@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Action } from '../../components/action.tsx';
 import { count } from '../../components/words.ts';
-import { saveCsv } from '../../csv.ts';
+import { saveCsv } from '../../save-file.ts';
 import { useRights } from '../../rights.tsx';
 import { MAX_MEBIBYTES, MAX_ROWS, readTable, type Table, UnreadableFile } from './read-table.ts';
 

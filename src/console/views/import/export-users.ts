@@ -1,6 +1,7 @@
 /** Everybody of an application as a file, page by page, in the order in which nobody moves meanwhile. */
+import { exportedColumns } from '../../../core/user-columns.ts';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
-import { type FileColumn, type FileFormat, type ListFile, listFile } from '../../list-file.ts';
+import { type FileFormat, type ListFile, listFile } from '../../list-file.ts';
 import { readAll } from '../../read-all.ts';
 
 type User = Schemas['UserEntry'];
@@ -17,31 +18,12 @@ interface ExportPlan {
 
 const PAGE = 200;
 
-const COLUMNS: readonly (readonly [...FileColumn<User>, isOfProfile?: true])[] = [
-  ['email', ({ email }) => email],
-  ['username', ({ username }) => username],
-  ['given_name', ({ profile }) => profile?.givenName, true],
-  ['family_name', ({ profile }) => profile?.familyName, true],
-  ['full_name', ({ profile }) => profile?.fullName, true],
-  ['status', ({ status }) => status],
-  ['roles', ({ roles }) => roles.join(';')],
-  ['groups', ({ memberships }) => memberships.join(';')],
-  ['scopes', ({ scopes }) => scopes.join(';')],
-  ['locale', ({ profile }) => profile?.locale, true],
-  ['timezone', ({ profile }) => profile?.timezone, true],
-  ['languages', ({ profile }) => profile?.languages.map(({ code, level }) => `${code}:${level}`).join(';'), true],
-  ['joined_at', ({ joinedAt }) => joinedAt],
-  ['last_seen_at', ({ lastSeenAt }) => lastSeenAt],
-  ['user_id', ({ userId }) => userId],
-];
-
 /** @returns null where it was stopped. */
 export async function exportUsers(plan: ExportPlan): Promise<Outcome<ListFile<User> | null>> {
   const { applicationId, format, filters, hasProfiles, signal, onProgress } = plan;
-  const columns = COLUMNS.filter(([, , isOfProfile]) => hasProfiles || !isOfProfile);
   const file = listFile<User>(
     format,
-    columns.map(([name, cellOf]) => [name, cellOf]),
+    exportedColumns(hasProfiles).map(({ name, cellOf }) => [name, cellOf]),
   );
   const read = await readAll<User>({
     load: (cursor) =>

@@ -1,55 +1,51 @@
 /** What a column of a file can mean, and what it means by its name. */
-import { unguarded } from '../../csv.ts';
+import { type ImportedField, plainHeading, USER_COLUMNS } from '../../../core/user-columns.ts';
 import type { Table } from './read-table.ts';
 
-export type FieldName =
-  | 'email'
-  | 'username'
-  | 'givenName'
-  | 'familyName'
-  | 'fullName'
-  | 'roleSlugs'
-  | 'scopeSlugs'
-  | 'membershipSlugs'
-  | 'locale'
-  | 'timezone'
-  | 'languages';
+interface Words {
+  readonly title: string;
+  /** What other systems call it, without case and punctuation. */
+  readonly also: readonly string[];
+}
+
+const WORDS: Readonly<Record<ImportedField, Words>> = {
+  email: { title: 'E-mail', also: ['emailaddress', 'mail', 'useremail', 'primaryemail'] },
+  username: { title: 'Username', also: ['login', 'handle', 'nickname', 'preferredusername'] },
+  givenName: { title: 'Given name', also: ['firstname', 'forename', 'given', 'first'] },
+  familyName: { title: 'Family name', also: ['lastname', 'surname', 'family', 'last'] },
+  fullName: { title: 'Full name', also: ['name', 'displayname'] },
+  roleSlugs: { title: 'Roles', also: ['role', 'roleslugs'] },
+  membershipSlugs: {
+    title: 'Groups',
+    also: ['group', 'memberships', 'membership', 'membershipslugs', 'team', 'teams'],
+  },
+  scopeSlugs: { title: 'Scopes', also: ['scope', 'scopeslugs', 'permissions'] },
+  locale: { title: 'Language of pages', also: ['language', 'lang', 'uilocale'] },
+  timezone: { title: 'Time zone', also: ['tz', 'zoneinfo'] },
+  languages: { title: 'Languages spoken', also: ['spokenlanguages'] },
+};
 
 interface Field {
-  readonly name: FieldName;
+  readonly name: ImportedField;
   readonly title: string;
-  /** How columns of it are called, without case and punctuation. */
+  /** Headings that mean it, without case and punctuation. */
   readonly called: readonly string[];
 }
 
-export const FIELDS: readonly Field[] = [
-  { name: 'email', title: 'E-mail', called: ['email', 'emailaddress', 'mail', 'useremail', 'primaryemail'] },
-  { name: 'givenName', title: 'Given name', called: ['givenname', 'firstname', 'forename', 'given', 'first'] },
-  { name: 'familyName', title: 'Family name', called: ['familyname', 'lastname', 'surname', 'family', 'last'] },
-  { name: 'fullName', title: 'Full name', called: ['fullname', 'name', 'displayname'] },
-  { name: 'username', title: 'Username', called: ['username', 'login', 'handle', 'nickname', 'preferredusername'] },
-  { name: 'roleSlugs', title: 'Roles', called: ['roles', 'role', 'roleslugs'] },
-  {
-    name: 'membershipSlugs',
-    title: 'Groups',
-    called: ['groups', 'group', 'memberships', 'membership', 'membershipslugs', 'team', 'teams'],
-  },
-  { name: 'scopeSlugs', title: 'Scopes', called: ['scopes', 'scope', 'scopeslugs', 'permissions'] },
-  { name: 'locale', title: 'Language of pages', called: ['locale', 'language', 'lang', 'uilocale'] },
-  { name: 'timezone', title: 'Time zone', called: ['timezone', 'tz', 'zoneinfo'] },
-  { name: 'languages', title: 'Languages spoken', called: ['languages', 'spokenlanguages'] },
-];
+export const FIELDS: readonly Field[] = USER_COLUMNS.flatMap(({ name, field }) => {
+  if (field === null) return [];
+  const { title, also } = WORDS[field];
+  return { name: field, title, called: [plainHeading(name), ...also] };
+});
 
 /** The field of each column; null for one that is left out. */
-export type Mapping = readonly (FieldName | null)[];
+export type Mapping = readonly (ImportedField | null)[];
 
 /** No field twice; a column without a name is the e-mail where addresses stand in it. */
 export function guessMapping({ columns, rows }: Table): Mapping {
-  const taken = new Set<FieldName>();
+  const taken = new Set<ImportedField>();
   return columns.map((column, index) => {
-    const called = unguarded(column)
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]/gu, '');
+    const called = plainHeading(column);
     const holdsAddresses = rows[0]?.cells[index]?.includes('@');
     const field =
       FIELDS.find((one) => one.called.includes(called))?.name ??

@@ -1,6 +1,6 @@
 /** A CSV or JSON file as a table of texts, whatever its encoding, its separator or its nesting. */
+import { BrokenCsv, rowsOfCsv } from '../../../core/csv.ts';
 import { count } from '../../components/words.ts';
-import { unguarded } from '../../csv.ts';
 
 export const MAX_MEBIBYTES = 20;
 const MAX_BYTES = MAX_MEBIBYTES * 1024 * 1024;
@@ -55,9 +55,7 @@ function decode(bytes: Uint8Array): { text: string; note: string | null } {
 type Read = Pick<Table, 'columns' | 'rows'>;
 
 async function readCsv(text: string): Promise<Read> {
-  const { default: Papa } = await import('papaparse');
-  // One for the head, and one by which it is seen that there are too many.
-  const { data } = Papa.parse<string[]>(text, { preview: MAX_ROWS + 2 });
+  const data = await recordsIn(text);
   const head = data[0] ?? [];
   // Where an address stands in the first row, nobody gave the columns names.
   const hasHead = !head.some((cell) => cell.includes('@'));
@@ -69,9 +67,19 @@ async function readCsv(text: string): Promise<Read> {
   const rows: TableRow[] = [];
   data.forEach((cells, index) => {
     if ((index === 0 && hasHead) || cells.every((cell) => cell.trim() === '')) return;
-    rows.push({ line: index + 1, cells: cells.map((cell) => unguarded(cell.trim())) });
+    rows.push({ line: index + 1, cells: cells.map((cell) => cell.trim()) });
   });
   return { columns, rows };
+}
+
+async function recordsIn(text: string): Promise<string[][]> {
+  try {
+    // One for the head, and one by which it is seen that there are too many.
+    return await rowsOfCsv(text, MAX_ROWS + 2);
+  } catch (error) {
+    if (!(error instanceof BrokenCsv)) throw error;
+    throw new UnreadableFile(`The file cannot be read: ${error.message}.`);
+  }
 }
 
 function readJson(text: string): Read {

@@ -9,7 +9,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Filter } from '../../components/filters.tsx';
 import { Status, type Tone } from '../../components/status.tsx';
 import { count } from '../../components/words.ts';
-import { saveCsv } from '../../csv.ts';
+import { saveCsv } from '../../save-file.ts';
 import { listOf } from '../../data.ts';
 import type { ImportRun, ReportOutcome, ReportRow } from './import-run.ts';
 

@@ -1,0 +1,68 @@
+/**
+ * CSV (RFC 4180) that spreadsheets do not execute: whatever looks like a formula is written behind an apostrophe, and read
+ * without it. Cells survive any number of round trips unchanged.
+ */
+
+export type CsvCell = string | number | boolean | null | undefined;
+
+/** Tells spreadsheets that the file is UTF-8. */
+export const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Formulas begin at the start of a cell, or behind the separator of another locale: there a spreadsheet splits the cell, and
+ * takes a doubled quote for an empty text. Apostrophes before a formula are counted in, so that they survive as well.
+ */
+const FORMULA = /^(?='*[=+\-@＝＋－＠\t\r\n])|(?<=[;|\t\r\n])(?=['"]*[=+\-@＝＋－＠])/g;
+const GUARD = /^'(?='*[=+\-@＝＋－＠\t\r\n])|(?<=[;|\t\r\n])'(?=['"]*[=+\-@＝＋－＠])/g;
+
+/** Separators of files that are read; the first is that of files that are written. */
+const SEPARATORS = [',', ';', '\t', '|'];
+/** A written cell with any of these is quoted. */
+const QUOTED = /[",;|\t\r\n]/;
+
+/** Each row ends its line, so that a file can be put together of parts. */
+export function csvOf(rows: Iterable<readonly CsvCell[]>): string {
+  let text = '';
+  for (const row of rows) text += `${row.map(cellOf).join(',')}\r\n`;
+  return text;
+}
+
+function cellOf(cell: CsvCell): string {
+  if (cell === null || cell === undefined) return '';
+  // A number cannot be a formula, even below zero.
+  if (typeof cell !== 'string') return String(cell);
+  const text = cell.replace(FORMULA, "'");
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A file whose quotes do not match. */
+export class BrokenCsv extends Error {
+  /** @param row of the file, from 1 on. */
+  constructor(row: number) {
+    super(`the quotes in line ${row} do not match`);
+  }
+}
+
+/**
+ * Reads rows of cells as {@link csvOf} was given them; an empty line is a row of one empty cell. The separator is the one that
+ * the first row has most of.
+ *
+ * @param maxRows reads no further.
+ * @throws {BrokenCsv}
+ */
+export async function rowsOfCsv(text: string, maxRows = 0): Promise<string[][]> {
+  // Only imports need it: the console loads it then.
+  const { default: Papa } = await import('papaparse');
+  const content = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  const { data, errors } = Papa.parse<string[]>(content, { delimiter: separatorOf(content), preview: maxRows });
+  const broken = errors.find(({ type }) => type === 'Quotes');
+  if (broken) throw new BrokenCsv((broken.row ?? 0) + 1);
+  const isEnded = /[\r\n]$/.test(content) && data.at(-1)?.join('') === '';
+  return (isEnded ? data.slice(0, -1) : data).map((cells) => cells.map((cell) => cell.replace(GUARD, '')));
+}
+
+function separatorOf(text: string): string {
+  const head = /^(?:[^"\r\n]|"(?:[^"]|"")*")*/.exec(text)?.[0].replace(/"(?:[^"]|"")*"/g, '') ?? '';
+  const amounts = SEPARATORS.map((separator) => head.split(separator).length);
+  return SEPARATORS[amounts.indexOf(Math.max(...amounts))] ?? ',';
+}

@@ -1,0 +1,120 @@
+/** CSV that no spreadsheet executes, and that is read as it was written. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { BrokenCsv, BYTE_ORDER_MARK, csvOf, rowsOfCsv } from '@/core/csv.ts';
+
+/** What a spreadsheet that splits at this separator would see in the cells. */
+const seenBy = (text: string, separator: string) => text.split(/\r\n|\r|\n/).flatMap((line) => line.split(separator));
+
+/** Two quotes are an empty text to such a spreadsheet, and what follows is taken as it stands. */
+const FORMULA_ELSEWHERE = /^"{0,2}[=+\-@＝＋－＠]/;
+
+describe('a table as CSV', () => {
+  test.each([
+    '=1+1',
+    '+49 30 1',
+    '-2',
+    '@SUM(A1)',
+    '@home',
+    '\t=1',
+    '\r=1',
+    '\n=1',
+    '＝1+1',
+    '＋1',
+    '－1',
+    '＠x',
+    "'=1",
+    "''@x",
+  ])('carries out nothing and is read as it was: %p', async (cell) => {
+    const text = csvOf([[cell, 'x']]);
+    const [[read = ''] = []] = Papa.parse<string[]>(text.replace(/\r\n$/, ''), { delimiter: ',' }).data;
+    expect(read).toBe(`'${cell.replace(/^([\t\r\n])=/, "$1'=")}`);
+    expect(await rowsOfCsv(text)).toEqual([[cell, 'x']]);
+  });
+
+  test.each(['a;b', 'c\td', 'e|f'])('does not split where another spreadsheet would: %p', (cell) => {
+    expect(csvOf([[cell]])).toBe(`"${cell}"\r\n`);
+  });
+
+  test.each(['a;=1+1;b', 'a\t@SUM(A1)', 'a\n=1+1\nb', 'a\r\n-2', ';;+1', 'roles;-x', 'a|＝1', 'a;＋1', 'a;"=1+1;b'])(
+    'carries out nothing where it is opened by another separator: %p',
+    async (cell) => {
+      const text = csvOf([['ada@example.com', cell, 'Ada']]);
+      // As in a country that writes decimals with a comma: a quote within a cell is a character like any other.
+      for (const separator of [';', '\t', '|'])
+        for (const seen of seenBy(text, separator)) expect(seen).not.toMatch(FORMULA_ELSEWHERE);
+      expect(await rowsOfCsv(text)).toEqual([['ada@example.com', cell, 'Ada']]);
+    },
+  );
+
+  test('leaves numbers as they are, and what is missing empty', () => {
+    expect(csvOf([[-2.5, true, null, undefined, '']])).toBe('-2.5,true,,,\r\n');
+  });
+});
+
+/** Cells of what is awkward in them: formulas, guards, separators, quotes and ends of lines. */
+const cell = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...`=+-@＝＋－＠'";,|\t\r\n a1`), maxLength: 8 }),
+  fc.string({ unit: 'grapheme', maxLength: 8 }),
+);
+const table = fc
+  .integer({ min: 2, max: 4 })
+  .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }));
+
+describe('whatever the cells', () => {
+  test('they survive any number of round trips', async () => {
+    await fc.assert(
+      fc.asyncProperty(table, fc.boolean(), async (rows, isMarked) => {
+        const once = (isMarked ? BYTE_ORDER_MARK : '') + csvOf([['head', 'of it'], ...rows]);
+        const [, ...read] = await rowsOfCsv(once);
+        expect(read).toEqual(rows);
+        expect(csvOf(read)).toBe(csvOf(rows));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('no spreadsheet sees a formula in them, by whatever separator', async () => {
+    await fc.assert(
+      fc.property(table, (rows) => {
+        const text = csvOf(rows);
+        const cells = Papa.parse<string[]>(text, { delimiter: ',', newline: '\r\n' }).data.flat();
+        for (const seen of cells) expect(seen).not.toMatch(/^[=+\-@＝＋－＠]/);
+        for (const separator of [';', '\t', '|'])
+          for (const seen of seenBy(text, separator)) expect(seen).not.toMatch(FORMULA_ELSEWHERE);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a file of another program', () => {
+  test.each([
+    ['commas', 'a,b\n1,2\n'],
+    ['semicolons', 'a;b\n1;2\n'],
+    ['tabs', 'a\tb\r\n1\t2'],
+    ['bars', 'a|b\r1|2\r'],
+    ['quotes everywhere', '"a";"b"\r\n"1";"2"\r\n'],
+    ['more commas in its cells than semicolons between them', 'a;b\n"1";2'],
+    ['a byte order mark', '\uFEFFa,b\n1,2\n'],
+  ])('is read with %s', async (_, text) => {
+    expect(await rowsOfCsv(text)).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+  });
+
+  test('keeps its empty lines, so that rows can be counted, and stops where it is told to', async () => {
+    expect(await rowsOfCsv('a,b\n\n1,2\n')).toEqual([['a', 'b'], [''], ['1', '2']]);
+    expect(await rowsOfCsv('a,b\n1,2\n3,4\n', 2)).toHaveLength(2);
+    expect(await rowsOfCsv('')).toEqual([]);
+  });
+
+  test.each([
+    ['email\n"ada@example.com\n', 2],
+    ['"a" b,c\n', 1],
+  ])('is refused where its quotes do not match: %p', async (text, row) => {
+    await expect(rowsOfCsv(text)).rejects.toEqual(new BrokenCsv(row));
+  });
+});
