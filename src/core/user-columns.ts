@@ -1,7 +1,7 @@
 /** The columns of users in files: what exports write and imports read, in the console and on the command line. */
 import type { CsvCell } from './csv.ts';
 
-/** What a column holds that an import can take. */
+/** The fields of an import that a column can hold. */
 export type ImportedField =
   | 'email'
   | 'username'
@@ -50,7 +50,7 @@ interface UserColumn {
   readonly cellOf: (user: ExportedUser) => CsvCell;
   /** Written for those who may see profiles. */
   readonly isOfProfile?: true;
-  /** Null for what only exports have. */
+  /** Null for columns of exports alone. */
   readonly field: ImportedField | null;
 }
 

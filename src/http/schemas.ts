@@ -134,7 +134,7 @@ export const LanguageSchema = Type.Object(
 export const Input = <Properties extends TProperties>(properties: Properties, options: SchemaOptions = {}) =>
   Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.', ...options });
 
-/** Any value, described as the schema says: whoever takes it judges it, such as one of many rows that fails alone. */
+/** Accepts any value, but is described as the schema: for rows that are judged one by one. */
 export const Described = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema>>(Type.Any({ described: schema }));
 

@@ -236,7 +236,7 @@ export async function endMailLeases(unit: Unit): Promise<void> {
   await clearLeases(unit);
 }
 
-/** Which mails of everybody: `recipient` and `before`, an id, where they are given. */
+/** The mails to list: those to a recipient, or all; only older ones than the id `before`, where it is given. */
 interface MailRange {
   readonly recipient?: string | undefined;
   readonly before?: string | undefined;

@@ -171,8 +171,8 @@ async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
 }
 
 /**
- * The applicant's membership, else the reservation for their address under another id. A reservation that keeps the address
- * out comes before the membership.
+ * Finds the applicant's membership, else the reservation for their address under another id. A reservation that keeps the
+ * address out comes before the membership.
  */
 async function findPlace(
   reader: Reader,

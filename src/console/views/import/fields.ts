@@ -4,7 +4,7 @@ import type { Table } from './read-table.ts';
 
 interface Words {
   readonly title: string;
-  /** What other systems call it, without case and punctuation. */
+  /** Names that other systems use, without case and punctuation. */
   readonly also: readonly string[];
 }
 
