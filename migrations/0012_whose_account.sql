@@ -41,6 +41,12 @@ UPDATE users SET full_name = NULL, given_name = NULL, family_name = NULL, locale
   WHERE id IN (SELECT user_id FROM unproved);
 DROP TABLE unproved;
 
+-- When the person connected the identity in a session; null where a workspace's provider claimed it for a verified address.
+ALTER TABLE provider_identities ADD COLUMN linked_by_holder_at INTEGER;
+UPDATE provider_identities SET linked_by_holder_at = created_at WHERE id IN (
+  SELECT target_id FROM audit_records
+  WHERE kind = 'provider.linked' AND json_extract(detail, '$.sessionId') IS NOT NULL);
+
 -- Shared budgets are counted for the account that made the workspaces; null for the server's own first one.
 ALTER TABLE workspaces ADD COLUMN created_by_user_id TEXT;
 UPDATE workspaces SET created_by_user_id = (

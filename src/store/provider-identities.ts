@@ -13,7 +13,7 @@ const { placeholder } = sql;
 export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
 
 const COLUMNS = `id, user_id AS "userId", workspace_id AS "workspaceId", issuer, client_id AS "clientId", subject, email,
-  created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
+  linked_by_holder_at AS "linkedByHolderAt", created_at AS "createdAt", last_used_at AS "lastUsedAt"`;
 
 const identitiesOfSubject = raw<ProviderIdentity, [string, string, string | null]>(
   `SELECT ${COLUMNS} FROM provider_identities
@@ -76,19 +76,23 @@ const insertRow = prepared((db) =>
       clientId: placeholder('clientId'),
       subject: placeholder('subject'),
       email: placeholder('email'),
+      linkedByHolderAt: placeholder('linkedByHolderAt'),
       createdAt: placeholder('createdAt'),
       lastUsedAt: placeholder('lastUsedAt'),
     })
     .prepare(),
 );
 
-/** Makes a subject a way in for a person. */
+type NewIdentity = Omit<ProviderIdentity, 'id' | 'linkedByHolderAt' | 'createdAt' | 'lastUsedAt'> &
+  Partial<Pick<ProviderIdentity, 'linkedByHolderAt'>>;
+
+/** Makes a subject a sign-in method of a person. */
 export async function insertIdentity(
   unit: Unit,
-  identity: Omit<ProviderIdentity, 'id' | 'createdAt' | 'lastUsedAt'>,
+  { linkedByHolderAt = null, ...identity }: NewIdentity,
 ): Promise<ProviderIdentity> {
   const { now } = unit;
-  const row = { id: newId('providerIdentity', now), ...identity, createdAt: now, lastUsedAt: now };
+  const row = { id: newId('providerIdentity', now), ...identity, linkedByHolderAt, createdAt: now, lastUsedAt: now };
   await insertRow(unit, row);
   return row;
 }
@@ -104,6 +108,13 @@ export async function touchIdentity(
   { email, clientId }: Pick<ProviderIdentity, 'email' | 'clientId'>,
 ): Promise<void> {
   await touchRow(unit, unit.now, email, clientId, id);
+}
+
+const setLinked = rawChange<[number, string]>('UPDATE provider_identities SET linked_by_holder_at = ? WHERE id = ?');
+
+/** Notes that the person has connected an identity that a provider had claimed. */
+export async function noteLinkedByHolder(unit: Unit, id: string): Promise<void> {
+  await setLinked(unit, unit.now, id);
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');

@@ -366,3 +366,29 @@ test('the instance’s provider keeps the identity that it proved, where it stoo
   const kept = await instance.call('GET', '/api/account/providers', { token });
   expect(kept.json.data.items).toMatchObject([{ email: VICTIM }]);
 });
+
+describe('a person who has proved the address at the tenant alone', () => {
+  test('is signed in by its provider, which writes nothing to their record, until they join another tenant', async () => {
+    const { instance, tenant, shop, claim, proveAt } = world;
+    const { userId } = await proveAt(tenant.application.clientId);
+    const claimed = fragmentOf(await claim())['token']!;
+    expect(await envelopeOf(world, claimed)).toMatchObject({ userId, fullName: '', avatarUrl: null });
+    const there = await proveAt(shop.clientId);
+    expect((await envelopeOf(world, claimed)).error).toBe('revoked');
+    expect(fragmentOf(await claim())).toEqual({ error: 'link_required' });
+    const mails = instance.sqlite.query('SELECT subject FROM mails WHERE recipient = ?').all(VICTIM);
+    expect(mails).toContainEqual({ subject: 'A sign-in provider was disconnected from your account' });
+    await writeProfile(world, there.token, 'Vera Private');
+    expect((await envelopeOf(world, there.token)).fullName).toBe('Vera Private');
+  });
+
+  test('keeps a provider that they have connected themselves, wherever they go', async () => {
+    const { tenant, shop, own, claim, proveAt } = world;
+    const { token } = await proveAt(tenant.application.clientId);
+    expect(fragmentOf(await link(own, token, { aud: 'mallory', sub: 'theirs' }))).toEqual({ linked: 'provider' });
+    const signedIn = fragmentOf(await claim({ sub: 'theirs' }))['token']!;
+    await proveAt(shop.clientId);
+    expect((await envelopeOf(world, signedIn)).ok).toBe(true);
+    expect(fragmentOf(await claim({ sub: 'theirs' }))['token']).toBeDefined();
+  });
+});

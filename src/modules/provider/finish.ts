@@ -8,6 +8,7 @@ import { requireUser, updateUser } from '../../store/people.ts';
 import {
   findIdentityOf,
   insertIdentity,
+  noteLinkedByHolder,
   listIdentitiesOfSubject,
   type ProviderIdentity,
   touchIdentity,
@@ -49,14 +50,18 @@ export async function finishSignIn(
 ): Promise<Outcome> {
   const { subject, email } = profile;
   const { issuer, clientId } = client;
+  async function refuse(refusal: VouchingRefusal, userId: string | undefined): Promise<Outcome> {
+    await recordRefusal(unit, application, { email, userId, method: METHOD, reason: refusal });
+    return { ok: false, refusal };
+  }
   const { proven, former } = await identitiesFor(unit, { application, profile, client });
   const formerUserId = former?.userId ?? null;
   const vouched = proven ? null : await vouchedFor(unit, { application, profile, client, formerUserId });
-  if (vouched?.ok === false) {
-    const { refusal } = vouched;
-    await recordRefusal(unit, application, { email, userId: undefined, method: METHOD, reason: refusal });
-    return { ok: false, refusal };
-  }
+  if (vouched?.ok === false) return refuse(vouched.refusal, undefined);
+  // A claim ends where somebody else knows the person by now; a connection of their own stays.
+  const isClaim = proven !== undefined && proven.linkedByHolderAt === null;
+  if (isClaim && !(await isHeardAbout(unit, proven.userId, client, application)))
+    return refuse('link_required', proven.userId);
   const person = vouched?.address ?? { userId: required(proven, 'identity').userId };
   const isNew = vouched?.isNew ?? false;
   const known = proven ?? former;
@@ -79,8 +84,10 @@ export async function finishSignIn(
     await noteSessionCredential(unit, outcome.sessionId, linked.id);
     if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
-  const isHeard = profileId !== userId || (await isHeardAbout(unit, userId, client, application));
-  if (isHeard) await keepPicture(unit, profileId, profile);
+  // A workspace's client writes nothing to the person's own record, unless they have connected it themselves.
+  const isConnected = client.reach === 'everywhere' || (known !== undefined && known.linkedByHolderAt !== null);
+  const mayWrite = profileId !== userId || (isConnected && (await isHeardAbout(unit, userId, client, application)));
+  if (mayWrite) await keepPicture(unit, profileId, profile);
   if (isNew) await fillNames(unit, profileId, profile);
   return outcome;
 }
@@ -122,9 +129,12 @@ export async function finishLink(
   const { proven, former } = await identitiesFor(unit, { application, profile, client });
   if (proven && proven.userId !== userId) throw new AppError('conflict');
   const known = proven ?? (former?.userId === userId ? former : undefined);
-  if (known) await touch(unit, known, { email, clientId });
-  else {
-    const linked = await insertIdentity(unit, { userId, workspaceId, issuer, clientId, subject, email });
+  if (known) {
+    await touch(unit, known, { email, clientId });
+    await noteLinkedByHolder(unit, known.id);
+  } else {
+    const place = { userId, workspaceId, issuer, clientId, subject, email };
+    const linked = await insertIdentity(unit, { ...place, linkedByHolderAt: unit.now });
     await tellOwner(unit, 'provider_linked', linked, application, sessionId);
   }
   if (await isHeardAbout(unit, userId, client, application)) await keepPicture(unit, profileIdOf(member), profile);

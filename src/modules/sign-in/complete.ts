@@ -35,6 +35,7 @@ import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
 import { redeemReservations } from '../users/redemption.ts';
 import { admitUnproved } from '../users/unproved.ts';
+import { endClaimsElsewhere } from './claimed-identities.ts';
 import { withFirstProof } from './first-proof.ts';
 
 /** A proven identity: whoever calls this has made sure that the caller may act as this person. */
@@ -252,11 +253,13 @@ function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): bo
 /** Whatever the workspace kept for them is theirs from the first time they come; then they are a member of the application. */
 async function come(
   unit: Unit,
-  { id: applicationId, workspaceId }: Application,
+  application: Application,
   { user, member: known }: { readonly user: User; readonly member: Member | undefined },
 ): Promise<Member> {
+  const { id: applicationId, workspaceId } = application;
   const hasCome = known?.userId === user.id && known.reservedEmail === null;
   if (!hasCome || workspaceId === null) await redeemReservations(unit, workspaceId, user);
+  if (!hasCome) await endClaimsElsewhere(unit, user, application);
   const member = hasCome ? known : await findMember(unit, applicationId, user.id);
   if (member) {
     await noteMemberSeen(unit, member.id, unit.now);

@@ -29,6 +29,8 @@ export const providerIdentities = sqliteTable('provider_identities', {
   subject: text().notNull(),
   /** As the provider gave it last; never used to find anyone. */
   email: text(),
+  /** When the person connected it in a session; null where a workspace's provider claimed it. */
+  linkedByHolderAt: integer('linked_by_holder_at'),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at').notNull(),
 });

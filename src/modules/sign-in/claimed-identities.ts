@@ -1,0 +1,35 @@
+/** Identities that a workspace's own provider claimed for a verified address, and that the person never connected themselves. */
+import { SYSTEM_ACTOR } from '../../core/actor.ts';
+import { localeToWriteIn } from '../../core/locale.ts';
+import type { Unit } from '../../db/database.ts';
+import { accountChangeMail } from '../../mail/messages/account-change.ts';
+import { mailNotice } from '../../mail/notice.ts';
+import type { Application } from '../../store/applications.ts';
+import { recordAudit } from '../../store/audit.ts';
+import type { User } from '../../store/people.ts';
+import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
+import { issuerName } from '../provider/issuer.ts';
+import { endSessions } from '../sessions/end.ts';
+import { announce } from '../users/announce.ts';
+
+/**
+ * Ends the claims of other workspaces, with their sessions, when a person joins an application. A workspace's provider speaks
+ * only for people whom it alone knows; otherwise it would read and write what the new workspace shows.
+ */
+export async function endClaimsElsewhere(unit: Unit, person: User, application: Application): Promise<void> {
+  const { id: userId, email, locale } = person;
+  const claimed = (await listIdentitiesOf(unit, userId)).filter(
+    ({ workspaceId, linkedByHolderAt }) =>
+      workspaceId !== null && workspaceId !== application.workspaceId && linkedByHolderAt === null,
+  );
+  for (const { id, workspaceId, issuer, email: address } of claimed) {
+    await deleteIdentity(unit, id);
+    await endSessions(unit, { userId, credentialId: id, method: 'provider' }, 'credential_removed');
+    // The other workspace does not learn from where the person came here.
+    const detail = { reason: 'joined_elsewhere' };
+    await recordAudit(unit, { kind: 'provider.unlinked', workspaceId, userId, targetId: id, detail }, SYSTEM_ACTOR);
+    const change = { kind: 'provider_unlinked', provider: issuerName(issuer, null), email: address } as const;
+    await mailNotice(unit, email, application, accountChangeMail(localeToWriteIn(locale), application, change));
+  }
+  if (claimed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed: ['provider'] });
+}
