@@ -18,6 +18,7 @@ import { wireModules } from './modules.ts';
 import { LIFETIMES } from './modules/lifetimes.ts';
 import { type Module, onCommit, type World } from './modules/module.ts';
 import { probePool } from './outbound/probes.ts';
+import { findBudget } from './store/budgets.ts';
 import { MAIL_QUEUED } from './store/mails.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -45,7 +46,7 @@ export function wireServices(dependencies: Dependencies) {
     ...dependencies,
     metrics,
     metricsToken: config.metricsToken,
-    probes: probePool(),
+    probes: probePool({ budgetOf: (workspaceId) => findBudget(db.reader, workspaceId) }),
     inner,
     instance: instanceFacts(dependencies, proxies),
     limiter,

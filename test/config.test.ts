@@ -45,6 +45,8 @@ const DEFAULT_LIMITS = {
   imagesPerPerson: 30,
   exportsPerPerson: 10,
   slugsPerApplication: 10,
+  workspacesPerAccount: 10,
+  workspacesPerDay: 3,
   clientPerMinute: 600,
   wrongClientsPerAddress: 30,
   requestsAtOnce: 5000,
@@ -106,6 +108,8 @@ describe('the configuration', () => {
         wrongCodesPerAddress: null,
         wrongCodesInAll: null,
         wrongUserCodesPerAddress: null,
+        workspacesPerAccount: null,
+        workspacesPerDay: null,
         streamsPerAddress: null,
       },
     });

@@ -9,8 +9,9 @@ export const HINTS = {
   file_too_large: 'The file is too large; send at most {mebibytes} MiB.',
   file_type_refused: 'Send the file as {mediaTypes}, or in a form as multipart/form-data.',
   too_many_uploads: 'Too many uploads at once; try again in a moment.',
-  too_many_applied: 'Too many documents wait to be applied in this workspace; try again in a moment.',
-  too_many_probes: 'Too many requests to other servers are under way for this workspace; try again in a moment.',
+  too_many_applied: 'Too many documents wait to be applied in the workspaces of this account; try again in a moment.',
+  too_many_probes:
+    'Too many requests to other servers are under way for the workspaces of this account; try again in a moment.',
   mail_tests_under_way: 'Mail tests are under way; try again when they have been answered.',
   too_many_requests_at_once: 'Too many requests are being answered at once; try again in a moment.',
   too_many_slow_bodies: 'Too many bodies arrive slowly at once; try again later, or over a faster connection.',
@@ -112,10 +113,13 @@ export const HINTS = {
   member_already: 'They are a member already, as {role}; change the role instead.',
   owners_by_owners: 'Only an owner can make, change or remove an owner.',
   last_owner: 'A workspace keeps at least one owner; make another one first.',
+  too_many_workspaces:
+    'This account has made {max} workspaces, the most it may: use one of them, or ask whoever runs the server to raise GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT.',
+  workspaces_of_day_made: 'This account has made {max} workspaces in the last 24 hours; it can make the next at {at}.',
   workspace_without_owner: 'The workspace has no owner to send the code to.',
 
   workspace_mail_spent:
-    'The workspace has used up its {max} mails an hour to those who did not ask; wait for the time in Retry-After.',
+    'The workspaces of this account have used up their {max} mails an hour to people who did not ask; wait for the time in Retry-After.',
 
   key_expired: 'This key expired at {expiresAt}; give it a later expiresAt first, or create another.',
   dead_key_expired: 'This API key has expired, since {at}: give it a later expiresAt, or use another.',

@@ -252,9 +252,22 @@ const RECORDED = {
     env: 'GATEHOUSE_LIMIT_MAILS_PER_WORKSPACE',
     default: 1000,
     max: 100_000_000,
-    counts: 'mails not asked for by their readers, codes apart, per workspace',
+    counts: 'mails not asked for by their readers, codes apart, per maker of workspaces',
     windowMs: HOUR,
     then: 'then mails to many wait for the next hour and others are refused',
+  },
+  workspacesPerAccount: {
+    env: 'GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT',
+    default: 10,
+    counts: 'workspaces made per account',
+    isOffInEphemeral: true,
+  },
+  workspacesPerDay: {
+    env: 'GATEHOUSE_LIMIT_WORKSPACES_PER_DAY',
+    default: 3,
+    counts: 'workspaces made per account',
+    windowMs: DAY,
+    isOffInEphemeral: true,
   },
   devicePollSeconds: {
     env: 'GATEHOUSE_LIMIT_DEVICE_POLL_SECONDS',
@@ -377,6 +390,10 @@ const CLASSES = {
   key_slug: {
     lead: 'per API key, by the minute and by the UTC day, as set on the key',
     others: [...SESSION, 'slugsPerApplication'],
+  },
+  key_workspace: {
+    lead: 'per API key, by the minute and by the UTC day, as set on the key',
+    others: [...SESSION, 'workspacesPerAccount', 'workspacesPerDay'],
   },
   client: {
     lead: 'per API key, by the minute and by the UTC day, as set on the key',

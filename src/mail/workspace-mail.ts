@@ -1,19 +1,18 @@
 /**
- * Mails of a workspace to people who have not asked for them at that moment, such as invitations: so many an hour, counted
- * in the change that queues them. Codes, and notices to people of what was done to their account, are not among them.
+ * The mail budget: mails to people who did not ask for them at that moment, such as invitations, so many an hour. They are
+ * counted in the change that queues them. Codes, and notices to people about their own account, are not counted.
  */
 import { HOUR } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
 import type { Reader, Unit } from '../db/database.ts';
+import { findBudget } from '../store/budgets.ts';
 import { type OutgoingMail, queueMail } from '../store/mails.ts';
 import { addToRateCounter, type CounterKey, findRateCount } from '../store/rate-counters.ts';
 
 /** As stored. */
 const BUCKET = 'workspace-mail';
-/** Of the console itself, which is of no workspace. */
-const CONSOLE = 'console';
 
-/** Where a workspace stands in the hour. */
+/** Where a budget stands in the hour. */
 export interface MailStanding {
   readonly limit: number;
   readonly remaining: number;
@@ -23,6 +22,7 @@ export interface MailStanding {
   readonly resetSeconds: number;
 }
 
+/** Each asks about the budget of a workspace; null stands for the console. */
 export interface WorkspaceMail {
   /** @param now in epoch milliseconds. */
   standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
@@ -35,7 +35,7 @@ export interface WorkspaceMail {
 /** @param perHour how many, by the hours of the clock. */
 export function workspaceMail(perHour: number): WorkspaceMail {
   async function standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding> {
-    const key = keyOf(workspaceId, now);
+    const key = await keyOf(reader, workspaceId, now);
     const remaining = Math.max(0, perHour - (await findRateCount(reader, key)));
     const resetSeconds = Math.max(1, Math.ceil((key.windowEndsAt - now) / 1000));
     return { isAllowed: remaining > 0, limit: perHour, remaining, resetSeconds };
@@ -56,7 +56,7 @@ export function workspaceMail(perHour: number): WorkspaceMail {
           limit,
           retryAfterSeconds: resetSeconds,
         });
-      await addToRateCounter(unit, keyOf(workspaceId, unit.now), mails.length);
+      await addToRateCounter(unit, await keyOf(unit, workspaceId, unit.now), mails.length);
       const ids: string[] = [];
       for (const mail of mails) ids.push(await queueMail(unit, mail));
       return ids;
@@ -64,7 +64,8 @@ export function workspaceMail(perHour: number): WorkspaceMail {
   };
 }
 
-function keyOf(workspaceId: string | null, now: number): CounterKey {
+async function keyOf(reader: Reader, workspaceId: string | null, now: number): Promise<CounterKey> {
+  const subject = await findBudget(reader, workspaceId);
   const windowStartedAt = now - (now % HOUR);
-  return { bucket: BUCKET, subject: workspaceId ?? CONSOLE, windowStartedAt, windowEndsAt: windowStartedAt + HOUR };
+  return { bucket: BUCKET, subject, windowStartedAt, windowEndsAt: windowStartedAt + HOUR };
 }

@@ -1,6 +1,6 @@
 /**
- * The places for what is fetched on a caller's word, while they wait: checks of addresses, and what identity providers
- * publish. They are few and their own, shared by workspace, so that hanging ones stop neither deliveries nor others' checks.
+ * The pool of requests that a caller waits for: checks of addresses, and what identity providers publish. It is separate
+ * from that of deliveries and shared by budget, so that requests that hang stop neither deliveries nor other tenants.
  */
 import { freePlaces } from './shares.ts';
 
@@ -9,7 +9,7 @@ const PLACES = 64;
 /** A little longer than one of these fetches may take. */
 const WAIT_MS = 6000;
 
-/** All places that the workspace may use were taken for as long as one waits. */
+/** All places that the budget may use stayed taken for as long as a caller waits. */
 export class NoPlaceError extends Error {
   constructor() {
     super('no place became free for an outgoing request');
@@ -20,50 +20,57 @@ export class NoPlaceError extends Error {
 /** Runs outgoing work, so many at once. */
 export interface Probes {
   /**
-   * @param workspaceId whose places it uses; null for the console's own.
+   * @param workspaceId the workspace whose budget it uses; null for the console.
    * @throws {NoPlaceError} where none becomes free in time; nothing was done then.
    */
   run<Result>(workspaceId: string | null, work: () => Promise<Result>): Promise<Result>;
 }
 
 interface Waiter {
-  readonly workspaceId: string | null;
+  readonly budgetId: string;
   readonly begin: () => void;
 }
 
-export function probePool({ places = PLACES, waitMs = WAIT_MS }: { places?: number; waitMs?: number } = {}): Probes {
-  const used = new Map<string | null, number>();
+interface ProbePoolOptions {
+  /** Returns the budget that a workspace uses. */
+  readonly budgetOf: (workspaceId: string | null) => Promise<string>;
+  readonly places?: number;
+  readonly waitMs?: number;
+}
+
+export function probePool({ budgetOf, places = PLACES, waitMs = WAIT_MS }: ProbePoolOptions): Probes {
+  const used = new Map<string, number>();
   const waiting = new Set<Waiter>();
   let all = 0;
 
-  function hasPlace(workspaceId: string | null): boolean {
-    return freePlaces(places, { all, workspaces: used.size, own: used.get(workspaceId) ?? 0 }) > 0;
+  function hasPlace(budgetId: string): boolean {
+    return freePlaces(places, { all, budgets: used.size, own: used.get(budgetId) ?? 0 }) > 0;
   }
 
-  function take(workspaceId: string | null): void {
-    used.set(workspaceId, (used.get(workspaceId) ?? 0) + 1);
+  function take(budgetId: string): void {
+    used.set(budgetId, (used.get(budgetId) ?? 0) + 1);
     all += 1;
   }
 
-  /** The place goes to whoever has waited longest of those who may have it. */
-  function free(workspaceId: string | null): void {
-    const left = (used.get(workspaceId) ?? 1) - 1;
-    if (left > 0) used.set(workspaceId, left);
-    else used.delete(workspaceId);
+  /** Passes the place to the request that has waited longest among those that may have it. */
+  function free(budgetId: string): void {
+    const left = (used.get(budgetId) ?? 1) - 1;
+    if (left > 0) used.set(budgetId, left);
+    else used.delete(budgetId);
     all -= 1;
     for (const waiter of waiting) {
-      if (!hasPlace(waiter.workspaceId)) continue;
-      take(waiter.workspaceId);
+      if (!hasPlace(waiter.budgetId)) continue;
+      take(waiter.budgetId);
       waiting.delete(waiter);
       waiter.begin();
       return;
     }
   }
 
-  async function place(workspaceId: string | null): Promise<void> {
-    if (hasPlace(workspaceId)) return take(workspaceId);
+  async function place(budgetId: string): Promise<void> {
+    if (hasPlace(budgetId)) return take(budgetId);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { workspaceId, begin: resolve };
+    const waiter: Waiter = { budgetId, begin: resolve };
     waiting.add(waiter);
     const timer = setTimeout(() => {
       waiting.delete(waiter);
@@ -78,11 +85,12 @@ export function probePool({ places = PLACES, waitMs = WAIT_MS }: { places?: numb
 
   return {
     async run(workspaceId, work) {
-      await place(workspaceId);
+      const budgetId = await budgetOf(workspaceId);
+      await place(budgetId);
       try {
         return await work();
       } finally {
-        free(workspaceId);
+        free(budgetId);
       }
     },
   };

@@ -1,26 +1,26 @@
-/** How the places for outgoing work are shared among workspaces, so that what one of them calls delays no other. */
+/** How the places for outgoing work are shared among budgets, so that requests of one tenant that hang delay no other. */
 
-/** Who uses how many of the places now. */
+/** The places in use now. */
 export interface PlacesInUse {
   readonly all: number;
-  /** How many workspaces use at least one. */
-  readonly workspaces: number;
-  /** Of the workspace that asks. */
+  /** How many budgets use at least one. */
+  readonly budgets: number;
+  /** Those of the budget that asks. */
   readonly own: number;
 }
 
-/** The most that one workspace may use. */
+/** Returns the most places that one budget may use. */
 export function quarterOf(places: number): number {
   return Math.ceil(places / 4);
 }
 
 /**
- * How many more places a workspace may take. A quarter is the most; the last quarter of all is kept for the first place of
- * workspaces that have none, so that a few which hang never take all there are.
+ * Returns how many more places a budget may take: up to a quarter. The last quarter of all is reserved for the first place
+ * of budgets that have none, so that a few tenants that hang never take everything.
  */
-export function freePlaces(places: number, { all, workspaces, own }: PlacesInUse): number {
+export function freePlaces(places: number, { all, budgets, own }: PlacesInUse): number {
   const quarter = quarterOf(places);
   const first = own === 0 ? 1 : 0;
-  const beyondFirst = Math.max(0, places - quarter - (all - workspaces));
+  const beyondFirst = Math.max(0, places - quarter - (all - budgets));
   return Math.max(0, Math.min(quarter - own, places - all, first + beyondFirst));
 }

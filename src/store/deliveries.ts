@@ -4,6 +4,7 @@ import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { longRead, orm, raw, rawChange } from '../db/statements.ts';
+import { budgetOf } from './budgets.ts';
 import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.ts';
 
 export type { Delivery };
@@ -134,13 +135,13 @@ const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_unt
 
 /** An endpoint for which at least one delivery may be due. */
 export interface DueEndpoint {
-  /** Null for the console's own. */
-  readonly workspaceId: string | null;
+  /** The budget whose places its deliveries use. */
+  readonly budgetId: string;
 }
 
 const dueEndpoint = raw<DueEndpoint, [string, number, number]>(
-  `SELECT a.workspace_id AS "workspaceId" FROM webhooks w JOIN applications a ON a.id = w.application_id
-   WHERE w.id = ?1 AND ${IS_DUE}`,
+  `SELECT ${budgetOf('s')} AS "budgetId" FROM webhooks w JOIN applications a ON a.id = w.application_id
+   LEFT JOIN workspaces s ON s.id = a.workspace_id WHERE w.id = ?1 AND ${IS_DUE}`,
 );
 
 /** However many wait: it costs the same. @returns undefined where none is due, or it is not sent to. */

@@ -1,7 +1,7 @@
 /** Workspaces: who owns applications. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
-import { required } from '../core/required.ts';
+import { only, required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared, raw } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
@@ -35,22 +35,40 @@ export async function listWorkspaces(reader: Reader, ids: readonly string[]): Pr
     .orderBy(asc(workspaces.id));
 }
 
-const firstTwo = raw<{ id: string }>('SELECT id FROM workspaces ORDER BY id LIMIT 2');
+const first = raw<{ id: string }>('SELECT id FROM workspaces ORDER BY id LIMIT 1');
 
 /** The oldest one, made at the first start. */
 export async function findFirstWorkspaceId(reader: Reader): Promise<string | undefined> {
-  const [workspace] = await firstTwo(reader);
+  const [workspace] = await first(reader);
   return workspace?.id;
 }
 
-/** Whether the whole instance is one tenant's. */
-export async function isOnlyWorkspace(reader: Reader): Promise<boolean> {
-  return (await firstTwo(reader)).length === 1;
+/** Inserts a workspace without members. @param createdByUserId the account whose budgets it uses; null for its own. */
+export function insertWorkspace(unit: Unit, name: string, createdByUserId: string | null): Promise<Workspace> {
+  return insertOne(unit, workspaces, { id: newId('workspace', unit.now), name, createdAt: unit.now, createdByUserId });
 }
 
-/** Without anybody in it. */
-export function insertWorkspace(unit: Unit, name: string): Promise<Workspace> {
-  return insertOne(unit, workspaces, { id: newId('workspace', unit.now), name, createdAt: unit.now });
+const countMade = raw<{ count: number }, [string]>(
+  'SELECT count(*) AS count FROM workspaces WHERE created_by_user_id = ?',
+);
+
+/** How many workspaces an account has made. */
+export async function countWorkspacesMade(reader: Reader, userId: string): Promise<number> {
+  return only(await countMade(reader, userId)).count;
+}
+
+const creationTimes = raw<{ createdAt: number }, [string, number, number]>(
+  `SELECT created_at AS "createdAt" FROM workspaces
+   WHERE created_by_user_id = ? AND created_at > ? AND created_at <= ? ORDER BY created_at DESC`,
+);
+
+/** When an account made its workspaces of a time, newest first. */
+export async function listCreationTimes(
+  reader: Reader,
+  userId: string,
+  { since, until }: { readonly since: number; readonly until: number },
+): Promise<number[]> {
+  return (await creationTimes(reader, userId, since, until)).map(({ createdAt }) => createdAt);
 }
 
 /** @returns the workspace as it is now. */

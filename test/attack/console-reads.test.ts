@@ -167,7 +167,7 @@ describe('a stream of activity', () => {
     async (by) => {
       const followers = activityFollowers({} as never);
       const { lose, hold, release, confirm } = seat();
-      const following = { workspaceId: 'wsp_1', applicationId: null, userId: 'usr_1', confirm };
+      const following = { workspaceId: 'wsp_1', budgetId: 'usr_maker', applicationId: null, userId: 'usr_1', confirm };
       const stream = follow(new Response(followers.open(following)));
       followers.publish([record('role.created')]);
       expect((await stream.told()).map(({ event }) => event)).toEqual(['ready', 'activity']);

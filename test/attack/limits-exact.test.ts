@@ -89,6 +89,8 @@ const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
   codePauseMinutes: 'attack/guessing-codes.test.ts',
   slugsPerApplication: 'attack/taken-names.test.ts',
   mailsPerWorkspace: 'attack/mail-budget.test.ts',
+  workspacesPerAccount: 'attack/making-workspaces.test.ts',
+  workspacesPerDay: 'attack/making-workspaces.test.ts',
   devicePollSeconds: 'http/limits.test.ts',
   requestsAtOnce: 'binary/slow-clients.test.ts',
   bodySeconds: 'binary/slow-clients.test.ts',

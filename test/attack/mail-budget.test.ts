@@ -149,6 +149,56 @@ describe('one application key', () => {
   });
 });
 
+test('four workspaces of one maker queue the mails of one budget together; another’s mails go on', async () => {
+  const instance = await createInstance({ environment: { [LIMIT]: '100', GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '4' } });
+  const { token } = await instance.signIn('console', 'owner@example.com');
+  const made: Awaited<ReturnType<typeof given.workspaceMadeBy>>[] = [];
+  for (let count = 0; count < 4; count += 1) made.push(await given.workspaceMadeBy(instance, token));
+  const invite = (workspaceKey: string, email: string) =>
+    instance.call('POST', '/api/workspace/members', { token: workspaceKey, body: { email, role: 'member' } });
+  const asked = addresses(160).map((email, index) => invite(made[index % 4]!.workspaceKey, email));
+  const answers = await Promise.all(asked);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
+  for (const answer of answers.filter(({ status }) => status !== 200)) expectSpent(answer, 100);
+  expect(mails(instance)).toBe(100);
+  // The first workspace is of no maker, and its budget is its own.
+  const own = await invite(instance.workspaceKey, 'colleague@example.org');
+  expect([own.status, own.headers.get('ratelimit-remaining')]).toEqual([200, '99']);
+  instance.clock.advance(HOUR);
+  expect((await invite(made[0]!.workspaceKey, 'later@example.org')).status).toBe(200);
+});
+
+test('workspaces whose maker was taken out of them go on with the budget as it is spent', async () => {
+  const instance = await createInstance({ environment: { [LIMIT]: '2' } });
+  const first = await instance.signIn('console', 'owner@example.com');
+  await instance.call('POST', '/api/workspace/members', {
+    token: first.token,
+    body: { email: 'maker@example.org', role: 'owner' },
+  });
+  const maker = await instance.signIn('console', 'maker@example.org');
+  const made = [
+    await given.workspaceMadeBy(instance, maker.token),
+    await given.workspaceMadeBy(instance, maker.token),
+  ] as const;
+  const call = (key: string, method: string, path: string, body?: object) =>
+    instance.call(method, `/api/workspace/members${path}`, { token: key, body });
+  // Somebody else owns both from here on.
+  for (const { workspaceId } of made) {
+    const path = `?workspaceId=${workspaceId}`;
+    const other = await call(maker.token, 'POST', path, { email: 'owner@example.com', role: 'owner' });
+    expect(other.status).toBe(200);
+  }
+  expectSpent(await call(made[0].workspaceKey, 'POST', '', { email: 'one@example.org', role: 'member' }), 2);
+  const { token } = await instance.signIn('console', 'owner@example.com');
+  for (const { workspaceId } of made) {
+    const { items } = (await call(token, 'GET', `?workspaceId=${workspaceId}`)).json.data;
+    const { id } = items.find(({ email }: { email: string }) => email === 'maker@example.org');
+    expect((await call(token, 'DELETE', `/${id}?workspaceId=${workspaceId}`)).status).toBe(200);
+  }
+  for (const { workspaceKey } of made)
+    expectSpent(await call(workspaceKey, 'POST', '', { email: 'two@example.org', role: 'member' }), 2);
+});
+
 test('a launch pauses when no mail is left and goes on hour by hour, each person told once', async () => {
   const scene = await setUp(100);
   const { instance, call } = scene;

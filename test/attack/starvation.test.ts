@@ -1,9 +1,10 @@
-/** One workspace against all others: what it lets the server call must not delay, or stop, what others have it call. */
+/** One tenant against all others: requests that it makes the server send must not delay, or stop, those of others. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { BlockList } from 'node:net';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
 import { emit } from '@/events/emit.ts';
 import { guardedFetch } from '@/outbound/guarded-fetch.ts';
+import { deliveryClaims } from '@/modules/webhooks/claims.ts';
 import type { Application } from '@/store/applications.ts';
 import { eventually } from '../support/eventually.ts';
 import * as given from '../support/given.ts';
@@ -56,8 +57,10 @@ async function subscribe(instance: Instance, token: string, { id }: Application,
 const cause = (instance: Instance, { id: applicationId }: Application) =>
   instance.db.write(SYSTEM_ACTOR, (unit) => emit(unit, { type: 'user.banned', applicationId, data: { userId: 'u' } }));
 
+type Workspace = Pick<given.Tenant, 'workspaceId' | 'workspaceKey'>;
+
 /** As many endpoints of one workspace as said, each with an event, that all hang. */
-async function hang(instance: Instance, { workspaceId, workspaceKey }: given.Tenant, endpoints: number, url: string) {
+async function hang(instance: Instance, { workspaceId, workspaceKey }: Workspace, endpoints: number, url: string) {
   const each = 20;
   for (let made = 0; made < endpoints; made += each) {
     const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, {
@@ -69,14 +72,28 @@ async function hang(instance: Instance, { workspaceId, workspaceKey }: given.Ten
   }
 }
 
-/** Has an event of a workspace reach its healthy endpoint; whoever waited for those that hang would wait for 15 seconds. */
-async function reachHealthy(instance: Instance, { workspaceKey, application }: given.Tenant): Promise<void> {
+/** Has an event of a workspace reach its healthy endpoint. Behind an attempt that hangs it would wait for 15 seconds. */
+async function reachHealthy(
+  instance: Instance,
+  { workspaceKey, application }: given.Tenant,
+  withinMs = 5000,
+): Promise<void> {
   const receiver = await startReceiver(() => instance.clock.real());
   cleanups.push(() => receiver.close());
   receiver.trust(await subscribe(instance, workspaceKey, application, receiver.url));
   await cause(instance, application);
-  await eventually('the healthy endpoint got its event', () => receiver.received.length === 1, 5000);
+  await eventually('the healthy endpoint got its event', () => receiver.received.length === 1, withinMs);
 }
+
+/** Where nothing is sent. */
+const UNREACHED = 'http://127.0.0.1:65000/';
+
+const underWay = async ({ sqlite }: Instance) =>
+  (
+    sqlite.query("SELECT count(*) AS n FROM deliveries WHERE status = 'pending' AND leased_until > 0").get() as {
+      n: number;
+    }
+  ).n;
 
 describe('deliveries', () => {
   test('of 300 endpoints that hang take a quarter of the places; another workspace’s goes out at once', async () => {
@@ -89,6 +106,45 @@ describe('deliveries', () => {
     expect(silent.state.connections).toBe(25);
     silent.stop();
     await instance.services.deliveries.stop();
+  });
+
+  test('of 1,600 endpoints that hang in 40 workspaces of one maker take a quarter; another’s goes out within 2 s', async () => {
+    const instance = await setUp();
+    const silent = startSilent();
+    const { token } = await instance.signIn('console', 'owner@example.com');
+    for (let made = 0; made < 40; made += 1)
+      await hang(instance, await given.workspaceMadeBy(instance, token), 40, silent.url);
+    await eventually('they hang', () => silent.state.connections >= 25);
+    for (const name of ['First', 'Second', 'Third'])
+      await reachHealthy(instance, await given.tenant(instance, name), 2000);
+    // Attempts that timed out meanwhile left their places to the next of the same maker.
+    expect(await underWay(instance)).toBe(25);
+    silent.stop();
+    await instance.services.deliveries.stop();
+  }, 60_000);
+
+  test('of a maker with nothing under way come next, however many others wait with thousands of endpoints', async () => {
+    const instance = await setUp();
+    await instance.services.deliveries.stop();
+    const claims = deliveryClaims({ db: instance.db, clock: instance.clock });
+    for (let made = 0; made < 30; made += 1) {
+      const { workspaceKey, application } = await given.tenant(instance, `Maker ${made}`);
+      for (let index = 0; index < 5; index += 1) await subscribe(instance, workspaceKey, application, UNREACHED);
+      for (let event = 0; event < 20; event += 1) await cause(instance, application);
+    }
+    await claims.search(true);
+    const hanging = await claims.next();
+    expect(hanging).toHaveLength(100);
+    expect(new Set(hanging.map(({ budgetId }) => budgetId)).size).toBe(30);
+    expect(await claims.next()).toEqual([]);
+
+    const victim = await given.tenant(instance, 'Victim');
+    await subscribe(instance, victim.workspaceKey, victim.application, UNREACHED);
+    await cause(instance, victim.application);
+    await claims.search(true);
+    expect(await claims.next()).toEqual([]);
+    for (const one of hanging.slice(-1)) claims.free(one);
+    expect((await claims.next()).map(({ budgetId }) => budgetId)).toEqual([victim.workspaceId]);
   });
 
   test('of four workspaces that hang leave the places for others', async () => {
@@ -105,7 +161,7 @@ describe('deliveries', () => {
 });
 
 /** A live application of the workspace with legal URLs. */
-async function withLegalUrls(instance: Instance, { workspaceKey: token, workspaceId }: given.Tenant, url: string) {
+async function withLegalUrls(instance: Instance, { workspaceKey: token, workspaceId }: Workspace, url: string) {
   const { json } = await instance.call('POST', `/api/applications?workspaceId=${workspaceId}`, { token, body: {} });
   const { id } = json.data;
   const legalUrls = { terms: `${url}terms`, privacy: `${url}privacy`, imprint: `${url}imprint` };
@@ -138,6 +194,22 @@ describe('checks of legal URLs', () => {
     silent.stop();
     for (const { status } of await Promise.all(hanging)) expect(status).toBe(200);
     await instance.services.deliveries.stop();
+  });
+
+  test('that hang in 20 workspaces of one maker take a quarter of their places; another’s are made', async () => {
+    const instance = await setUp();
+    const silent = startSilent();
+    const { token } = await instance.signIn('console', 'owner@example.com');
+    const applications = [];
+    for (let made = 0; made < 20; made += 1)
+      applications.push(await withLegalUrls(instance, await given.workspaceMadeBy(instance, token), silent.url));
+    const hanging = applications.map(({ recheck }) => recheck());
+    await eventually('they hang', () => silent.state.connections >= 16);
+    const { recheck } = await withLegalUrls(instance, await given.tenant(instance, 'Victim'), startSite());
+    expect((await recheck()).json.data.urls).toMatchObject([{ status: 'ok' }, { status: 'ok' }, { status: 'ok' }]);
+    expect(silent.state.connections).toBe(16);
+    silent.stop();
+    await Promise.all(hanging);
   });
 
   test('of one application are one: whoever asks meanwhile is given its result', async () => {

@@ -83,7 +83,7 @@ const FLOODS: Readonly<Record<string, () => Flood | Promise<Flood>>> = {
         type: 'user.left',
         data: '{}',
         createdAt: 1,
-        workspaceId: null,
+        budgetId: 'console',
         isInOrder: false,
         endpoint: {
           id: 'whk',

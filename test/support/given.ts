@@ -43,7 +43,7 @@ export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant
   const { applications, apiKeys } = services;
   const workspaceKey = mintSecret('apiKey', systemRandom);
   const workspaceId = await write(instance, async (unit) => {
-    const { id } = await insertWorkspace(unit, name);
+    const { id } = await insertWorkspace(unit, name, null);
     await apiKeys.adopt(unit, id, workspaceKey);
     return id;
   });
@@ -52,6 +52,21 @@ export async function tenant(instance: Instance, name = 'Other'): Promise<Tenant
   await applications.publish(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
   await applications.goLive(SYSTEM_ACTOR, (await findApplication(db.reader, id))!);
   return { workspaceId, workspaceKey, application: (await findApplication(db.reader, id))! };
+}
+
+/** Another workspace that the person of a console session makes, with a full key of it. */
+export async function workspaceMadeBy(
+  instance: Instance,
+  token: string,
+  name = 'Made',
+): Promise<Pick<Tenant, 'workspaceId' | 'workspaceKey'>> {
+  const { status, json, text } = await instance.call('POST', '/api/workspaces', { token, body: { name } });
+  if (status !== 200) throw new Error(`a workspace could not be made: ${status} ${text}`);
+  const workspaceId: string = json.data.id;
+  const workspaceKey = mintSecret('apiKey', systemRandom);
+  await write(instance, (unit) => instance.services.apiKeys.adopt(unit, workspaceId, workspaceKey));
+  await makeRoomy(instance.db, workspaceKey);
+  return { workspaceId, workspaceKey };
 }
 
 /** A key of the instance's workspace; for a subset of applications when one is given. */

@@ -6,13 +6,14 @@ import { AppError } from '../../core/error.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Reader } from '../../db/database.ts';
 import { eventMessage, HEARTBEAT } from '../../http/event-stream.ts';
+import { streamShares } from '../../http/stream-shares.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { AuditScope } from '../../store/audit-lists.ts';
 import { presentRecord } from './present.ts';
 
 const MAX_PER_PRINCIPAL = 20;
-/** Of all callers together, so that no workspace takes the places of the others. */
-const MAX_PER_WORKSPACE = 500;
+/** Of all callers in the workspaces of one budget. */
+const MAX_PER_BUDGET = 500;
 const MAX_IN_ALL = 10_000;
 /** How much may wait for a slow reader, in bytes… */
 const MAX_WAITING_BYTES = 128 * 1024;
@@ -26,6 +27,8 @@ const DOUBTFUL = /^(?:apikey|application|device|workspace)\./;
 
 /** Who follows what. */
 export interface Following extends AuditScope {
+  /** The budget that the stream counts for. */
+  readonly budgetId: string;
   /** The person, or the principal of the key. */
   readonly userId: string;
   /** Throws where the caller may not read it any more. */
@@ -47,9 +50,9 @@ export type Followers = ReturnType<typeof activityFollowers>;
 /** @param reader through which callers are judged again. */
 export function activityFollowers(reader: Reader) {
   const open = new Map<string, Set<Follower>>();
+  const shares = streamShares<Follower>(MAX_IN_ALL, close);
   let due = new Set<Follower>();
   let isCatchingUp = false;
-  let total = 0;
 
   const all = () => [...open.values()].flatMap((followers) => [...followers]);
   const isDoubted = (follower: Follower) => follower.judgedDoubts !== follower.doubts;
@@ -59,7 +62,7 @@ export function activityFollowers(reader: Reader) {
     const { workspaceId } = follower;
     const followers = open.get(workspaceId);
     if (!followers?.delete(follower)) return;
-    total -= 1;
+    shares.remove(follower);
     if (followers.size === 0) open.delete(workspaceId);
   }
 
@@ -148,18 +151,16 @@ export function activityFollowers(reader: Reader) {
   return {
     /** A stream that begins with `ready`: what is recorded from then on is told. @throws {AppError} rate_limited, unavailable */
     open(following: Following): ReadableStream<Uint8Array> {
-      const { workspaceId, userId } = following;
-      const beside = [...(open.get(workspaceId) ?? [])];
-      const own = beside.filter((other) => other.userId === userId);
-      if (own.length >= MAX_PER_PRINCIPAL || beside.length >= MAX_PER_WORKSPACE)
+      const { workspaceId, budgetId, userId } = following;
+      const own = [...(open.get(workspaceId) ?? [])].filter((other) => other.userId === userId);
+      if (own.length >= MAX_PER_PRINCIPAL || shares.of(budgetId) >= MAX_PER_BUDGET)
         throw new AppError('rate_limited', { hint: 'too_many_streams', retryAfterSeconds: 15 });
-      if (total >= MAX_IN_ALL) throw new AppError('unavailable', { hint: 'too_many_streams' });
       // Its right is judged again before it is told anything.
       const state = { controller: null, waiting: [], dropped: 0, doubts: 1, judgedDoubts: 0, judgedAt: 0 };
       const follower: Follower = { ...following, ...state };
+      shares.add(follower);
       const followers = open.get(workspaceId) ?? new Set();
       open.set(workspaceId, followers.add(follower));
-      total += 1;
       return new ReadableStream<Uint8Array>(
         {
           start(controller) {
@@ -174,7 +175,7 @@ export function activityFollowers(reader: Reader) {
 
     /** Tells what concerns followers a moment later, in the same order. */
     publish(records: readonly AuditRecord[]): void {
-      if (total === 0) return;
+      if (shares.count() === 0) return;
       for (const record of records) {
         const { applicationId, workspaceId, userId, kind } = record;
         // What happens in the console is of no workspace, and may be the end of somebody's session there.
@@ -207,6 +208,6 @@ export function activityFollowers(reader: Reader) {
       for (const follower of all()) close(follower);
     },
 
-    count: () => total,
+    count: shares.count,
   };
 }

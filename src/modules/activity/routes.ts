@@ -14,6 +14,8 @@ import type { Activity } from './service.ts';
 export interface ActivityRouteDependencies {
   readonly activity: Activity;
   readonly followers: Followers;
+  /** Returns the budget that a workspace uses. */
+  readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
 }
@@ -26,13 +28,19 @@ const STREAM =
   '`gap` says how many were left out for a reader that was too slow: they are in the list. A comment line every 15 seconds keeps the ' +
   'connection alive; `ended` with an error code is the last, when the caller may not read on. A session in the cookie will do, for `EventSource`.';
 
-export function activityRoutes({ activity, followers, keepOpen }: ActivityRouteDependencies): Operation[] {
+export function activityRoutes({ activity, followers, budgetOf, keepOpen }: ActivityRouteDependencies): Operation[] {
   const common = { method: 'GET', tag: 'Activity', access: 'read', limit: 'key' } as const;
   const stream = { ...common, description: STREAM, mediaType: 'text/event-stream', errors: ['unavailable'] } as const;
 
-  function follow(scope: AuditScope, principal: Principal, actor: Author, context: RequestContext): Response {
+  async function follow(
+    scope: AuditScope,
+    { userId }: Principal,
+    actor: Author,
+    context: RequestContext,
+  ): Promise<Response> {
     const confirm = required(actor.confirm, 'second look at a caller');
-    const response = eventStreamResponse(context, followers.open({ ...scope, userId: principal.userId, confirm }));
+    const budgetId = await budgetOf(scope.workspaceId);
+    const response = eventStreamResponse(context, followers.open({ ...scope, budgetId, userId, confirm }));
     keepOpen(context.request);
     return response;
   }

@@ -35,9 +35,15 @@ interface Change {
   tell(identity: Envelope | null): void;
 }
 
-/** @param envelopeOf the live identity behind a session; null when it is over. */
-export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>): Hub {
-  const open = listeners();
+/**
+ * @param envelopeOf the live identity behind a session; null when it is over.
+ * @param budgetOf the budget that a workspace uses; null stands for the console.
+ */
+export function hub(
+  envelopeOf: (sessionId: string) => Promise<Envelope | null>,
+  budgetOf: (workspaceId: string | null) => Promise<string>,
+): Hub {
+  const open = listeners(MAX_IN_ALL);
   let changes: Change[] = [];
   let isCatchingUp = false;
 
@@ -115,12 +121,12 @@ export function hub(envelopeOf: (sessionId: string) => Promise<Envelope | null>)
   }
 
   return {
-    async open({ applicationId, userId, sessionId }) {
+    async open({ applicationId, workspaceId, userId, sessionId }) {
+      const budgetId = await budgetOf(workspaceId);
       if (open.ofSession(applicationId, userId, sessionId) >= MAX_PER_SESSION)
         throw new AppError('rate_limited', { hint: 'too_many_streams_in_session', retryAfterSeconds: 15 });
-      if (open.count() >= MAX_IN_ALL) throw new AppError('unavailable', { hint: 'too_many_streams' });
       // It listens before it looks: whatever changes from here on is told behind the snapshot.
-      const listener = open.add({ applicationId, userId, sessionId });
+      const listener = open.add({ applicationId, userId, sessionId, budgetId });
       const snapshot = await envelopeOf(sessionId).catch((error: unknown) => {
         open.close(listener);
         throw error;

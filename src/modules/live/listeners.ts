@@ -1,5 +1,7 @@
 /** The open streams by application and person, and what may be written to each. What they are told is the hub's affair. */
 
+import { streamShares } from '../../http/stream-shares.ts';
+
 /** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
@@ -10,6 +12,8 @@ interface Whose {
   readonly applicationId: string;
   readonly userId: string;
   readonly sessionId: string;
+  /** The budget that the stream counts for. */
+  readonly budgetId: string;
 }
 
 /** One open stream. */
@@ -26,6 +30,7 @@ interface Stream extends Listener {
 
 /** Who listens, by application, person and session. */
 export interface Listeners {
+  /** @throws {AppError} unavailable where all places are taken and no budget has more. */
   add(whose: Whose): Listener;
   /** What the listener reads, from its first message on. */
   stream(listener: Listener, first: Uint8Array): ReadableStream<Uint8Array>;
@@ -40,10 +45,14 @@ export interface Listeners {
   count(): number;
 }
 
-/** A listener that cannot be written to is dropped, and no call throws for it. */
-export function listeners(): Listeners {
+/**
+ * A listener that cannot be written to is dropped, and no call throws for it.
+ *
+ * @param max how many in all.
+ */
+export function listeners(max: number): Listeners {
   const open = new Map<string, Map<string, Set<Stream>>>();
-  let total = 0;
+  const shares = streamShares<Stream>(max, close);
 
   const setOf = ({ applicationId, userId }: Whose) => open.get(applicationId)?.get(userId);
 
@@ -52,7 +61,7 @@ export function listeners(): Listeners {
     const people = open.get(applicationId);
     const streams = people?.get(userId);
     if (!people || !streams?.delete(listener as Stream)) return;
-    total -= 1;
+    shares.remove(listener as Stream);
     if (streams.size === 0) people.delete(userId);
     if (people.size === 0) open.delete(applicationId);
   }
@@ -80,12 +89,12 @@ export function listeners(): Listeners {
   return {
     add(whose) {
       const listener: Stream = { ...whose, waiting: 0, controller: null, early: [] };
+      shares.add(listener);
       const people = open.get(whose.applicationId) ?? new Map<string, Set<Stream>>();
       open.set(whose.applicationId, people);
       const streams = people.get(whose.userId) ?? new Set<Stream>();
       people.set(whose.userId, streams);
       streams.add(listener);
-      total += 1;
       return listener;
     },
     stream(listener, first) {
@@ -116,6 +125,6 @@ export function listeners(): Listeners {
       return streams.filter((listener) => listener.sessionId === sessionId).length;
     },
     all: () => [...open.values()].flatMap((people) => [...people.values()].flatMap((streams) => [...streams])),
-    count: () => total,
+    count: shares.count,
   };
 }

@@ -1,5 +1,6 @@
 /** Streams that tell a session what has changed about it. */
 import { SECOND } from '../../core/clock.ts';
+import { findBudget } from '../../store/budgets.ts';
 import { EVENT_EMITTED } from '../../store/events.ts';
 import { SESSIONS_ENDED } from '../../store/sessions.ts';
 import { type Module, onCommit, type World } from '../module.ts';
@@ -8,10 +9,10 @@ import { type Hub, hub } from './hub.ts';
 import { liveRoutes } from './routes.ts';
 
 export function liveModule(
-  { keepOpen }: World,
+  { db, keepOpen }: World,
   { verification }: { verification: Verification },
 ): Module & { readonly hub: Hub } {
-  const open = hub(verification.envelopeOf);
+  const open = hub(verification.envelopeOf, (workspaceId) => findBudget(db.reader, workspaceId));
   return {
     hub: open,
     operations: liveRoutes({ hub: open, keepOpen }),

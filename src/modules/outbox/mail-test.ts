@@ -10,6 +10,7 @@ import { mailTestMail } from '../../mail/messages/mail-test.ts';
 import type { SendNow } from '../../mail/send-now.ts';
 import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { findBudget } from '../../store/budgets.ts';
 import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
 import { hasSeatAt } from '../../store/workspace-members.ts';
@@ -36,15 +37,16 @@ export type MailTests = ReturnType<typeof mailTestService>;
 export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }: MailTestDependencies) {
   const testing = new Set<string>();
 
-  /** One at a time, so that a workspace does not take the places of the others. @throws {AppError} rate_limited */
+  /** Runs one at a time for each budget, so that none takes the places of the others. @throws {AppError} rate_limited */
   async function alone<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
-    if (testing.has(workspaceId))
+    const budgetId = await findBudget(db.reader, workspaceId);
+    if (testing.has(budgetId))
       throw new AppError('rate_limited', { hint: 'mail_tests_under_way', retryAfterSeconds: RETRY_AFTER_SECONDS });
-    testing.add(workspaceId);
+    testing.add(budgetId);
     try {
       return await work();
     } finally {
-      testing.delete(workspaceId);
+      testing.delete(budgetId);
     }
   }
 

@@ -9,6 +9,7 @@ import { required } from '../../core/required.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
 import { type Application, findApplication, findSlugHolder, type TenantApplication } from '../../store/applications.ts';
+import { findBudget } from '../../store/budgets.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { GrantServices } from '../grants/module.ts';
 import type { Import } from '../import/service.ts';
@@ -19,7 +20,7 @@ import { planApplicationKeys, planWorkspaceKey } from './key-steps.ts';
 import type { ApplyResult, SeedApplication, SeedDocument } from './model.ts';
 import { planAllowlist, planUsers } from './people-steps.ts';
 import { Plan, type Site, type SeedTold } from './plan.ts';
-import { workspaceTurns } from './turns.ts';
+import { budgetTurns, type Turns } from './turns.ts';
 import { planWebhooks, type WebhookTools } from './webhook-steps.ts';
 
 export interface SeedTools extends ApplicationTools, WebhookTools {
@@ -46,7 +47,8 @@ export type Seed = ReturnType<typeof seedService>;
 
 export function seedService(tools: SeedTools) {
   const { db, clock, grants, imports, apiKeys, beta } = tools;
-  const inTurn = workspaceTurns();
+  const turns = budgetTurns();
+  const inTurn: Turns = async (workspaceId, work) => turns(await findBudget(db.reader, workspaceId), work);
 
   /** An application that goes by this name in the workspace now. */
   async function ofWorkspace(workspaceId: string, slug: string): Promise<TenantApplication | 'taken' | null> {

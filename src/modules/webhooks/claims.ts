@@ -1,7 +1,7 @@
 /**
- * Which deliveries are sent next. At most 10 are in flight for an endpoint, a quarter of all for a workspace and 100 in all,
- * claimed in turn, so that a slow endpoint delays no other; what was held goes one by one, in the order of the events,
- * before what is newer.
+ * Decides which deliveries are sent next. At most 10 are in flight for an endpoint, a quarter of all for a budget and 100 in
+ * all, claimed round-robin, so that a slow endpoint delays no other. Held deliveries go one by one, in the order of the
+ * events, before newer ones.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { MINUTE, type WorldClock } from '../../core/clock.ts';
@@ -17,8 +17,9 @@ import {
   listDueDeliveries,
   listWaitingEndpoints,
 } from '../../store/deliveries.ts';
+import { isOnlyBudget } from '../../store/budgets.ts';
 import { type Endpoint, endOrder, findActiveEndpoint } from '../../store/webhooks.ts';
-import { isOnlyWorkspace } from '../../store/workspaces.ts';
+import { dueEndpoints, type DueQueue } from './due-endpoints.ts';
 import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
 
 /** Reads of waiting endpoints in one search that is not to be a whole one: a few milliseconds. */
@@ -31,7 +32,7 @@ export const LEASE_MS = MINUTE;
 /** A delivery with all that sending it takes. */
 export interface Claimed extends LeasedDelivery {
   readonly endpoint: Endpoint;
-  readonly workspaceId: string | null;
+  readonly budgetId: string;
   /** It is one of those that were held, and nothing of its endpoint may overtake it. */
   readonly isInOrder: boolean;
 }
@@ -65,8 +66,7 @@ export function deliveryClaims(
   const inOrder = new Set<string>();
   /** Deliveries that are under way or wait to be recorded. */
   const here = new Set<string>();
-  /** Endpoints for which something may be due, with their place once it was looked up; those served last come last. */
-  const known = new Map<string, Place | undefined>();
+  const known = dueEndpoints(mostKnown);
   /** The endpoint that was looked at last in a search. */
   let searched = '';
 
@@ -74,12 +74,8 @@ export function deliveryClaims(
 
   /** The free places as of now. */
   async function placesNow(): Promise<DeliveryPlaces> {
-    const isShared = !(await isOnlyWorkspace(db.reader));
+    const isShared = !(await isOnlyBudget(db.reader));
     return deliveryPlaces(inFlight.values(), isShared);
-  }
-
-  function noteOne(webhookId: string): void {
-    if (!known.has(webhookId) && known.size < mostKnown) known.set(webhookId, undefined);
   }
 
   async function search(isWhole: boolean): Promise<void> {
@@ -87,7 +83,7 @@ export function deliveryClaims(
     if (isWhole) searched = '';
     for (let read = 0; isWhole || read < READS_OF_SEARCH; read += 1) {
       const waiting = await listWaitingEndpoints(db.reader, searched, times);
-      for (const { id, isDue } of waiting) if (isDue) noteOne(id);
+      for (const { id, isDue } of waiting) if (isDue) known.note(id);
       const isAtEnd = waiting.length < ENDPOINTS_READ;
       searched = isAtEnd ? '' : (waiting.at(-1)?.id ?? '');
       if (isAtEnd) return;
@@ -95,51 +91,87 @@ export function deliveryClaims(
     }
   }
 
-  /** Endpoints to be served now: as many as there is a place for. */
+  /** Queues what was noted under its budget. @returns the endpoints that need no second look. */
+  async function queueNoted(times: DueTimes): Promise<Set<string>> {
+    const looked = new Set<string>();
+    for (const webhookId of known.takeNoted()) {
+      const due = await findDueEndpoint(db.reader, webhookId, times);
+      if (due) known.queue({ webhookId, budgetId: due.budgetId });
+      looked.add(webhookId);
+      const pause = yieldIfLong();
+      if (pause) await pause;
+    }
+    return looked;
+  }
+
+  /** Returns the endpoints to serve now: one of each budget in turn, round after round, while there are places. */
   async function listInTurn(): Promise<Place[]> {
     const times = timesNow();
+    const looked = await queueNoted(times);
     const free = await placesNow();
     const found: Place[] = [];
-    for (const [webhookId, place] of known) {
-      if (free.areTaken) break;
-      if (inOrder.has(webhookId) || (place && free.of(place) === 0)) continue;
-      const due = await findDueEndpoint(db.reader, webhookId, times);
-      if (!due) {
-        known.delete(webhookId);
-        continue;
+    let round = known.inTurn().map((queue) => candidates(queue, free));
+    while (round.length > 0 && free.left > 0) {
+      const next: typeof round = [];
+      for (const candidate of round) {
+        const place = await firstDue(candidate, times, looked);
+        if (!place) continue;
+        free.take(place, 1);
+        found.push(place);
+        next.push(candidate);
       }
-      const at: Place = { webhookId, workspaceId: due.workspaceId };
-      known.set(webhookId, at);
-      if (free.of(at) === 0) continue;
-      free.take(at, 1);
-      found.push(at);
+      round = next;
     }
     return found;
   }
 
-  /** A place for each in turn, and an equal share of those that the endpoints of its workspace may use beyond their first. */
+  /** Endpoints of a queue that there is a place for. */
+  function* candidates({ budgetId, endpoints }: DueQueue, free: DeliveryPlaces): Generator<Place, void> {
+    for (const webhookId of endpoints) {
+      if (free.ofBudget(budgetId) === 0) return;
+      const place = { webhookId, budgetId };
+      if (!inOrder.has(webhookId) && free.of(place) > 0) yield place;
+    }
+  }
+
+  async function firstDue(
+    places: Generator<Place, void>,
+    times: DueTimes,
+    looked: ReadonlySet<string>,
+  ): Promise<Place | undefined> {
+    for (let next = places.next(); !next.done; next = places.next()) {
+      const { value: place } = next;
+      if (looked.has(place.webhookId) || (await findDueEndpoint(db.reader, place.webhookId, times))) return place;
+      known.drop(place);
+    }
+    return undefined;
+  }
+
+  /** Gives each endpoint a place in turn, and an equal share of what its budget may use beyond first places. */
   async function claimFrom(unit: Unit, places: readonly Place[], free: DeliveryPlaces): Promise<Claimed[]> {
-    const shares = new Map<string | null, number>();
-    for (const [workspaceId, ofWorkspace] of Map.groupBy(places, (place) => place.workspaceId))
-      shares.set(workspaceId, Math.ceil(free.furtherOf(workspaceId) / ofWorkspace.length));
+    const shares = new Map<string, number>();
+    for (const [budgetId, ofBudget] of Map.groupBy(places, (place) => place.budgetId))
+      shares.set(budgetId, Math.ceil(free.furtherOf(budgetId) / ofBudget.length));
     const claimed: Claimed[] = [];
-    for (const place of places) {
+    for (const [index, place] of places.entries()) {
       const first = inFlight.has(place.webhookId) ? 0 : 1;
-      const share = shares.get(place.workspaceId) ?? 0;
-      const taken = await claimOf(unit, place, Math.min(free.of(place), first + share));
+      const share = shares.get(place.budgetId) ?? 0;
+      // One is kept for each endpoint behind it.
+      const spare = Math.max(0, free.left - (places.length - index - 1));
+      const taken = await claimOf(unit, place, Math.min(free.of(place), first + share, spare));
       claimed.push(...taken);
       free.take(place, taken.length);
     }
     return claimed;
   }
 
-  async function claimOf(unit: Unit, { webhookId, workspaceId }: Place, places: number): Promise<Claimed[]> {
+  async function claimOf(unit: Unit, { webhookId, budgetId }: Place, places: number): Promise<Claimed[]> {
     const endpoint = places === 0 ? undefined : await findActiveEndpoint(unit, webhookId);
     if (!endpoint) return [];
     const claim = async (id: string, isInOrder: boolean): Promise<Claimed> => ({
       ...(await leaseDelivery(unit, id, clock.real() + LEASE_MS)),
       endpoint,
-      workspaceId,
+      budgetId,
       isInOrder,
     });
     const { inOrderUntil: until, inOrderAfter } = endpoint;
@@ -158,29 +190,28 @@ export function deliveryClaims(
 
   return {
     note(webhookIds) {
-      for (const id of webhookIds) noteOne(id);
+      for (const id of webhookIds) known.note(id);
     },
     search,
     async next() {
-      if (known.size === 0) return [];
+      if (known.isEmpty()) return [];
       const places = await listInTurn();
       if (places.length === 0) return [];
       const free = await placesNow();
       const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, places, free));
       // Only what has been committed is under way.
-      for (const { deliveryId, endpoint, workspaceId, isInOrder } of claimed) {
-        const place: Place = { webhookId: endpoint.id, workspaceId };
+      for (const { deliveryId, endpoint, budgetId, isInOrder } of claimed) {
+        const place: Place = { webhookId: endpoint.id, budgetId };
         here.add(deliveryId);
         inFlight.set(endpoint.id, [place, (inFlight.get(endpoint.id)?.[1] ?? 0) + 1]);
         if (isInOrder) inOrder.add(endpoint.id);
-        known.delete(endpoint.id);
-        known.set(endpoint.id, place);
+        known.moveToEnd(place);
       }
       return claimed;
     },
-    free({ endpoint, workspaceId, isInOrder }) {
+    free({ endpoint, budgetId, isInOrder }) {
       const left = (inFlight.get(endpoint.id)?.[1] ?? 1) - 1;
-      if (left > 0) inFlight.set(endpoint.id, [{ webhookId: endpoint.id, workspaceId }, left]);
+      if (left > 0) inFlight.set(endpoint.id, [{ webhookId: endpoint.id, budgetId }, left]);
       else inFlight.delete(endpoint.id);
       if (isInOrder) inOrder.delete(endpoint.id);
     },

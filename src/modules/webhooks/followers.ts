@@ -8,12 +8,13 @@ import { TEST_EVENT_TYPE } from '../../core/event.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Reader } from '../../db/database.ts';
 import { eventMessage, HEARTBEAT, textMessage } from '../../http/event-stream.ts';
+import { streamShares } from '../../http/stream-shares.ts';
 import { findNewestEventId, listEventsAfter } from '../../store/events.ts';
 import { deliveryBody } from './payload.ts';
 
 const MAX_PER_PRINCIPAL = 20;
-const MAX_PER_WORKSPACE = 200;
-/** Shared: anybody can make workspaces, so where all places are taken the workspace with the most gives one up. */
+/** Of all callers in the workspaces of one budget. */
+const MAX_PER_BUDGET = 200;
 const MAX_IN_ALL = 2000;
 const EVENTS_READ = 100;
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
@@ -21,7 +22,8 @@ const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 /** Who follows which application. */
 export interface FollowingEvents {
   readonly applicationId: string;
-  readonly workspaceId: string;
+  /** The budget that the stream counts for. */
+  readonly budgetId: string;
   /** The person, or the principal of the key. */
   readonly userId: string;
   /** The last event that the caller has, from a stream before; null for one who begins now. */
@@ -42,20 +44,13 @@ export type EventFollowers = ReturnType<typeof eventFollowers>;
 /** @param reader through which events are read and callers are judged again. */
 export function eventFollowers(reader: Reader) {
   const open = new Set<Follower>();
-  const count = (isOne: (follower: Follower) => boolean) => [...open].filter(isOne).length;
+  const shares = streamShares<Follower>(MAX_IN_ALL, close);
 
   function close(follower: Follower): void {
     open.delete(follower);
+    shares.remove(follower);
     follower.isClosed = true;
     follower.wake();
-  }
-
-  /** The oldest stream of the workspace that has the most, where that is more than another one has; it can read on later. */
-  function findSpare(workspaceId: string): Follower | null {
-    const all = Map.groupBy(open, (follower) => follower.workspaceId);
-    const [first, ...others] = all.values();
-    const most = others.reduce((left, right) => (right.length > left.length ? right : left), first ?? []);
-    return most.length > (all.get(workspaceId)?.length ?? 0) + 1 ? (most[0] ?? null) : null;
   }
 
   /** Judges the caller each time before anything is told. */
@@ -91,19 +86,12 @@ export function eventFollowers(reader: Reader) {
   return {
     /** A stream that begins with `ready`. @throws {AppError} rate_limited, unavailable */
     open(following: FollowingEvents): ReadableStream<Uint8Array> {
-      const { workspaceId, userId } = following;
-      const isNear = (other: Follower) => other.workspaceId === workspaceId;
-      if (
-        count((other) => isNear(other) && other.userId === userId) >= MAX_PER_PRINCIPAL ||
-        count(isNear) >= MAX_PER_WORKSPACE
-      )
+      const { budgetId, userId } = following;
+      const own = [...open].filter((other) => other.userId === userId);
+      if (own.length >= MAX_PER_PRINCIPAL || shares.of(budgetId) >= MAX_PER_BUDGET)
         throw new AppError('rate_limited', { hint: 'too_many_streams', retryAfterSeconds: 15 });
-      if (open.size >= MAX_IN_ALL) {
-        const spare = findSpare(workspaceId);
-        if (spare === null) throw new AppError('unavailable', { hint: 'too_many_streams' });
-        close(spare);
-      }
       const follower: Follower = { ...following, wake: () => {}, isQuiet: false, isClosed: false };
+      shares.add(follower);
       open.add(follower);
       const told = messages(follower);
       return new ReadableStream<Uint8Array>(

@@ -1,6 +1,7 @@
 /** Webhooks: the endpoints of applications, and the deliveries of events to them. */
 import { SECOND } from '../../core/clock.ts';
 import { workspaceMail } from '../../mail/workspace-mail.ts';
+import { findBudget } from '../../store/budgets.ts';
 import { DELIVERY_QUEUED } from '../../store/deliveries.ts';
 import { EVENT_EMITTED } from '../../store/events.ts';
 import { type Module, onCommit, type World } from '../module.ts';
@@ -22,7 +23,11 @@ export function webhooksModule(
     service,
     deliveries,
     followers,
-    operations: webhookRoutes(service, { followers, keepOpen: world.keepOpen }),
+    operations: webhookRoutes(service, {
+      followers,
+      budgetOf: (workspaceId) => findBudget(world.db.reader, workspaceId),
+      keepOpen: world.keepOpen,
+    }),
     // Commits wake the dispatcher; the job finds what has become due by time.
     jobs: [
       { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },

@@ -22,6 +22,8 @@ import type { Webhooks } from './service.ts';
 /** What the stream of events takes. */
 export interface EventStreams {
   readonly followers: EventFollowers;
+  /** Returns the budget that a workspace uses. */
+  readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
 }
@@ -32,7 +34,7 @@ const STREAM =
   '`ended` with an error code is the last, when the caller may not read on. For the development of a receiver: ' +
   '`gatehouse webhooks listen` signs and forwards what comes, and registers nothing.';
 
-export function webhookRoutes(webhooks: Webhooks, { followers, keepOpen }: EventStreams): Operation[] {
+export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpen }: EventStreams): Operation[] {
   const common = { tag: 'Webhooks', scope: 'application', limit: 'key' } as const;
   const action = { ...common, method: 'POST', access: 'full', body: Input({}), isBodyOptional: true } as const;
   const all = '/api/applications/:id/webhooks';
@@ -74,10 +76,11 @@ export function webhookRoutes(webhooks: Webhooks, { followers, keepOpen }: Event
       access: 'read',
       mediaType: 'text/event-stream',
       errors: ['unavailable'],
-      handle({ application: { id: applicationId, workspaceId }, principal: { userId }, actor, context }) {
+      async handle({ application: { id: applicationId, workspaceId }, principal: { userId }, actor, context }) {
         const confirm = required(actor.confirm, 'second look at a caller');
         const after = context.request.headers.get('last-event-id');
-        const stream = followers.open({ applicationId, workspaceId, userId, after, confirm });
+        const budgetId = await budgetOf(workspaceId);
+        const stream = followers.open({ applicationId, budgetId, userId, after, confirm });
         keepOpen(context.request);
         return eventStreamResponse(context, stream);
       },

@@ -2,6 +2,7 @@
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Applications } from '../applications/service.ts';
 import type { Module, World } from '../module.ts';
+import { creationLimit } from './creation-limit.ts';
 import { memberService } from './members.ts';
 import { workspaceRoutes } from './routes.ts';
 import { type Workspaces, workspaceService } from './service.ts';
@@ -10,7 +11,8 @@ export function workspaceModule(
   { db, clock, baseUrl, limits }: World,
   { applications }: { applications: Applications },
 ): Module & { readonly service: Workspaces } {
-  const service = workspaceService({ db, applications });
+  const creation = creationLimit(limits);
+  const service = workspaceService({ db, applications, creation });
   const members = memberService({
     db,
     clock,
@@ -18,5 +20,6 @@ export function workspaceModule(
     consoleId: service.consoleId,
     baseUrl,
   });
-  return { service, operations: workspaceRoutes(service, members) };
+  const dayStanding = (userId: string) => creation.ofDay(db.reader, userId, clock.now());
+  return { service, operations: workspaceRoutes(service, members, dayStanding) };
 }

@@ -1,7 +1,7 @@
 /** The workspace and its members. */
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { announceLimit } from '../../http/rate-limit.ts';
+import { announceLimit, type LimitState } from '../../http/rate-limit.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import {
   WorkspaceMember,
@@ -16,7 +16,12 @@ import {
 import type { MemberCaller, Members } from './members.ts';
 import type { Workspaces } from './service.ts';
 
-export function workspaceRoutes(workspaces: Workspaces, members: Members): Operation[] {
+/** @param dayStanding how many workspaces an account may still make today; null without a limit. */
+export function workspaceRoutes(
+  workspaces: Workspaces,
+  members: Members,
+  dayStanding: (userId: string) => Promise<LimitState | null>,
+): Operation[] {
   const common = { tag: 'Workspace', scope: 'workspace', limit: 'key' } as const;
   const path = '/api/workspace/members';
   return [
@@ -37,11 +42,20 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       method: 'POST',
       path: '/api/workspaces',
       summary: 'Create another workspace, as an owner of one',
+      description:
+        'Deliveries at once, event streams and mails an hour are shared by all workspaces that one account has made. An account that has made as many as it may is answered 409, and 429 where it has made those of a day.',
       access: 'full',
       consoleRole: 'owner',
+      limit: 'key_workspace',
       body: WorkspaceInput,
       data: WorkspaceSchema,
-      handle: ({ actor, principal, body }) => workspaces.create(actor, principal.userId, body.name),
+      errors: ['conflict'],
+      async handle({ actor, principal, body, context }) {
+        const workspace = await workspaces.create(actor, principal.userId, body.name);
+        const standing = await dayStanding(principal.userId);
+        if (standing) announceLimit(context.headers, standing);
+        return workspace;
+      },
     }),
     operation({
       ...common,

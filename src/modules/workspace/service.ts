@@ -19,12 +19,14 @@ import {
 } from '../../store/workspaces.ts';
 import type { ApiKeys } from '../api-keys/service.ts';
 import type { Applications } from '../applications/service.ts';
+import type { CreationLimit } from './creation-limit.ts';
 import type { WorkspaceRecord } from './model.ts';
 import { ensureSeat } from './seats.ts';
 
 export interface WorkspaceDependencies {
   readonly db: Database;
   readonly applications: Applications;
+  readonly creation: CreationLimit;
 }
 
 /** What the configuration says of owner and key; null where it says nothing. */
@@ -36,7 +38,7 @@ export interface BootstrapInput {
 export type Workspaces = ReturnType<typeof workspaceService>;
 
 /** `bootstrap` comes first: without it the console is not known and `consoleId` throws. */
-export function workspaceService({ db, applications }: WorkspaceDependencies) {
+export function workspaceService({ db, applications, creation }: WorkspaceDependencies) {
   let consoleId: string | undefined;
 
   async function ensureConsole(unit: Unit): Promise<string> {
@@ -55,7 +57,7 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
   async function ensureWorkspace(unit: Unit): Promise<string> {
     const existing = await findFirstWorkspaceId(unit);
     if (existing) return existing;
-    const { id } = await insertWorkspace(unit, 'Workspace');
+    const { id } = await insertWorkspace(unit, 'Workspace', null);
     await recordAudit(unit, { kind: 'workspace.created', workspaceId: id, targetId: id });
     return id;
   }
@@ -125,10 +127,15 @@ export function workspaceService({ db, applications }: WorkspaceDependencies) {
       });
     },
 
-    /** Another workspace, owned by whoever makes it. */
+    /**
+     * Makes another workspace, which its creator owns and whose budgets are the creator's.
+     *
+     * @throws {AppError} conflict, rate_limited
+     */
     create(actor: Actor, ownerId: string, name: string): Promise<WorkspaceRecord> {
       return db.write(actor, async (unit) => {
-        const workspace = await insertWorkspace(unit, name.trim());
+        await creation.requireRoom(unit, ownerId);
+        const workspace = await insertWorkspace(unit, name.trim(), ownerId);
         const { id: workspaceId } = workspace;
         await insertSeat(unit, workspaceId, { userId: ownerId, role: 'owner' });
         await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });

@@ -193,6 +193,7 @@ describe('a reader that is too slow', () => {
 
   const following = (confirm: Following['confirm'] = async () => {}): Following => ({
     workspaceId: 'wsp_1',
+    budgetId: 'usr_maker',
     applicationId: null,
     userId: 'usr_1',
     confirm,
@@ -229,14 +230,28 @@ describe('a reader that is too slow', () => {
     expect(count('activity')).toBeLessThanOrEqual(500);
   });
 
-  test('finds a place though another workspace has taken all of its own', () => {
+  test('finds a place though all workspaces of another maker have taken theirs, 500 in all', () => {
     const followers = activityFollowers({} as never);
-    for (let open = 0; open < 500; open += 1) followers.open({ ...following(), userId: `usr_${open}` });
-    expect(() => followers.open({ ...following(), userId: 'usr_500' })).toThrow('Too many open streams');
-    followers.open({ ...following(), workspaceId: 'wsp_2' });
+    const open = (count: number, budgetId: string) =>
+      followers.open({ ...following(), workspaceId: `wsp_${count % 40}`, budgetId, userId: `usr_${count}` });
+    for (let count = 0; count < 500; count += 1) open(count, 'usr_maker');
+    expect(() => open(500, 'usr_maker')).toThrow('Too many open streams');
+    open(500, 'usr_other');
     expect(followers.count()).toBe(501);
     followers.closeAll();
     expect(followers.count()).toBe(0);
+  });
+
+  test('takes the place of the oldest stream of the maker with most, where all are taken', async () => {
+    const followers = activityFollowers({} as never);
+    const open = (count: number, budgetId: string) =>
+      followers.open({ ...following(), workspaceId: `wsp_${count}`, budgetId, userId: `usr_${count}` });
+    const oldest = follow(new Response(open(0, 'usr_0')));
+    for (let count = 1; count < 10_000; count += 1) open(count, `usr_${Math.floor(count / 500)}`);
+    const own = follow(new Response(open(10_000, 'usr_own')));
+    await Promise.all([oldest.told(), own.told()]);
+    expect([followers.count(), oldest.isClosed(), own.isClosed()]).toEqual([10_000, true, false]);
+    followers.closeAll();
   });
 
   test('is let go where nobody can say whether it may read on', async () => {

@@ -12,8 +12,17 @@ import { turns } from '../../support/turns.ts';
 const KIB = 1024;
 const ENVELOPE = { userId: 'usr_1', roles: [] } as unknown as Envelope;
 
-const principal = (sessionId: string, userId = 'usr_1', applicationId = 'app_1') =>
-  ({ kind: 'session', sessionId, userId, applicationId, envelope: ENVELOPE }) as unknown as SessionPrincipal;
+const principal = (sessionId: string, userId = 'usr_1', applicationId = 'app_1', workspaceId = 'wsp_1') =>
+  ({
+    kind: 'session',
+    sessionId,
+    userId,
+    applicationId,
+    workspaceId,
+    envelope: ENVELOPE,
+  }) as unknown as SessionPrincipal;
+
+const budgetOf = async (workspaceId: string | null) => workspaceId ?? 'console';
 
 const roles = (current: string[], userId = 'usr_1', applicationId = 'app_1'): DomainEvent => ({
   type: 'user.role_added',
@@ -30,7 +39,8 @@ const RENAMED: DomainEvent = {
 const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream));
 
 /** The envelopes of sessions that are in force, unless they are said to be over. */
-const openHub = (over: string[] = []) => hub(async (sessionId) => (over.includes(sessionId) ? null : ENVELOPE));
+const openHub = (over: string[] = []) =>
+  hub(async (sessionId) => (over.includes(sessionId) ? null : ENVELOPE), budgetOf);
 
 describe('the hub', () => {
   test('tells each listener of its own person in its own application, in the order of the events', async () => {
@@ -62,7 +72,7 @@ describe('the hub', () => {
 
   test('reads no identity for people nobody listens for, nor for changes that need none', async () => {
     let reads = 0;
-    const live = hub(async () => ((reads += 1), ENVELOPE));
+    const live = hub(async () => ((reads += 1), ENVELOPE), budgetOf);
     live.publish([RENAMED]);
     await live.open(principal('ses_1'));
     reads = 0;
@@ -97,7 +107,7 @@ describe('the hub', () => {
   test('lets a listener go for which a hundred changes wait; what waits stays bounded', async () => {
     const gate = Promise.withResolvers<Envelope>();
     let isSlow = false;
-    const live = hub(() => (isSlow ? gate.promise : Promise.resolve(ENVELOPE)));
+    const live = hub(() => (isSlow ? gate.promise : Promise.resolve(ENVELOPE)), budgetOf);
     await live.open(principal('ses_1'));
     isSlow = true;
     for (let change = 0; change < 100; change += 1) live.publish([RENAMED]);
@@ -150,6 +160,9 @@ describe('the hub', () => {
     await expect(live.open(principal('ses_x', 'usr_x'))).rejects.toMatchObject({ code: 'unavailable' });
     await first.cancel();
     await live.open(principal('ses_x', 'usr_x'));
+    // Another tenant takes the place of the oldest.
+    await live.open(principal('ses_y', 'usr_y', 'app_2', 'wsp_2'));
+    expect(live.count()).toBe(50_000);
     live.closeAll();
     expect(live.count()).toBe(0);
   });

@@ -1,10 +1,10 @@
-/** Documents of one workspace are applied one after the other, and only a few of them wait. */
+/** Documents of one budget are applied one after the other, and only a few of them wait. */
 import { expect, test } from 'bun:test';
 import { AppError } from '@/core/error.ts';
-import { workspaceTurns } from '@/modules/seed/turns.ts';
+import { budgetTurns } from '@/modules/seed/turns.ts';
 
-test('those of a workspace have their turns in order, whatever becomes of the one before, and others need not wait', async () => {
-  const inTurn = workspaceTurns();
+test('those of a budget have their turns in order, whatever becomes of the one before, and others need not wait', async () => {
+  const inTurn = budgetTurns();
   const first = Promise.withResolvers<void>();
   const done: string[] = [];
   const one = inTurn('wsp_1', async () => {
@@ -21,7 +21,7 @@ test('those of a workspace have their turns in order, whatever becomes of the on
 });
 
 test('eight wait for one; those beyond are told to come again, and may once a place is free', async () => {
-  const inTurn = workspaceTurns();
+  const inTurn = budgetTurns();
   const held = Promise.withResolvers<void>();
   const all = Array.from({ length: 9 }, () => inTurn('wsp_1', () => held.promise));
   const refused = await inTurn('wsp_1', async () => {}).catch((error: AppError) => error);

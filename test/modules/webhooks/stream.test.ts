@@ -130,7 +130,7 @@ describe('a stream of events', () => {
   test('is one of at most twenty of its caller', async () => {
     const { instance } = await setUp();
     const streams = eventFollowers(instance.db.reader);
-    const following = { applicationId: 'app_1', workspaceId: 'wsp_1', after: null, confirm: async () => {} };
+    const following = { applicationId: 'app_1', budgetId: 'usr_maker', after: null, confirm: async () => {} };
     for (let count = 0; count < 20; count += 1) streams.open({ ...following, userId: 'usr_1' });
     expect(() => streams.open({ ...following, userId: 'usr_1' })).toThrow(AppError);
     streams.open({ ...following, userId: 'usr_2' });
@@ -140,8 +140,8 @@ describe('a stream of events', () => {
   test('is opened to whoever has few where one who has many has taken all places', async () => {
     const { instance } = await setUp();
     const streams = eventFollowers(instance.db.reader);
-    const open = (workspaceId: string, userId: string) =>
-      streams.open({ applicationId: 'app_1', workspaceId, userId, after: null, confirm: async () => {} });
+    const open = (budgetId: string, userId: string) =>
+      streams.open({ applicationId: 'app_1', budgetId, userId, after: null, confirm: async () => {} });
     const first = open('wsp_0', 'usr_0').getReader();
     await first.read();
     for (let count = 1; count < 2000; count += 1)

@@ -1,0 +1,64 @@
+/**
+ * How open streams are shared among budgets. While there is room nobody is limited by others; when all places are taken,
+ * the budget with the most gives up its oldest stream, whose reader can open it again.
+ */
+import { AppError } from '../core/error.ts';
+
+/** A stream that counts for a budget. */
+export interface BudgetStream {
+  readonly budgetId: string;
+}
+
+export interface StreamShares<Stream extends BudgetStream> {
+  /** Counts a new stream. @throws {AppError} unavailable where no budget has more than its own would have then. */
+  add(stream: Stream): void;
+  /** Idempotent. */
+  remove(stream: Stream): void;
+  /** How many a budget has open. */
+  of(budgetId: string): number;
+  count(): number;
+}
+
+/**
+ * @param max how many in all.
+ * @param close ends a stream that is given up; it calls `remove`.
+ */
+export function streamShares<Stream extends BudgetStream>(
+  max: number,
+  close: (stream: Stream) => void,
+): StreamShares<Stream> {
+  /** By budget, the oldest first. */
+  const open = new Map<string, Set<Stream>>();
+  let total = 0;
+
+  const countOf = (budgetId: string) => open.get(budgetId)?.size ?? 0;
+
+  function oldestOfLargest(): Stream | undefined {
+    let largest: Set<Stream> | undefined;
+    for (const streams of open.values()) if (streams.size > (largest?.size ?? 0)) largest = streams;
+    return largest?.values().next().value;
+  }
+
+  return {
+    add(stream) {
+      const { budgetId } = stream;
+      if (total >= max) {
+        const spare = oldestOfLargest();
+        if (!spare || countOf(spare.budgetId) <= countOf(budgetId) + 1)
+          throw new AppError('unavailable', { hint: 'too_many_streams' });
+        close(spare);
+      }
+      const streams = open.get(budgetId) ?? new Set();
+      open.set(budgetId, streams.add(stream));
+      total += 1;
+    },
+    remove(stream) {
+      const streams = open.get(stream.budgetId);
+      if (!streams?.delete(stream)) return;
+      total -= 1;
+      if (streams.size === 0) open.delete(stream.budgetId);
+    },
+    of: countOf,
+    count: () => total,
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Endpoints that a delivery may be due for, in one queue per budget. Budgets are served round-robin, new ones first (as the
+ * flows of fq_codel, RFC 8290), so that a budget with thousands of endpoints goes once around like any other.
+ */
+import { freePlaces } from '../../outbound/shares.ts';
+import type { Place } from './places.ts';
+
+/** The queue of one budget: the endpoint served longest ago comes first. */
+export interface DueQueue {
+  readonly budgetId: string;
+  readonly endpoints: ReadonlySet<string>;
+}
+
+export interface DueEndpoints {
+  isEmpty(): boolean;
+  /** Adds an endpoint whose budget is not known yet, unless it is queued. */
+  note(webhookId: string): void;
+  /** Takes out the endpoints whose budget is not known yet. */
+  takeNoted(): string[];
+  /** Queues an endpoint, unless its budget has more than its share in memory. A search finds it again later. */
+  queue(place: Place): void;
+  drop(place: Place): void;
+  /** Moves an endpoint to the end of its queue, and its budget to the end of the round. */
+  moveToEnd(place: Place): void;
+  /** Returns the queues in the order of the round. */
+  inTurn(): DueQueue[];
+}
+
+/** @param max how many endpoints are kept, and as many whose budget is not known. */
+export function dueEndpoints(max: number): DueEndpoints {
+  const noted = new Set<string>();
+  const budgetOf = new Map<string, string>();
+  /** Budgets not served since something became due for them. */
+  const fresh = new Map<string, Set<string>>();
+  const served = new Map<string, Set<string>>();
+
+  const queueOf = (budgetId: string) => fresh.get(budgetId) ?? served.get(budgetId);
+
+  function drop({ webhookId, budgetId }: Place): void {
+    const endpoints = queueOf(budgetId);
+    if (!endpoints?.delete(webhookId)) return;
+    budgetOf.delete(webhookId);
+    if (endpoints.size > 0) return;
+    fresh.delete(budgetId);
+    served.delete(budgetId);
+  }
+
+  return {
+    isEmpty: () => noted.size === 0 && budgetOf.size === 0,
+    note(webhookId) {
+      if (!budgetOf.has(webhookId) && noted.size < max) noted.add(webhookId);
+    },
+    takeNoted() {
+      const taken = [...noted];
+      noted.clear();
+      return taken;
+    },
+    queue({ webhookId, budgetId }) {
+      if (budgetOf.has(webhookId)) return;
+      const endpoints = queueOf(budgetId) ?? new Set();
+      const inUse = { all: budgetOf.size, budgets: fresh.size + served.size, own: endpoints.size };
+      if (freePlaces(max, inUse) === 0) return;
+      if (endpoints.size === 0) fresh.set(budgetId, endpoints);
+      endpoints.add(webhookId);
+      budgetOf.set(webhookId, budgetId);
+    },
+    drop,
+    moveToEnd({ webhookId, budgetId }) {
+      const endpoints = queueOf(budgetId);
+      if (!endpoints?.delete(webhookId)) return;
+      endpoints.add(webhookId);
+      fresh.delete(budgetId);
+      served.delete(budgetId);
+      served.set(budgetId, endpoints);
+    },
+    inTurn: () => [...fresh, ...served].map(([budgetId, endpoints]) => ({ budgetId, endpoints })),
+  };
+}

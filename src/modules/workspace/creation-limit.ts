@@ -1,0 +1,47 @@
+/** How many workspaces an account may make, in all and in a day: each is a tenant with members, keys and applications. */
+import { isoTime, SECOND } from '../../core/clock.ts';
+import { AppError } from '../../core/error.ts';
+import type { Reader, Unit } from '../../db/database.ts';
+import { LIMITS, type LimitSettings } from '../../http/limits.ts';
+import type { LimitState } from '../../http/rate-limit.ts';
+import { countWorkspacesMade, listCreationTimes } from '../../store/workspaces.ts';
+
+export type CreationSettings = Pick<LimitSettings, 'workspacesPerAccount' | 'workspacesPerDay'>;
+
+const { windowMs } = LIMITS.workspacesPerDay;
+
+/** Where an account stands in the last 24 hours. */
+interface DayState extends LimitState {
+  /** When the oldest of them is 24 hours old, in epoch milliseconds. */
+  readonly resetAt: number;
+}
+
+export type CreationLimit = ReturnType<typeof creationLimit>;
+
+export function creationLimit({ workspacesPerAccount, workspacesPerDay }: CreationSettings) {
+  /** @returns null where the day has no limit. */
+  async function ofDay(reader: Reader, userId: string, now: number): Promise<DayState | null> {
+    if (workspacesPerDay === null) return null;
+    const times = await listCreationTimes(reader, userId, { since: now - windowMs, until: now });
+    const remaining = Math.max(0, workspacesPerDay - times.length);
+    // The next is allowed once the newest but so many is 24 hours old.
+    const resetAt = (times[workspacesPerDay - 1] ?? times.at(-1) ?? now) + windowMs;
+    const resetSeconds = Math.max(1, Math.ceil((resetAt - now) / SECOND));
+    return { isAllowed: remaining > 0, limit: workspacesPerDay, remaining, resetSeconds, resetAt };
+  }
+
+  return {
+    ofDay,
+
+    /** @throws {AppError} conflict where the account has made all it may; rate_limited where it has made those of a day. */
+    async requireRoom(unit: Unit, userId: string): Promise<void> {
+      if (workspacesPerAccount !== null && (await countWorkspacesMade(unit, userId)) >= workspacesPerAccount)
+        throw new AppError('conflict', { hint: 'too_many_workspaces', values: { max: workspacesPerAccount } });
+      const day = await ofDay(unit, userId, unit.now);
+      if (day === null || day.isAllowed) return;
+      const { limit, resetAt, resetSeconds: retryAfterSeconds } = day;
+      const values = { max: limit, at: isoTime(resetAt) };
+      throw new AppError('rate_limited', { hint: 'workspaces_of_day_made', values, limit, retryAfterSeconds });
+    },
+  };
+}
