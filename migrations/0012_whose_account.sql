@@ -58,3 +58,6 @@ CREATE INDEX workspaces_by_creator ON workspaces (created_by_user_id, created_at
 ALTER TABLE applications ADD COLUMN first_verified_at INTEGER;
 ALTER TABLE applications ADD COLUMN verification_refusal TEXT;
 ALTER TABLE applications ADD COLUMN verification_refused_at INTEGER;
+
+-- The former addresses of a person are looked up when they prove a new one, and for each recipient in the outbox.
+CREATE INDEX email_aliases_by_user ON email_aliases (user_id);

@@ -42,6 +42,7 @@ const AUDIT_KINDS = [
   'beta.approved',
   'beta.declined',
   'beta.removed',
+  'beta.moved',
   'beta.policy_changed',
   'beta.requested',
   'user.banned',

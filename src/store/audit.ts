@@ -88,6 +88,27 @@ export async function listAddedByMovers(reader: Reader, userId: string, since: n
   return (await addedByMovers(reader, userId, since)).map(({ targetId }) => targetId);
 }
 
+const interestMoves = raw<InterestMove, [string, number]>(
+  `SELECT target_id AS "interestId", application_id AS "applicationId", email AS "from" FROM audit_records
+   WHERE user_id = ?1 AND kind = 'beta.moved' AND created_at >= ?2 AND email IS NOT NULL ORDER BY id`,
+);
+
+/** An allowlist row that has followed its person to another address. */
+export interface InterestMove {
+  readonly interestId: string;
+  readonly applicationId: string;
+  /** The address that it stood at before. */
+  readonly from: string;
+}
+
+/** Returns the allowlist rows that have followed a person since a time, each as it stood at first. */
+export async function listInterestMoves(reader: Reader, userId: string, since: number): Promise<InterestMove[]> {
+  const first = new Map<string, InterestMove>();
+  for (const move of await interestMoves(reader, userId, since))
+    if (!first.has(move.interestId)) first.set(move.interestId, move);
+  return [...first.values()];
+}
+
 /** For what is done in several changes and is one thing on record: says how far it is by now. */
 export async function amendAudit(unit: Unit, id: string, detail: Record<string, unknown>): Promise<void> {
   await orm(unit).update(auditRecords).set({ detail }).where(eq(auditRecords.id, id));

@@ -2,7 +2,7 @@
  * The allowlists of applications: who has asked, who is let in, who is to be told. A decision over all who wait takes effect
  * at once: whatever is read here shows it, although its trail may not have reached the row yet.
  */
-import { and, desc, eq, inArray, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import { only } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
 import { longRead, orm, prepared, raw, rawChange } from '../db/statements.ts';
@@ -100,29 +100,38 @@ export async function isOnAllowlist(reader: Reader, applicationId: string, email
   return interest?.status === 'approved';
 }
 
-/** The places of an address on all allowlists. */
-export async function listInterestsOf(reader: Reader, email: string): Promise<BetaInterest[]> {
-  return settle(reader, await orm(reader).select().from(betaInterests).where(eq(betaInterests.email, email)));
-}
-
-const placeOutside = prepared((db) =>
-  db
-    .select({ id: betaInterests.id })
+/** Returns up to `limit` rows of these addresses on the allowlists of these workspaces, oldest first. */
+export async function listInterestsIn(
+  reader: Reader,
+  emails: readonly string[],
+  workspaceIds: readonly string[],
+  limit: number,
+): Promise<BetaInterest[]> {
+  const rows = await orm(reader)
+    .select({ interest: betaInterests })
     .from(betaInterests)
     .innerJoin(applications, eq(applications.id, betaInterests.applicationId))
+    // The plus keeps the look-up by address: a workspace may have very many applications.
     .where(
-      and(
-        eq(betaInterests.email, placeholder('email')),
-        or(isNull(applications.workspaceId), ne(applications.workspaceId, placeholder('workspaceId'))),
-      ),
+      and(inArray(betaInterests.email, [...emails]), inArray(sql`+${applications.workspaceId}`, [...workspaceIds])),
     )
-    .limit(1)
-    .prepare(),
+    .orderBy(betaInterests.id)
+    .limit(limit);
+  return settle(
+    reader,
+    rows.map(({ interest }) => interest),
+  );
+}
+
+const listedOutside = raw<{ id: string }, [string, string]>(
+  `SELECT b.id FROM beta_interests b CROSS JOIN applications a ON a.id = b.application_id
+   WHERE b.email IN (SELECT email FROM users WHERE id = ?1 UNION SELECT email FROM email_aliases WHERE user_id = ?1)
+     AND (a.workspace_id IS NULL OR a.workspace_id <> ?2) LIMIT 1`,
 );
 
-/** Whether the address stands on an allowlist of another workspace, in whatever state. */
-export async function isListedOutside(reader: Reader, email: string, workspaceId: string): Promise<boolean> {
-  return (await placeOutside(reader, { email, workspaceId })).length > 0;
+/** Whether an address of the person, present or former, is on an allowlist of another workspace, in whatever state. */
+export async function isListedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
+  return (await listedOutside(reader, userId, workspaceId)).length > 0;
 }
 
 /** A page of an allowlist. */

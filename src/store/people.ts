@@ -148,13 +148,11 @@ export async function findAliasHolders(reader: Reader, emails: readonly string[]
   return new Map(rows.map(({ email, userId }) => [email, userId]));
 }
 
+const aliasesOf = raw<{ email: string }, [string]>('SELECT email FROM email_aliases WHERE user_id = ?');
+
 /** The addresses a person had before the present one. */
 export async function listAliasesOf(reader: Reader, userId: string): Promise<string[]> {
-  const rows = await orm(reader)
-    .select({ email: emailAliases.email })
-    .from(emailAliases)
-    .where(eq(emailAliases.userId, userId));
-  return rows.map(({ email }) => email);
+  return (await aliasesOf(reader, userId)).map(({ email }) => email);
 }
 
 /** Archives an address that is no longer a person's. */

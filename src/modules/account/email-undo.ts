@@ -22,7 +22,7 @@ import {
 import { deletePasskeysSince } from '../../store/passkeys.ts';
 import { deleteAliases, isAddressOfAnother, requireUser, updateUser } from '../../store/people.ts';
 import { deleteIdentitiesSince } from '../../store/provider-identities.ts';
-import { moveInterest } from '../beta/interests.ts';
+import { restoreInterests } from '../beta/interests.ts';
 import { announce } from '../users/announce.ts';
 import { endAccess } from './end-access.ts';
 
@@ -93,9 +93,9 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
   await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
   // Whoever has the link has read that mailbox. Browsers that were known before are not known any more: see known-browsers.ts.
   await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
+  await restoreInterests(unit, userId, change.createdAt);
   if (email === previousEmail) return;
   await dropCodesTo(unit, email);
-  await moveInterest(unit, email, previousEmail);
   const application = await requireApplication(unit, applicationId);
   await mailNotice(unit, email, application, emailUndoneMail(localeToWriteIn(locale), application, false));
 }

@@ -17,7 +17,7 @@ import {
   updateUser,
 } from '../../store/people.ts';
 import { forgetSessionProof } from '../../store/sessions.ts';
-import { moveInterest } from '../beta/interests.ts';
+import { followAddress } from '../beta/interests.ts';
 import { CODE_LIFETIME_MS } from '../codes/code-challenge.ts';
 import { announce } from '../users/announce.ts';
 import type { Confirmations } from './confirmation.ts';
@@ -89,7 +89,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         await updateUser(unit, userId, { email, emailVerifiedAt: unit.now });
         await dropCodesTo(unit, previous);
         await insertAlias(unit, previous, userId);
-        await moveInterest(unit, previous, email);
+        await followAddress(unit, { id: userId, email }, workspacesOf(principal));
         await forgetProofs(unit, sessionId);
         await forgetSessionProof(unit, sessionId);
         await endAccess(unit, { userId, exceptSessionId: sessionId }, 'email_changed');
@@ -103,6 +103,11 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
       });
     },
   };
+}
+
+/** The workspaces that have proved the address by a code in this session: in the console, those of the person's seats. */
+function workspacesOf({ workspaceId, workspaces }: SessionPrincipal): string[] {
+  return workspaceId === null ? workspaces.map((seat) => seat.workspaceId) : [workspaceId];
 }
 
 /** A code for one address moves the account to no other. */

@@ -146,7 +146,7 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       path: '/api/account/email/confirm',
       summary: 'Give the code from the new address, which becomes the account’s',
       description:
-        'All other sessions and connected devices end, and the proof is used up. The old address can sign in no more, and never founds another account; it is mailed a link that undoes the change for seven days.',
+        'All other sessions and connected devices end, and the proof is used up. The old address can sign in no more, and never founds another account; it is mailed a link that undoes the change for seven days. Entries on allowlists of this workspace follow at once, those of others with the first code that the new address gives there.',
       body: CodeGiven,
       data: EmailChanged,
       errors: [...CODE_ERRORS, 'conflict', 'reauthentication_required'],

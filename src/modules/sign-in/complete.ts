@@ -31,6 +31,7 @@ import {
 import { findPlaceHolder, NEVER } from '../../store/reservations.ts';
 import { hasSignedIn, profileIdOf } from '../../store/unproved-profiles.ts';
 import { isWorkspaceMember } from '../../store/workspace-members.ts';
+import { followAddress } from '../beta/interests.ts';
 import type { MintedSession, Sessions } from '../sessions/service.ts';
 import { joinMember } from '../users/members.ts';
 import { redeemReservations } from '../users/redemption.ts';
@@ -103,6 +104,8 @@ export async function completeSignIn(
   const { user: known, email, isEmailProven } = await whoIs(unit, proven);
   // Whatever is decided about the sign-in, the holder of the address has come.
   const user = known && isEmailProven ? await withFirstProof(unit, known, application) : known;
+  if (user && isEmailProven && application.workspaceId !== null)
+    await followAddress(unit, user, [application.workspaceId]);
   const member = await findPlace(unit, application, { user, email });
   const refusal = isSwitchedOff(application, method)
     ? 'forbidden'

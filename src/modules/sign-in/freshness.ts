@@ -7,7 +7,6 @@ import type { Reader, Unit } from '../../db/database.ts';
 import { isListedOutside } from '../../store/beta-interests.ts';
 import { findProofTime } from '../../store/codes.ts';
 import { isMemberOutside } from '../../store/members.ts';
-import { requireUser } from '../../store/people.ts';
 import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
@@ -93,9 +92,7 @@ async function isFresh(unit: Unit, { sessionId }: SessionPrincipal): Promise<boo
   return Math.max(createdAt, provedAt ?? 0) + FRESH_MS > unit.now;
 }
 
-/** As a member, or on an allowlist: an address counts there as well. */
+/** Whether another workspace knows them as a member, or has an address of theirs on an allowlist. */
 async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
-  if (await isMemberOutside(reader, userId, workspaceId)) return true;
-  const { email } = await requireUser(reader, userId);
-  return isListedOutside(reader, email, workspaceId);
+  return (await isMemberOutside(reader, userId, workspaceId)) || isListedOutside(reader, userId, workspaceId);
 }

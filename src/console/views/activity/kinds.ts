@@ -47,6 +47,7 @@ const KINDS: Record<AuditKind, string> = {
   'beta.approved': 'Approved on the allowlist',
   'beta.declined': 'Declined on the allowlist',
   'beta.removed': 'Removed from the allowlist',
+  'beta.moved': 'Moved to a new address on the allowlist',
   'beta.policy_changed': 'Request policy changed',
   'beta.requested': 'Access requested',
   'user.banned': 'User banned',
