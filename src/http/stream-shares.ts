@@ -10,7 +10,7 @@ export interface BudgetStream {
 }
 
 export interface StreamShares<Stream extends BudgetStream> {
-  /** Counts a new stream. @throws {AppError} unavailable where no budget has more than its own would have then. */
+  /** Counts a new stream. @throws {AppError} unavailable where all places are taken and no budget would have more. */
   add(stream: Stream): void;
   /** Idempotent. */
   remove(stream: Stream): void;

@@ -1,6 +1,14 @@
 /** The applications of a workspace in the console, and the workspace itself. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
+import {
+  type EphemeralServer,
+  emptyFolder,
+  outboxCode,
+  request,
+  signIn,
+  startEphemeral,
+  startServer,
+} from '../support/binary.ts';
 import { closeBrowser } from '../support/browser.ts';
 import { addMember, type ConsolePage, DESK, openConsole, OWNER, PHONE } from './console-page.ts';
 
@@ -117,6 +125,29 @@ test('a workspace is renamed, and another one stands beside it with nothing in i
   await page.untilText('#open-switcher', /Garden\s+Side project/);
   await page.go(applications);
   expect(await page.text('#applications')).not.toContain('Garden');
+});
+
+test('a workspace beyond those of the day, or of all, is refused in the dialog, which says what to do', async () => {
+  const folder = emptyFolder();
+  const environment = { GATEHOUSE_OWNER_EMAIL: OWNER, GATEHOUSE_LIMIT_WORKSPACES_PER_DAY: '1' };
+  for (const [limit, refusal] of [
+    ['10', /made 1 workspaces in the last 24 hours; it can make the next at \d{4}-/],
+    ['1', /made 1 workspaces, the most it may: use one of them/],
+  ] as const) {
+    const own = await startServer(folder.path, { ...environment, GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT: limit });
+    page.close();
+    page = await openConsole(own);
+    const { token } = await signIn(own, OWNER);
+    await request(own, 'POST', '/api/workspaces', { token, body: { name: 'Of today' } });
+    const { items } = (await request(own, 'GET', '/api/workspaces', { token })).json.data;
+    await page.go(`/workspaces/${items[0].id}/applications`);
+    await page.press('#create-workspace');
+    await page.enter('#workspace-name', 'One more');
+    await page.press('#workspace-form-submit');
+    await page.untilText('#workspace-form-failure', refusal);
+    await own.stop();
+  }
+  folder.remove();
 });
 
 test('an admin creates applications, but no workspace', async () => {

@@ -1,6 +1,6 @@
 /**
  * Allowlist rows of a person whose address has changed. Those of a workspace follow once the new address has been proved
- * there: whoever gains an account elsewhere must not take its place in a beta of this workspace along.
+ * there: otherwise an account that was stolen elsewhere would bring its place in a beta of this workspace along.
  */
 import type { Unit } from '../../db/database.ts';
 import { listInterestMoves, recordAudit } from '../../store/audit.ts';

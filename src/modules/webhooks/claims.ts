@@ -143,6 +143,8 @@ export function deliveryClaims(
       const { value: place } = next;
       if (looked.has(place.webhookId) || (await findDueEndpoint(db.reader, place.webhookId, times))) return place;
       known.drop(place);
+      const pause = yieldIfLong();
+      if (pause) await pause;
     }
     return undefined;
   }
@@ -156,7 +158,7 @@ export function deliveryClaims(
     for (const [index, place] of places.entries()) {
       const first = inFlight.has(place.webhookId) ? 0 : 1;
       const share = shares.get(place.budgetId) ?? 0;
-      // One is kept for each endpoint behind it.
+      // Leave a place for each endpoint that follows.
       const spare = Math.max(0, free.left - (places.length - index - 1));
       const taken = await claimOf(unit, place, Math.min(free.of(place), first + share, spare));
       claimed.push(...taken);

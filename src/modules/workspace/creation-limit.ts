@@ -1,7 +1,7 @@
 /** How many workspaces an account may make, in all and in a day: each is a tenant with members, keys and applications. */
 import { isoTime, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
-import type { Reader, Unit } from '../../db/database.ts';
+import type { Unit } from '../../db/database.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import type { LimitState } from '../../http/rate-limit.ts';
 import { countWorkspacesMade, listCreationTimes } from '../../store/workspaces.ts';
@@ -20,11 +20,12 @@ export type CreationLimit = ReturnType<typeof creationLimit>;
 
 export function creationLimit({ workspacesPerAccount, workspacesPerDay }: CreationSettings) {
   /** @returns null where the day has no limit. */
-  async function ofDay(reader: Reader, userId: string, now: number): Promise<DayState | null> {
+  async function ofDay(unit: Unit, userId: string): Promise<DayState | null> {
+    const { now } = unit;
     if (workspacesPerDay === null) return null;
-    const times = await listCreationTimes(reader, userId, { since: now - windowMs, until: now });
+    const times = await listCreationTimes(unit, userId, { since: now - windowMs, until: now });
     const remaining = Math.max(0, workspacesPerDay - times.length);
-    // The next is allowed once the newest but so many is 24 hours old.
+    // At the limit, the oldest of the last `workspacesPerDay` has to become 24 hours old first.
     const resetAt = (times[workspacesPerDay - 1] ?? times.at(-1) ?? now) + windowMs;
     const resetSeconds = Math.max(1, Math.ceil((resetAt - now) / SECOND));
     return { isAllowed: remaining > 0, limit: workspacesPerDay, remaining, resetSeconds, resetAt };
@@ -37,7 +38,7 @@ export function creationLimit({ workspacesPerAccount, workspacesPerDay }: Creati
     async requireRoom(unit: Unit, userId: string): Promise<void> {
       if (workspacesPerAccount !== null && (await countWorkspacesMade(unit, userId)) >= workspacesPerAccount)
         throw new AppError('conflict', { hint: 'too_many_workspaces', values: { max: workspacesPerAccount } });
-      const day = await ofDay(unit, userId, unit.now);
+      const day = await ofDay(unit, userId);
       if (day === null || day.isAllowed) return;
       const { limit, resetAt, resetSeconds: retryAfterSeconds } = day;
       const values = { max: limit, at: isoTime(resetAt) };

@@ -20,6 +20,5 @@ export function workspaceModule(
     consoleId: service.consoleId,
     baseUrl,
   });
-  const dayStanding = (userId: string) => creation.ofDay(db.reader, userId, clock.now());
-  return { service, operations: workspaceRoutes(service, members, dayStanding) };
+  return { service, operations: workspaceRoutes(service, members) };
 }

@@ -1,7 +1,7 @@
 /** The workspace and its members. */
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import { announceLimit, type LimitState } from '../../http/rate-limit.ts';
+import { announceLimit } from '../../http/rate-limit.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import {
   WorkspaceMember,
@@ -16,12 +16,7 @@ import {
 import type { MemberCaller, Members } from './members.ts';
 import type { Workspaces } from './service.ts';
 
-/** @param dayStanding how many workspaces an account may still make today; null without a limit. */
-export function workspaceRoutes(
-  workspaces: Workspaces,
-  members: Members,
-  dayStanding: (userId: string) => Promise<LimitState | null>,
-): Operation[] {
+export function workspaceRoutes(workspaces: Workspaces, members: Members): Operation[] {
   const common = { tag: 'Workspace', scope: 'workspace', limit: 'key' } as const;
   const path = '/api/workspace/members';
   return [
@@ -51,9 +46,8 @@ export function workspaceRoutes(
       data: WorkspaceSchema,
       errors: ['conflict'],
       async handle({ actor, principal, body, context }) {
-        const workspace = await workspaces.create(actor, principal.userId, body.name);
-        const standing = await dayStanding(principal.userId);
-        if (standing) announceLimit(context.headers, standing);
+        const { workspace, day } = await workspaces.create(actor, principal.userId, body.name);
+        if (day) announceLimit(context.headers, day);
         return workspace;
       },
     }),

@@ -5,6 +5,7 @@ import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { type ConsoleRole, type Principal, roleIn, workspaceAccess } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import type { LimitState } from '../../http/rate-limit.ts';
 import { findConsole, updateApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findAliasHolder, findUserByEmail } from '../../store/people.ts';
@@ -130,16 +131,21 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     /**
      * Makes another workspace, which its creator owns and whose budgets are the creator's.
      *
+     * @returns where the creator stands in the day as well; null without a limit.
      * @throws {AppError} conflict, rate_limited
      */
-    create(actor: Actor, ownerId: string, name: string): Promise<WorkspaceRecord> {
+    create(
+      actor: Actor,
+      ownerId: string,
+      name: string,
+    ): Promise<{ workspace: WorkspaceRecord; day: LimitState | null }> {
       return db.write(actor, async (unit) => {
         await creation.requireRoom(unit, ownerId);
         const workspace = await insertWorkspace(unit, name.trim(), ownerId);
         const { id: workspaceId } = workspace;
         await insertSeat(unit, workspaceId, { userId: ownerId, role: 'owner' });
         await recordAudit(unit, { kind: 'workspace.created', workspaceId, targetId: workspaceId });
-        return presentWorkspace(workspace, 'owner');
+        return { workspace: presentWorkspace(workspace, 'owner'), day: await creation.ofDay(unit, ownerId) };
       });
     },
 
