@@ -162,6 +162,14 @@ describe('before the first proof', () => {
       expect(fragmentOf(await world.claim({ sub: 'theirs' }))['token']).toBeDefined();
     });
 
+  test('a request for access that anybody made in their name keeps nobody out of their own workspace', async () => {
+    await world.manageShop('POST', '/signin-gate', { gate: 'private_beta' });
+    const body = { kind: 'request', email: VICTIM };
+    const path = `/api/applications/${world.shop.id}/public/access-interest`;
+    expect((await world.instance.call('POST', path, { body })).status).toBe(200);
+    expect(fragmentOf(await world.claim())['token']).toBeDefined();
+  });
+
   test('an imported profile of another workspace, made later, is neither shown nor filled in', async () => {
     const { token, userId } = await occupied(world);
     const profile = { fullName: 'Vip Imported', locale: 'nb', username: 'vip' };
@@ -241,6 +249,20 @@ for (const [proof, prove] of Object.entries(PROOFS))
         type: 'user.identity_changed',
         data: { userId: before.userId, changed: ['provider', 'passkey'] },
       });
+    });
+
+    test('the person is told in the language of the page where they prove the address', async () => {
+      if (!proof.startsWith('a code at')) return;
+      await occupied(world);
+      const { clientId } = proof.endsWith('another tenant') ? world.shop : world.tenant.application;
+      const { instance } = world;
+      const sent = await instance.call('POST', '/api/v1/auth/otp/send', {
+        body: { email: VICTIM, clientId, locale: 'de' },
+      });
+      const body = { challengeId: sent.json.data.challengeId, code: instance.codeFor(VICTIM) };
+      expect((await instance.call('POST', '/api/v1/auth/otp/verify', { body })).status).toBe(200);
+      const mails = instance.sqlite.query('SELECT subject FROM mails WHERE recipient = ?').all(VICTIM);
+      expect(mails).toContainEqual({ subject: 'Ihre E-Mail-Adresse wurde bestätigt' });
     });
 
     test('nothing that the person enters reaches the claiming tenant', async () => {

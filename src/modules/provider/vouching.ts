@@ -2,7 +2,6 @@
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { countDevices } from '../../store/api-keys.ts';
-import { isListedOutside } from '../../store/beta-interests.ts';
 import { hasJoinedOutside } from '../../store/members.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
@@ -65,10 +64,10 @@ async function refusalOf(
   return user && !isFormer && (await hasWayIn(unit, user.id)) ? 'email_unverified' : null;
 }
 
-/** Whether another workspace has invited, imported or listed the address, or knows its holder. */
+/** Whether another workspace has invited, imported or listed the address, or knows its holder. Open requests do not count. */
 async function isExpectedElsewhere(unit: Unit, email: string, workspaceId: string): Promise<boolean> {
   const ties = await listTies(unit, email);
-  return ties.some((tie) => tie.workspaceId !== workspaceId) || isListedOutside(unit, email, workspaceId);
+  return ties.some((tie) => tie.workspaceId !== workspaceId && !tie.isRequest);
 }
 
 /** Whether a client's word reaches a known person: not where they have joined elsewhere, unless it is for everyone. */

@@ -103,7 +103,8 @@ export async function completeSignIn(
 ): Promise<SignInOutcome> {
   const { user: known, email, isEmailProven } = await whoIs(unit, proven);
   // Whatever is decided about the sign-in, the holder of the address has come.
-  const user = known && isEmailProven ? await withFirstProof(unit, known, application) : known;
+  const proof = { application, locale: surroundings?.locale ?? null };
+  const user = known && isEmailProven ? await withFirstProof(unit, known, proof) : known;
   if (user && isEmailProven && application.workspaceId !== null)
     await followAddress(unit, user, [application.workspaceId]);
   const member = await findPlace(unit, application, { user, email });

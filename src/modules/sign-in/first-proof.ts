@@ -31,19 +31,19 @@ interface Credential {
   readonly workspaceId: string | null;
 }
 
-/**
- * Returns the person as they are once their address is proved; a later proof changes nothing.
- *
- * @param exceptSessionId a session that goes on, because the proof was given in it.
- */
-export async function withFirstProof(
-  unit: Unit,
-  person: User,
-  application: Application,
-  exceptSessionId?: string,
-): Promise<User> {
+/** A proof: where it was given, and how the person is told. */
+export interface Proof {
+  readonly application: Application;
+  /** The language of its page, for the mail. */
+  readonly locale?: string | null;
+  /** A session that goes on, because the proof was given in it. */
+  readonly exceptSessionId?: string;
+}
+
+/** Returns the person as they are once their address is proved; a later proof changes nothing. */
+export async function withFirstProof(unit: Unit, person: User, proof: Proof): Promise<User> {
   if (person.kind !== 'person' || person.emailVerifiedAt !== null || person.deletedAt !== null) return person;
-  await endUnprovedAccess(unit, person, application, exceptSessionId);
+  await endUnprovedAccess(unit, person, proof);
   await dropUnprovedProfiles(unit, person.id);
   return updateUser(unit, person.id, { emailVerifiedAt: unit.now });
 }
@@ -56,7 +56,7 @@ export async function noteProofInSession(
   const person = await requireUser(unit, userId);
   if (person.emailVerifiedAt !== null) return;
   const application = await requireApplication(unit, applicationId);
-  const proved = await withFirstProof(unit, person, application, sessionId);
+  const proved = await withFirstProof(unit, person, { application, exceptSessionId: sessionId });
   if (application.workspaceId === null) return;
   // The identity or passkey of the sign-in is gone.
   await noteSessionCredential(unit, sessionId, null);
@@ -67,16 +67,12 @@ export async function noteProofInSession(
 /**
  * Ends sessions, personal keys, approved devices, identities and passkeys in the applications of all workspaces, and tells
  * the person. The console's stay: nobody comes there by a workspace's word, only by the link of the server's operator.
- *
- * @param application where the address is proved; the mail comes from it.
  */
 async function endUnprovedAccess(
   unit: Unit,
-  person: User,
-  application: Application,
-  exceptSessionId?: string,
+  { id: userId, email, locale }: User,
+  { application, locale: localeOfPage = null, exceptSessionId }: Proof,
 ): Promise<void> {
-  const { id: userId, email, locale } = person;
   const memberships = (await listMembershipsWithApplication(unit, userId)).filter(
     ({ application: { workspaceId } }) => workspaceId !== null,
   );
@@ -106,5 +102,5 @@ async function endUnprovedAccess(
   }
   const changed = [...(identities.length > 0 ? ['provider'] : []), ...(passkeys.length > 0 ? ['passkey'] : [])];
   if (changed.length > 0) await announce(unit, userId, 'user.identity_changed', { changed });
-  await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale), application));
+  await mailNotice(unit, email, application, addressProvedMail(localeToWriteIn(locale, localeOfPage), application));
 }
