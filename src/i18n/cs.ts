@@ -198,9 +198,12 @@ export const cs: Catalogue = {
     endOthers: 'Ukončit všechna ostatní',
     endOthersTitle: 'Ukončit všechna ostatní přihlášení?',
     endOthersLead: 'Všude jinde se budete muset přihlásit znovu. Tady zůstanete přihlášeni.',
+    endOthersDevices: 'Odpojit i všechna moje zařízení',
     endOthersConfirm: 'Ukončit je',
     othersEnded:
       '{count, plural, =0 {Žádná jiná přihlášení nebyla.} one {Bylo ukončeno # další přihlášení.} few {Byla ukončena # další přihlášení.} many {Bylo ukončeno # dalšího přihlášení.} other {Bylo ukončeno # dalších přihlášení.}}',
+    devicesEnded:
+      '{count, plural, one {Bylo odpojeno # zařízení.} few {Byla odpojena # zařízení.} many {Bylo odpojeno # zařízení.} other {Bylo odpojeno # zařízení.}}',
     ending: 'Ukončování…',
     connected: 'Připojená zařízení',
     connectedLead: 'Jednají vaším jménem bez dalšího přihlašování, dokud je neodpojíte.',

@@ -211,9 +211,11 @@ export const de: Catalogue = {
     endOthers: 'Alle anderen beenden',
     endOthersTitle: 'Alle anderen Sitzungen beenden?',
     endOthersLead: 'Überall, wo Sie sonst angemeldet sind, müssen Sie sich neu anmelden. Hier bleiben Sie angemeldet.',
+    endOthersDevices: 'Auch alle meine Geräte trennen',
     endOthersConfirm: 'Sitzungen beenden',
     othersEnded:
       '{count, plural, =0 {Es gab keine anderen Sitzungen.} one {# andere Sitzung wurde beendet.} other {# andere Sitzungen wurden beendet.}}',
+    devicesEnded: '{count, plural, one {# Gerät wurde getrennt.} other {# Geräte wurden getrennt.}}',
     ending: 'Wird beendet…',
     connected: 'Verbundene Geräte',
     connectedLead: 'Sie handeln ohne neue Anmeldung in Ihrem Namen, bis Sie sie trennen.',

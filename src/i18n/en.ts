@@ -191,9 +191,11 @@ export const en = {
     endOthers: 'End all others',
     endOthersTitle: 'End all your other sessions?',
     endOthersLead: 'Wherever else you are signed in, you have to sign in again. You stay signed in here.',
+    endOthersDevices: 'Disconnect all my devices as well',
     endOthersConfirm: 'End them',
     othersEnded:
       '{count, plural, =0 {There were no other sessions.} one {# other session was ended.} other {# other sessions were ended.}}',
+    devicesEnded: '{count, plural, one {# device was disconnected.} other {# devices were disconnected.}}',
     ending: 'Ending…',
     connected: 'Connected devices',
     connectedLead: 'They act as you without signing in again, until you disconnect them.',

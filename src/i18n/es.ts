@@ -203,9 +203,12 @@ export const es: Catalogue = {
     endOthersTitle: '¿Cerrar todas tus otras sesiones?',
     endOthersLead:
       'En los demás sitios donde tengas la sesión iniciada tendrás que volver a iniciarla. Aquí la sesión sigue abierta.',
+    endOthersDevices: 'Desconectar también todos mis dispositivos',
     endOthersConfirm: 'Cerrar sesiones',
     othersEnded:
       '{count, plural, =0 {No había otras sesiones.} one {Se ha cerrado # sesión más.} many {Se han cerrado # de sesiones más.} other {Se han cerrado # sesiones más.}}',
+    devicesEnded:
+      '{count, plural, one {Se ha desconectado # dispositivo.} many {Se han desconectado # de dispositivos.} other {Se han desconectado # dispositivos.}}',
     ending: 'Cerrando…',
     connected: 'Dispositivos conectados',
     connectedLead: 'Actúan en tu nombre sin volver a iniciar sesión hasta que los desconectes.',

@@ -210,9 +210,12 @@ export const fr: Catalogue = {
     endOthers: 'Fermer toutes les autres',
     endOthersTitle: 'Fermer toutes vos autres sessions ?',
     endOthersLead: 'Partout ailleurs, vous devrez vous connecter à nouveau. Votre session reste ouverte ici.',
+    endOthersDevices: 'Dissocier aussi tous mes appareils',
     endOthersConfirm: 'Fermer les sessions',
     othersEnded:
       '{count, plural, =0 {Il n’y avait pas d’autre session.} one {# autre session a été fermée.} many {# autres sessions ont été fermées.} other {# autres sessions ont été fermées.}}',
+    devicesEnded:
+      '{count, plural, one {# appareil a été dissocié.} many {# appareils ont été dissociés.} other {# appareils ont été dissociés.}}',
     ending: 'Fermeture…',
     connected: 'Appareils associés',
     connectedLead: 'Ils agissent en votre nom sans nouvelle connexion, jusqu’à ce que vous les dissociiez.',

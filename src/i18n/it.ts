@@ -204,9 +204,12 @@ export const it: Catalogue = {
     endOthers: 'Termina tutte le altre',
     endOthersTitle: 'Terminare tutte le altre sessioni?',
     endOthersLead: 'Ovunque tu abbia altre sessioni, dovrai accedere di nuovo. Qui la sessione resta aperta.',
+    endOthersDevices: 'Scollega anche tutti i miei dispositivi',
     endOthersConfirm: 'Termina le sessioni',
     othersEnded:
       '{count, plural, =0 {Non c’erano altre sessioni.} one {È stata terminata # altra sessione.} many {Sono state terminate altre # sessioni.} other {Sono state terminate altre # sessioni.}}',
+    devicesEnded:
+      '{count, plural, one {# dispositivo è stato scollegato.} many {# dispositivi sono stati scollegati.} other {# dispositivi sono stati scollegati.}}',
     ending: 'Chiusura…',
     connected: 'Dispositivi collegati',
     connectedLead: 'Agiscono a tuo nome senza un nuovo accesso, finché non li scolleghi.',

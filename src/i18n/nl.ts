@@ -201,9 +201,11 @@ export const nl: Catalogue = {
     endOthers: 'Alle andere beëindigen',
     endOthersTitle: 'Al je andere sessies beëindigen?',
     endOthersLead: 'Overal waar je verder bent ingelogd, moet je opnieuw inloggen. Hier blijf je ingelogd.',
+    endOthersDevices: 'Ook al mijn apparaten loskoppelen',
     endOthersConfirm: 'Sessies beëindigen',
     othersEnded:
       '{count, plural, =0 {Er waren geen andere sessies.} one {# andere sessie is beëindigd.} other {# andere sessies zijn beëindigd.}}',
+    devicesEnded: '{count, plural, one {# apparaat is losgekoppeld.} other {# apparaten zijn losgekoppeld.}}',
     ending: 'Beëindigen…',
     connected: 'Gekoppelde apparaten',
     connectedLead: 'Ze handelen namens jou zonder opnieuw in te loggen, totdat je ze ontkoppelt.',

@@ -203,9 +203,12 @@ export const pl: Catalogue = {
     endOthers: 'Zakończ wszystkie inne',
     endOthersTitle: 'Zakończyć wszystkie Twoje inne sesje?',
     endOthersLead: 'Wszędzie indziej trzeba będzie zalogować się ponownie. Ta sesja pozostanie aktywna.',
+    endOthersDevices: 'Odłącz też wszystkie moje urządzenia',
     endOthersConfirm: 'Zakończ sesje',
     othersEnded:
       '{count, plural, =0 {Nie było innych sesji.} one {Zakończono # inną sesję.} few {Zakończono # inne sesje.} many {Zakończono # innych sesji.} other {Zakończono # innej sesji.}}',
+    devicesEnded:
+      '{count, plural, one {Odłączono # urządzenie.} few {Odłączono # urządzenia.} many {Odłączono # urządzeń.} other {Odłączono # urządzenia.}}',
     ending: 'Kończenie…',
     connected: 'Połączone urządzenia',
     connectedLead: 'Działają w Twoim imieniu bez ponownego logowania, dopóki ich nie odłączysz.',

@@ -200,9 +200,12 @@ export const ptBr: Catalogue = {
     endOthers: 'Encerrar todas as outras',
     endOthersTitle: 'Encerrar todas as suas outras sessões?',
     endOthersLead: 'Em todos os outros lugares, você terá que entrar de novo. Aqui, sua sessão continua aberta.',
+    endOthersDevices: 'Desconectar também todos os meus dispositivos',
     endOthersConfirm: 'Encerrar sessões',
     othersEnded:
       '{count, plural, =0 {Não havia outras sessões.} one {# outra sessão foi encerrada.} many {# outras sessões foram encerradas.} other {# outras sessões foram encerradas.}}',
+    devicesEnded:
+      '{count, plural, one {# dispositivo foi desconectado.} many {# dispositivos foram desconectados.} other {# dispositivos foram desconectados.}}',
     ending: 'Encerrando…',
     connected: 'Dispositivos conectados',
     connectedLead: 'Eles agem em seu nome sem que você precise entrar de novo, até que você os desconecte.',

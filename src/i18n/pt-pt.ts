@@ -202,9 +202,12 @@ export const ptPt: Catalogue = {
     endOthers: 'Terminar todas as outras',
     endOthersTitle: 'Terminar todas as suas outras sessões?',
     endOthersLead: 'Em todos os outros locais, terá de iniciar sessão novamente. Aqui, a sessão mantém-se.',
+    endOthersDevices: 'Desassociar também todos os meus dispositivos',
     endOthersConfirm: 'Terminar sessões',
     othersEnded:
       '{count, plural, =0 {Não havia outras sessões.} one {Foi terminada # outra sessão.} many {Foram terminadas # outras sessões.} other {Foram terminadas # outras sessões.}}',
+    devicesEnded:
+      '{count, plural, one {Foi desassociado # dispositivo.} many {Foram desassociados # dispositivos.} other {Foram desassociados # dispositivos.}}',
     ending: 'A terminar…',
     connected: 'Dispositivos associados',
     connectedLead: 'Agem em seu nome, sem novo início de sessão, até que os desassocie.',

@@ -199,9 +199,11 @@ export const sv: Catalogue = {
     endOthers: 'Avsluta alla andra',
     endOthersTitle: 'Avsluta alla dina andra sessioner?',
     endOthersLead: 'Överallt där du annars är inloggad måste du logga in igen. Här förblir du inloggad.',
+    endOthersDevices: 'Koppla också från alla mina enheter',
     endOthersConfirm: 'Avsluta sessionerna',
     othersEnded:
       '{count, plural, =0 {Det fanns inga andra sessioner.} one {# annan session avslutades.} other {# andra sessioner avslutades.}}',
+    devicesEnded: '{count, plural, one {# enhet kopplades från.} other {# enheter kopplades från.}}',
     ending: 'Avslutar…',
     connected: 'Anslutna enheter',
     connectedLead: 'De agerar i ditt namn utan att logga in igen, tills du kopplar från dem.',

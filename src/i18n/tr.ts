@@ -202,9 +202,11 @@ export const tr: Catalogue = {
     endOthers: 'Diğerlerini kapat',
     endOthersTitle: 'Diğer tüm oturumlarınız kapatılsın mı?',
     endOthersLead: 'Diğer her yerde yeniden oturum açmanız gerekir. Buradaki oturumunuz açık kalır.',
+    endOthersDevices: 'Tüm cihazlarımın bağlantısını da kes',
     endOthersConfirm: 'Oturumları kapat',
     othersEnded:
       '{count, plural, =0 {Başka oturum yoktu.} one {# oturum daha kapatıldı.} other {# oturum daha kapatıldı.}}',
+    devicesEnded: '{count, plural, one {# cihazın bağlantısı kesildi.} other {# cihazın bağlantısı kesildi.}}',
     ending: 'Kapatılıyor…',
     connected: 'Bağlı cihazlar',
     connectedLead: 'Bağlantılarını kesene kadar, yeniden oturum açmadan sizin adınıza işlem yaparlar.',

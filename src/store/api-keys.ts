@@ -230,6 +230,11 @@ export async function listDevices(
   return selectDevices(reader, owner, works).orderBy(desc(apiKeys.id)).limit(limit);
 }
 
+/** A person's devices that have not ended, whether they rest or work, within the owner's reach. */
+export function listOpenDevices(reader: Reader, owner: DeviceOwner): Promise<HeldDevice[]> {
+  return selectDevices(reader, owner, IS_OPEN);
+}
+
 const openDevices = prepared((db) =>
   db
     .select({ count: count() })

@@ -30,6 +30,16 @@ const isLive = async (token: string) =>
   (await request(server, 'POST', '/api/v1/session', { token })).json.ok as boolean;
 const newestMail = async (to: string) => (await request(server, 'GET', `/test/outbox?to=${to}`)).json.data.items[0];
 
+/** Connects a device with a person's session. @returns its key. */
+async function connectedDevice(token: string): Promise<string> {
+  const body = { client_id: server.clientId, device_name: 'Ada’s laptop' };
+  const grant = (await request(server, 'POST', '/api/v1/device/code', { body })).json;
+  await request(server, 'POST', '/api/account/device/approve', { token, body: { user_code: grant.user_code } });
+  await later(server, 6_000);
+  const poll = { device_code: grant.device_code, client_id: server.clientId };
+  return (await request(server, 'POST', '/api/v1/device/token', { body: poll })).json.access_token;
+}
+
 async function expectSoundPage(origin = server.url): Promise<void> {
   expect(page.problems).toEqual([]);
   expect(page.requested.filter((url) => !url.startsWith(origin) && !/^(?:about|blob):/.test(url))).toEqual([]);
@@ -85,14 +95,38 @@ describe('devices', () => {
     await expectSoundPage();
   });
 
+  test('all devices are disconnected with all other sessions, unless the box is cleared', async () => {
+    const email = newAddress();
+    const own = await personAt(server, email);
+    const use = async (key: string) => (await request(server, 'GET', '/api/me/roles', { token: key })).status;
+    const endOthers = async () => {
+      for (let other = 0; other < 2; other += 1) {
+        await later(server, 31_000);
+        await personAt(server, email);
+      }
+      await page.view.reload();
+      await page.untilVisible('#end-others');
+      await page.press('#end-others');
+      await page.untilVisible('#end-others-dialog');
+    };
+    const key = await connectedDevice(own.token);
+    await page.openAs(own.token, 'devices');
+    await endOthers();
+    await page.press('label[for=end-others-devices]');
+    await page.press('#end-others-dialog-confirm');
+    await page.untilSaid(/^2 other sessions were ended\.$/);
+    expect(await use(key)).toBe(200);
+    await endOthers();
+    await page.press('#end-others-dialog-confirm');
+    await page.untilSaid(/^2 other sessions were ended\. 1 device was disconnected\.$/);
+    await page.untilText('#connected', /No device is connected/);
+    expect(await use(key)).toBe(401);
+    await expectSoundPage();
+  });
+
   test('a device that was connected is listed, renamed and disconnected', async () => {
     const { token } = await personAt(server, newAddress());
-    const body = { client_id: server.clientId, device_name: 'Ada’s laptop' };
-    const grant = (await request(server, 'POST', '/api/v1/device/code', { body })).json;
-    await request(server, 'POST', '/api/account/device/approve', { token, body: { user_code: grant.user_code } });
-    await later(server, 6_000);
-    const poll = { device_code: grant.device_code, client_id: server.clientId };
-    const key = (await request(server, 'POST', '/api/v1/device/token', { body: poll })).json.access_token;
+    const key = await connectedDevice(token);
     const use = async () => (await request(server, 'GET', '/api/me/roles', { token: key })).status;
     expect(await use()).toBe(200);
 

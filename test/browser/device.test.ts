@@ -265,6 +265,25 @@ describe('a code', () => {
   });
 });
 
+test('a sign-in that is older than ten minutes is asked for anew, and the same code is then approved', async () => {
+  const early = await askForCode();
+  await page.open(early.verification_uri_complete);
+  await signInHere('patient@example.com');
+  await page.untilVisible('#confirm');
+  await advance(11 * 60_000);
+  await click('#approve');
+  await page.untilText('#message', /Sign in again to continue/);
+  expect(await page.text('#lead')).toContain(early.user_code);
+  expect((await poll(early)).json.error).toBe('authorization_pending');
+  await signInHere('patient@example.com');
+  await page.untilVisible('#confirm');
+  expect(await page.text('.shown-code')).toBe(early.user_code);
+  await click('#approve');
+  await page.untilVisible('#approved');
+  expect((await poll(early)).status).toBe(200);
+  await expectSoundPage();
+});
+
 describe('what others have chosen', () => {
   test('is shown as text, whatever it looks like', async () => {
     const key = { token: server.workspaceKey };

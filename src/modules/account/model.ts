@@ -69,9 +69,24 @@ export type OwnSession = Static<typeof OwnSession>;
 
 export const OwnSessionPage = PageOf(OwnSession);
 
-export const OwnSessionsRevoked = Type.Object({
-  revoked: Type.Integer({ description: 'How many sessions were ended.' }),
+const revoked = Type.Integer({ description: 'How many sessions were ended.' });
+
+export const OwnSessionsRevoked = Type.Object({ revoked });
+
+export const SignOutQuery = Type.Object({
+  devices: Type.Optional(
+    Type.Boolean({
+      description: '`false` leaves connected devices alone.',
+      remedy: 'Give true or false.',
+    }),
+  ),
 });
+
+export const SignedOutElsewhere = Type.Object(
+  { revoked, devices: Type.Integer({ description: 'How many connected devices were disconnected.', examples: [1] }) },
+  { $id: 'SignedOutElsewhere' },
+);
+export type SignedOutElsewhere = Static<typeof SignedOutElsewhere>;
 
 export const EmailChangeInput = Input({ email: Email() });
 export const EmailChanged = Type.Object({ email: Email() });

@@ -22,6 +22,8 @@ import {
   ProofInput,
   Proved,
   OwnSessionsRevoked,
+  SignedOutElsewhere,
+  SignOutQuery,
 } from './model.ts';
 import type { Overview } from './overview.ts';
 import type { Proofs } from './proof.ts';
@@ -112,9 +114,12 @@ export function accountRoutes(dependencies: AccountRouteDependencies): Operation
       id: 'revokeMyOtherSessions',
       method: 'DELETE',
       path: '/api/account/sessions',
-      summary: 'End all sessions but this one',
-      data: OwnSessionsRevoked,
-      handle: ({ actor, principal }) => ownSessions.revokeOthers(actor, principal),
+      summary: 'Sign out everywhere else: end all sessions but this one, and disconnect all devices',
+      description:
+        'Within the session’s workspace; from the console everywhere. A device that was approved and has not fetched its key gets none.',
+      query: SignOutQuery,
+      data: SignedOutElsewhere,
+      handle: ({ actor, principal, query }) => ownSessions.signOutElsewhere(actor, principal, query.devices ?? true),
     }),
     operation({
       ...common,

@@ -7,11 +7,15 @@ import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { endPersonalKeys, listOpenDevices } from '../../store/api-keys.ts';
 import { findApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { denyApprovedGrants } from '../../store/device-grants.ts';
+import { listMembershipsWithApplication } from '../../store/members.ts';
 import { findOpenSession, listOpenSessions } from '../../store/sessions.ts';
+import { recordDevice } from '../devices/record.ts';
 import { endSessions } from '../sessions/end.ts';
-import type { OwnSession } from './model.ts';
+import type { OwnSession, SignedOutElsewhere } from './model.ts';
 
 export type OwnSessions = ReturnType<typeof ownSessionService>;
 
@@ -54,19 +58,44 @@ export function ownSessionService({ db, clock }: { db: Database; clock: Clock })
       });
     },
 
-    /** Ends all but the one that asks. Again changes nothing. */
-    revokeOthers(actor: Actor, principal: SessionPrincipal): Promise<{ revoked: number }> {
-      const { userId, workspaceId, sessionId: exceptSessionId } = principal;
-      return db.write(actor, async (unit) => {
-        const some = await listOpenSessions(unit, principal, { now: unit.now, before: undefined, limit: 3 });
-        const [other, another] = some.filter(({ session }) => session.id !== exceptSessionId);
-        if (!other) return { revoked: 0 };
-        const revoked = await endSessions(unit, { userId, workspaceId, exceptSessionId }, 'revoked_by_user');
-        await record(unit, principal, { revoked, targetId: another ? null : other.session.id });
-        return { revoked };
-      });
+    /**
+     * Ends every session but the asking one, and disconnects the person's devices unless told otherwise. Idempotent.
+     *
+     * @param withDevices also refuses keys to devices that were approved and have not fetched theirs.
+     */
+    signOutElsewhere(actor: Actor, principal: SessionPrincipal, withDevices: boolean): Promise<SignedOutElsewhere> {
+      return db.write(actor, async (unit) => ({
+        revoked: await endOtherSessions(unit, principal),
+        devices: withDevices ? await endDevices(unit, principal) : 0,
+      }));
     },
   };
+}
+
+async function endOtherSessions(unit: Unit, principal: SessionPrincipal): Promise<number> {
+  const { userId, workspaceId, sessionId: exceptSessionId } = principal;
+  const some = await listOpenSessions(unit, principal, { now: unit.now, before: undefined, limit: 3 });
+  const [other, another] = some.filter(({ session }) => session.id !== exceptSessionId);
+  if (!other) return 0;
+  const revoked = await endSessions(unit, { userId, workspaceId, exceptSessionId }, 'revoked_by_user');
+  await record(unit, principal, { revoked, targetId: another ? null : other.session.id });
+  return revoked;
+}
+
+/** At most fifty: a person may connect no more. */
+async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<number> {
+  const devices = await listOpenDevices(unit, principal);
+  for (const { key } of devices) {
+    await endPersonalKeys(unit, { keyId: key.id });
+    await recordDevice(unit, 'device.revoked', key, principal.userId);
+  }
+  const memberships = await listMembershipsWithApplication(unit, principal.userId);
+  const reached = memberships.filter(({ application }) => speaksFor(principal, application.workspaceId));
+  await denyApprovedGrants(
+    unit,
+    reached.map(({ member }) => member.id),
+  );
+  return devices.length;
 }
 
 /** Only of the workspace that the session was handed to; the console's session ends all. @throws {AppError} not_found */

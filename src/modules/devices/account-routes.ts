@@ -40,7 +40,10 @@ export function deviceAccountRoutes({
       method: 'POST',
       path,
       summary,
-      description: `Final; the same again changes nothing. ${GUESSES}`,
+      description:
+        decided === 'approved'
+          ? `Needs a sign-in of the last ten minutes or a proof (\`POST /api/account/proof\`), in every application: the key outlives the session. Final; the same again changes nothing. ${GUESSES}`
+          : `Final; the same again changes nothing. ${GUESSES}`,
       body: UserCodeInput,
       data: DeviceDecision,
       errors: [

@@ -81,8 +81,8 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
      * Approves or declines, for good; the same decision again changes nothing. A code that nobody has looked up is
      * claimed by the way.
      *
-     * @throws {AppError} invalid_state; approving also reauthentication_required, and why the person may not come in any
-     * more.
+     * @throws {AppError} invalid_state; approving also reauthentication_required without a recent sign-in or proof, and
+     * why the person may not come in any more.
      */
     async decide(
       actor: Actor,
@@ -98,8 +98,8 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         const { grant, application, isHeldElsewhere } = seen;
         if (isHeldElsewhere) throw new AppError('invalid_state', { hint: 'device_request_open_elsewhere' });
         if (grant.status === decision) return { status: decision };
-        // A console key outlives the session, so an unattended session must not be enough to get one.
-        if (decision === 'approved' && principal.isConsole) await requireFresh(unit, principal);
+        // The key outlives the session: a stolen or unattended one must not be enough to get it.
+        if (decision === 'approved') await requireFresh(unit, principal);
         if (grant.status !== 'pending') throw new AppError('invalid_state', { hint: `device_${grant.status}` });
         const { applicationUserId, sessionId, userId } = principal;
         if (decision === 'approved') {

@@ -15,7 +15,6 @@ import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { accountChangeMail } from '../../mail/messages/account-change.ts';
 import {
-  type ApiKey,
   countDevices,
   type DeviceOwner,
   endPersonalKeys,
@@ -34,6 +33,7 @@ import { mailNotice } from '../../mail/notice.ts';
 import { DEFAULT_RATE_LIMITS } from '../api-keys/model.ts';
 import { tokenColumns } from '../api-keys/token.ts';
 import type { DeviceRecord } from './model.ts';
+import { recordDevice } from './record.ts';
 
 const MAX_PERSONAL_KEYS = 50;
 
@@ -125,7 +125,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
         if (device.isOver) throw new AppError('key_revoked', { hint: 'device_disconnected' });
         if (name.trim() === device.key.name) return presentDevice(device);
         const key = await updateKey(unit, keyId, { name: name.trim() });
-        await record(unit, 'device.renamed', key, principal.userId);
+        await recordDevice(unit, 'device.renamed', key, principal.userId);
         return presentDevice({ ...device, key });
       });
     },
@@ -136,7 +136,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
         const { key, isOver } = await find(unit, owner, keyId);
         if (!isOver) {
           await endPersonalKeys(unit, { keyId });
-          await record(unit, 'device.revoked', key, owner.userId);
+          await recordDevice(unit, 'device.revoked', key, owner.userId);
         }
         return { id: keyId };
       });
@@ -149,16 +149,6 @@ async function accessOf(reader: Reader, { workspaceId }: Application, userId: st
   if (workspaceId !== null) return 'read';
   const seats = await listSeatsOf(reader, userId);
   return seats.some(({ role }) => role !== 'member') ? 'full' : 'read';
-}
-
-async function record(
-  unit: Unit,
-  kind: 'device.renamed' | 'device.revoked',
-  key: ApiKey,
-  userId: string,
-): Promise<void> {
-  const { id: targetId, applicationId, workspaceId, name } = key;
-  await recordAudit(unit, { kind, applicationId, workspaceId, userId, targetId, detail: { name } });
 }
 
 function presentDevice({ key, application: { id, name }, place }: HeldDevice): DeviceRecord {

@@ -1,12 +1,14 @@
 /** Where the reader is signed in: sessions in browsers, and devices with a key of their own. */
+import { useState } from 'preact/hooks';
 import { ConnectedSection } from './connected-section.tsx';
 import { SessionsSection } from './sessions-section.tsx';
 
 export function DevicesPart() {
+  const [version, setVersion] = useState(0);
   return (
     <>
-      <SessionsSection />
-      <ConnectedSection />
+      <SessionsSection onDevicesEnded={() => setVersion((before) => before + 1)} />
+      <ConnectedSection key={version} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { MonitorSmartphone, Terminal } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
+import { Checkbox } from '../components/checkbox.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { accountFailureText } from './failure-words.ts';
 import { Icon } from '../components/icon.tsx';
@@ -25,12 +26,18 @@ interface OwnSession {
 
 const PATH = '/api/account/sessions';
 
-export function SessionsSection() {
+interface SessionsSectionProps {
+  /** Called when devices were disconnected together with the sessions. */
+  onDevicesEnded(): void;
+}
+
+export function SessionsSection({ onDevicesEnded }: SessionsSectionProps) {
   const text = useTexts();
   const toast = useToast();
   const { api, fail } = useAccount();
   const sessions = usePages<OwnSession>(PATH, true);
   const [isAsking, setIsAsking] = useState(false);
+  const [isEndingDevices, setIsEndingDevices] = useState(true);
   const [warning, setWarning] = useState<string | null>(null);
   const { items } = sessions;
   const others = items?.filter(({ isCurrent }) => !isCurrent) ?? [];
@@ -47,12 +54,22 @@ export function SessionsSection() {
   }
 
   async function endOthers(): Promise<void> {
-    const outcome = await api.send<{ revoked: number }>('DELETE', PATH);
+    const path = isEndingDevices ? PATH : `${PATH}?devices=false`;
+    const outcome = await api.send<{ revoked: number; devices: number }>('DELETE', path);
     if (!outcome.ok) return setWarning(accountFailureText(text, outcome));
     setIsAsking(false);
     sessions.set((shown) => shown.filter(({ isCurrent }) => isCurrent));
-    toast(text('account.othersEnded', { count: outcome.data.revoked }));
+    const { revoked, devices } = outcome.data;
+    const ended = text('account.othersEnded', { count: revoked });
+    toast(devices > 0 ? `${ended} ${text('account.devicesEnded', { count: devices })}` : ended);
+    if (devices > 0) onDevicesEnded();
     await sessions.reload();
+  }
+
+  function ask(): void {
+    setWarning(null);
+    setIsEndingDevices(true);
+    setIsAsking(true);
   }
 
   return (
@@ -92,7 +109,7 @@ export function SessionsSection() {
       <More pages={sessions} />
       {(others.length > 1 || sessions.hasMore) && (
         <div class="settings-actions">
-          <Button id="end-others" look="small" onClick={() => setIsAsking(true)}>
+          <Button id="end-others" look="small" onClick={ask}>
             {text('account.endOthers')}
           </Button>
         </div>
@@ -107,7 +124,14 @@ export function SessionsSection() {
           busyText={text('account.ending')}
           onConfirm={endOthers}
           onClose={() => setIsAsking(false)}
-        />
+        >
+          <Checkbox
+            id="end-others-devices"
+            label={text('account.endOthersDevices')}
+            isChecked={isEndingDevices}
+            onChange={setIsEndingDevices}
+          />
+        </ConfirmDialog>
       )}
     </Section>
   );

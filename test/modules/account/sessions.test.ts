@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { HOUR, MINUTE } from '@/core/clock.ts';
 import { createInstance } from '../../support/instance.ts';
+import * as given from '../../support/given.ts';
+import { createScene, sceneOf } from '../devices/scene.ts';
 import { addSessions, as, problemOf, setUp } from './account.ts';
 
 const CHROME =
@@ -93,17 +95,17 @@ describe('ending a session', () => {
     const { instance, application, ada, elsewhere } = await setUp();
     instance.clock.advance(HOUR);
     const second = await instance.signIn(application.clientId, 'ada@example.com');
-    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 2 });
+    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 2, devices: 0 });
     for (const { token } of [ada, elsewhere])
       expect((await instance.call('POST', '/api/v1/session', { token })).status).toBe(401);
-    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0 });
+    expect((await as(instance, second)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0, devices: 0 });
     expect((await instance.call('POST', '/api/v1/session', { token: second.token })).status).toBe(200);
   });
 
   test('for all others takes effect at once however many there are, and each is told of', async () => {
     const { instance, application, ada, elsewhere } = await setUp();
     await addSessions(instance, application, ada, 500);
-    expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 501 });
+    expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 501, devices: 0 });
     expect((await as(instance, ada)('GET', '/sessions')).json.data.items).toHaveLength(1);
     expect((await instance.call('POST', '/api/v1/session', { token: elsewhere.token })).status).toBe(401);
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
@@ -111,5 +113,49 @@ describe('ending a session', () => {
     const told = instance.events(application.id).filter(({ type }) => type === 'user.session_revoked');
     expect(told).toHaveLength(500);
     expect((await instance.call('POST', '/api/v1/session', { token: ada.token })).status).toBe(200);
+  });
+});
+
+describe('signing out everywhere else', () => {
+  /** A person with a device in each of two applications of one workspace, and one in another workspace. */
+  async function withDevices() {
+    const scene = await createScene();
+    const { instance, application, ada, connect } = scene;
+    const sister = sceneOf(instance, await instance.createApplication({ name: 'Sister' }));
+    const stranger = sceneOf(instance, (await given.tenant(instance)).application);
+    const use = async ({ token }: { token: string }) => (await instance.call('GET', '/api/me/roles', { token })).status;
+    return {
+      ...scene,
+      application,
+      ada: await scene.signIn('ada@example.com'),
+      sister,
+      here: await connect(ada),
+      beside: await sister.connect(await sister.signIn('ada@example.com')),
+      far: await stranger.connect(await stranger.signIn('ada@example.com')),
+      use,
+    };
+  }
+
+  test('disconnects the devices of the session’s workspace, says how many, and leaves those of others', async () => {
+    const { instance, ada, here, beside, far, use, signIn, begin, decide, outcome } = await withDevices();
+    const waiting = await begin();
+    await decide('approve', waiting.user_code, ada);
+    const { json } = await as(instance, ada)('DELETE', '/sessions');
+    expect(json.data.devices).toBe(2);
+    expect(await Promise.all([here, beside, far].map(use))).toEqual([401, 401, 200]);
+    expect(await outcome(waiting)).toBe('access_denied');
+    expect((await as(instance, ada)('GET', '/devices')).json.data.items).toEqual([]);
+    expect(instance.auditKinds().filter((kind) => kind === 'device.revoked')).toHaveLength(2);
+    expect((await as(instance, ada)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0, devices: 0 });
+    expect((await as(instance, await signIn('bea@example.com'))('DELETE', '/sessions')).json.data.devices).toBe(0);
+  });
+
+  test('leaves devices alone where asked to', async () => {
+    const { instance, ada, here, beside, use } = await withDevices();
+    const { json } = await as(instance, ada)('DELETE', '/sessions?devices=false');
+    expect(json.data).toEqual({ revoked: 2, devices: 0 });
+    expect(await Promise.all([here, beside].map(use))).toEqual([200, 200]);
+    const wrong = await as(instance, ada)('DELETE', '/sessions?devices=perhaps');
+    expect([wrong.status, wrong.json.fields[0].path]).toEqual([400, 'devices']);
   });
 });

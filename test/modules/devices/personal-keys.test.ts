@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { SYSTEM_ACTOR } from '@/core/actor.ts';
-import { isoTime, MINUTE } from '@/core/clock.ts';
+import { DAY, isoTime, MINUTE } from '@/core/clock.ts';
 import { secretPrefix } from '@/core/secret.ts';
 import { bumpApplicationEpoch, findConsole } from '@/store/applications.ts';
 import * as given from '../../support/given.ts';
 import { dumpTables } from '../../support/stored.ts';
 import { createScene, sceneOf } from './scene.ts';
+import { prove } from '../account/account.ts';
 import { BAD_CURSORS, lastAudit } from '../users/management.ts';
 
 const DEVICES = '/api/account/devices';
@@ -324,16 +325,30 @@ describe('what ends the sessions for good ends the devices too', () => {
   });
 });
 
-test('a device is let into the console by a fresh session only: its rights of management outlive the session', async () => {
-  const { instance, ada, begin, decide } = await setUp();
-  const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
-  const owner = await console.signIn('owner@example.com');
-  instance.clock.advance(10 * MINUTE);
-  const { user_code } = await console.begin();
-  const refused = await console.decide('approve', user_code, owner);
-  expect([refused.status, refused.json.error]).toEqual([403, 'reauthentication_required']);
-  expect((await console.decide('deny', user_code, owner)).status).toBe(200);
-  expect((await decide('approve', (await begin()).user_code, ada)).status).toBe(200);
+describe('approving takes a recent sign-in or a proof, since the key outlives the session', () => {
+  test.each(['the console', 'any other application'])('in %s', async (where) => {
+    const scene = await setUp();
+    const { instance } = scene;
+    const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
+    const { signIn, begin, decide } = where === 'the console' ? console : scene;
+    const owner = await signIn('owner@example.com');
+    instance.clock.advance(10 * MINUTE);
+    const codes = await begin();
+    const refused = await decide('approve', codes.user_code, owner);
+    expect([refused.status, refused.json.error]).toEqual([403, 'reauthentication_required']);
+    expect((await decide('deny', (await begin()).user_code, owner)).status).toBe(200);
+    const again = await signIn('owner@example.com');
+    expect((await decide('approve', codes.user_code, again)).json.data).toEqual({ status: 'approved' });
+  });
+
+  test('a mailed code in the same session does as well', async () => {
+    const { instance, ada, begin, decide } = await setUp();
+    instance.clock.advance(20 * DAY);
+    const { user_code } = await begin();
+    expect((await decide('approve', user_code, ada)).status).toBe(403);
+    await prove(instance, ada);
+    expect((await decide('approve', user_code, ada)).json.data).toEqual({ status: 'approved' });
+  });
 });
 
 test('nobody has more than fifty devices', async () => {

@@ -105,7 +105,7 @@ describe('any other token', () => {
     await users.act(SYSTEM_ACTOR, application, deleted.userId, 'delete');
     const [brief] = await given.sessions(instance, { id: application.id, sessionTtlSeconds: 30 }, ada.userId, 1);
     instance.clock.advance(HOUR);
-    const device = await devices.connect(ada);
+    const device = await devices.connect(await devices.signIn('ada@example.com'));
     await instance.call('DELETE', `/api/account/devices/${device.id}`, { token: ada.token });
     const tokens = {
       nothing: '',
