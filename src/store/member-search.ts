@@ -17,9 +17,11 @@ export interface MemberFilter {
   readonly word?: string | undefined;
 }
 
-/** What a member can be found by: of a reservation what was reserved, and nothing of the person. */
+/** What a member can be found by. A reservation is found by what was reserved, never by what its person is called. */
 export interface FoundMember extends MemberPosition {
-  readonly texts: readonly (string | null)[];
+  /** E-mail and username. */
+  readonly handles: readonly (string | null)[];
+  readonly name: string | null;
 }
 
 /** What looking through a stretch of members has found. */
@@ -126,7 +128,8 @@ function foundMember({
   ...names
 }: ScanRow): FoundMember {
   if (reservedEmail === null || profileUserId !== null)
-    return { lastSeenAt, id, texts: [reservedEmail ?? email, username, displayName(names)] };
+    return { lastSeenAt, id, handles: [reservedEmail ?? email, username], name: displayName(names) };
   const reserved = reservedProfile === null ? null : (JSON.parse(reservedProfile) as ReservedProfile);
-  return { lastSeenAt, id, texts: [reservedEmail, username, reserved && displayName({ ...reserved, name: null })] };
+  const name = reserved && displayName({ ...reserved, name: null });
+  return { lastSeenAt, id, handles: [reservedEmail, username], name };
 }

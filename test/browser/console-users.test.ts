@@ -200,6 +200,7 @@ test('a read-only member sees everybody and changes nobody, on a phone too', asy
   page = await openConsole(server, { member: 'reader@example.test', size: PHONE });
   await page.go(users());
   await page.untilText('#users', /ada@example\.com/);
+  expect(await page.evaluate<string>("document.querySelector('.toolbar').innerHTML")).not.toContain('name or');
   expect(await page.isVisible('#users .choice')).toBe(false);
   expect(await page.sidewaysScroll()).toBe(0);
   await page.press('#users .row-link');

@@ -118,7 +118,7 @@ export const USERS: readonly RemoteCommand[] = [
     isOfApplication: true,
     isList: true,
     options: {
-      q: { value: 'TEXT', meaning: 'Part of the address, name or username.' },
+      q: { value: 'TEXT', meaning: 'Part of the address, the username or, with a Full key, the name.' },
       status: { value: 'STATUS', meaning: 'Such as active, banned, paused or deleted.' },
       role: { value: 'SLUG', meaning: 'Who has this role.' },
       group: { value: 'SLUG', meaning: 'Who is in this group.' },

@@ -193,7 +193,7 @@ export const WEBHOOKS: readonly RemoteCommand[] = [
               `${show.time(startedAt)}: ${statusCode ?? errorClass ?? '-'} in ${durationMs} ms`,
             ] as const,
         ),
-        ['Body', delivery.requestBody],
+        ['Body', delivery.requestBody ?? 'not shown: it can hold names, and this key may only read'],
       ]);
     },
   ),

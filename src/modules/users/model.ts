@@ -71,7 +71,7 @@ export const UsersQuery = Type.Composite([
       Type.String({
         minLength: 1,
         maxLength: 320,
-        description: 'Part of the e-mail, the name or the username, in any case.',
+        description: 'Part of the e-mail, the username or, with full access, the name, in any case.',
         remedy: 'Give 1 to 320 characters.',
       }),
     ),

@@ -60,14 +60,15 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       path: all,
       summary: 'List the users of an application, last seen first or in the order of joining',
       description:
-        '`q`, `status`, `role` and `membership` narrow it down, together; a page of theirs may be short and still have a next one. `include=profile` needs full access. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
+        '`q`, `status`, `role` and `membership` narrow it down, together; a page of theirs may be short and still have a next one. `include=profile` needs full access, and without it `q` finds by e-mail and username alone. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,
       errors: ['invalid_cursor', 'admin_scope_required'],
       handle({ principal, application, query }) {
-        if (query.include && accessTo(principal, application) !== 'full') throw new AppError('admin_scope_required');
-        return users.list(application, query);
+        const isFull = accessTo(principal, application) === 'full';
+        if (query.include && !isFull) throw new AppError('admin_scope_required');
+        return users.list(application, query, isFull);
       },
     }),
     operation({

@@ -14,6 +14,8 @@ const SLICE = 4000;
 export interface MemberSearch extends MemberFilter {
   /** In whatever case. */
   readonly q?: string | undefined;
+  /** Whether `q` finds by name too: names are for full access, and could be guessed letter by letter. */
+  readonly isByName: boolean;
 }
 
 /** Whom it has found, and where to go on; null at the end. */
@@ -25,7 +27,7 @@ export interface SearchPage {
 export async function searchMembers(
   reader: Reader,
   applicationId: string,
-  { q, ...filter }: MemberSearch,
+  { q, isByName, ...filter }: MemberSearch,
   {
     order,
     after,
@@ -34,8 +36,10 @@ export async function searchMembers(
 ): Promise<SearchPage> {
   const needle = q === undefined ? undefined : folded(q);
   const word = needle === undefined ? undefined : longestWord(needle);
-  const isMatch = ({ texts }: FoundMember) =>
-    needle === undefined || texts.some((text) => text !== null && folded(text).includes(needle));
+  const isMatch = ({ handles, name }: FoundMember) => {
+    const texts = isByName ? [...handles, name] : handles;
+    return needle === undefined || texts.some((text) => text !== null && folded(text).includes(needle));
+  };
   const { found, next } = await searchInStretches<FoundMember, MemberPosition>({
     after,
     // One more says whether there is a next page.

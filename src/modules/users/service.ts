@@ -102,17 +102,25 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
     /**
      * People, last seen first or as they joined. Keys' synthetic principals are no people. A page may be short and still have a next one where
      * a search has looked at as much as it may.
+     *
+     * @param isByName whether `q` finds by name too.
      */
     async list(
       application: Application,
       { limit = DEFAULT_PAGE_SIZE, cursor, include, sort: order, ...search }: UsersQuery,
+      isByName: boolean,
     ): Promise<Page<UserEntry>> {
       if (Object.values(search).some((value) => value !== undefined)) {
-        const page = await searchMembers(db.reader, application.id, search, {
-          order,
-          after: positionOf(cursor),
-          limit,
-        });
+        const page = await searchMembers(
+          db.reader,
+          application.id,
+          { ...search, isByName },
+          {
+            order,
+            after: positionOf(cursor),
+            limit,
+          },
+        );
         const ids = page.found.map(({ id }) => id);
         const members = await findMembersById(db.reader, ids);
         const present = ids.flatMap((id) => members.get(id) ?? []);

@@ -129,16 +129,26 @@ const Attempt = Type.Object(
           '`status`: not 2xx; `redirect`: 3xx, not followed; `gone`: 410; `refused`: the name leads to an address that is not public; `interrupted`: the server ended before the outcome was known.',
       }),
     ),
-    requestHeaders: Type.Record(Type.String(), Type.String()),
-    responseExcerpt: Nullable(Type.String({ description: 'At most the first KiB of the answer.' })),
+    requestHeaders: Type.Record(Type.String(), Type.String(), {
+      description: 'As they were sent; in place of each signature stands `withheld`, for everybody.',
+    }),
+    responseExcerpt: Nullable(
+      Type.String({
+        description: 'At most the first KiB of the answer; null without full access, since it may repeat the body.',
+      }),
+    ),
   },
   { $id: 'DeliveryAttempt' },
 );
 
+export type AttemptRecord = Static<typeof Attempt>;
+
 export const DeliveryDetail = Type.Intersect([
   DeliverySchema,
   Type.Object({
-    requestBody: Type.String({ description: 'As it was, or will be, sent.' }),
+    requestBody: Nullable(
+      Type.String({ description: 'As it was, or will be, sent; null without full access, since it can hold names.' }),
+    ),
     attemptLog: Type.Array(Attempt),
   }),
 ]);

@@ -1,8 +1,8 @@
 /** Webhooks and deliveries as they are shown. */
 import { isoTime } from '../../core/clock.ts';
-import type { Delivery } from '../../store/deliveries.ts';
+import type { Delivery, DeliveryAttempt } from '../../store/deliveries.ts';
 import type { Webhook } from '../../store/webhooks.ts';
-import type { DeliveryRecord, WebhookRecord } from './model.ts';
+import type { AttemptRecord, DeliveryRecord, ErrorClass, WebhookRecord } from './model.ts';
 
 /** Without its secrets. @param now in epoch milliseconds, for what runs out by time. */
 export function presentWebhook(row: Webhook, now: number): WebhookRecord {
@@ -43,4 +43,30 @@ export function storedStatus(shown: DeliveryRecord['status'], { status: endpoint
   const waiting = endpoint === 'quarantined' ? 'held' : 'pending';
   if (shown === waiting) return 'pending';
   return shown === 'held' || shown === 'pending' ? null : shown;
+}
+
+const SIGNATURE_HEADER = 'Svc-Signature';
+const SIGNATURE = /(?<=v1=)[0-9a-f]+/g;
+
+/**
+ * Presents an attempt without its signatures, also where the receiver has echoed them: with the body they are good for a
+ * replay within five minutes.
+ *
+ * @param hasBodies whether to show the answer, which may repeat what was sent.
+ */
+export function presentAttempt(row: DeliveryAttempt, hasBodies: boolean): AttemptRecord {
+  const { startedAt, errorClass, requestHeaders, responseExcerpt, ...attempt } = row;
+  const header = requestHeaders[SIGNATURE_HEADER];
+  const signatures = header?.match(SIGNATURE) ?? [];
+  const withoutSignatures = (text: string) => signatures.reduce((left, one) => left.replaceAll(one, 'withheld'), text);
+  return {
+    ...attempt,
+    startedAt: isoTime(startedAt),
+    errorClass: errorClass as ErrorClass | null,
+    requestHeaders: {
+      ...requestHeaders,
+      ...(header !== undefined && { [SIGNATURE_HEADER]: withoutSignatures(header) }),
+    },
+    responseExcerpt: hasBodies && responseExcerpt !== null ? withoutSignatures(responseExcerpt) : null,
+  };
 }

@@ -1,4 +1,5 @@
 /** Webhooks of an application, and their deliveries. */
+import { accessTo } from '../../core/principal.ts';
 import { required } from '../../core/required.ts';
 import { eventStreamResponse } from '../../http/event-stream.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -73,7 +74,7 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       path: `${all}/events`,
       summary: 'Follow the events of an application as server-sent events',
       description: STREAM,
-      access: 'read',
+      access: 'full',
       mediaType: 'text/event-stream',
       errors: ['unavailable'],
       async handle({ application: { id: applicationId, workspaceId }, principal: { userId }, actor, context }) {
@@ -162,10 +163,11 @@ export function webhookRoutes(webhooks: Webhooks, { followers, budgetOf, keepOpe
       id: 'getDelivery',
       method: 'GET',
       path: delivery,
-      summary: 'Read a delivery with every attempt',
+      summary: 'Read a delivery with every attempt; with full access what was sent and answered as well',
       access: 'read',
       data: DeliveryDetail,
-      handle: ({ application, params }) => webhooks.getDelivery(application, params.webhookId, params.deliveryId),
+      handle: ({ principal, application, params: { webhookId, deliveryId } }) =>
+        webhooks.getDelivery(application, webhookId, deliveryId, accessTo(principal, application) === 'full'),
     }),
     operation({
       ...action,

@@ -2,7 +2,7 @@
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import type { AuditEntry } from '../../core/audit.ts';
-import { type Clock, DAY, isoTime } from '../../core/clock.ts';
+import { type Clock, DAY } from '../../core/clock.ts';
 import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
@@ -38,7 +38,6 @@ import {
   type DeliveriesQuery,
   type DeliveryDetail,
   type DeliveryRecord,
-  type ErrorClass,
   MAX_WEBHOOKS,
   type NewWebhook,
   type Released,
@@ -47,7 +46,7 @@ import {
   type WebhookRecord,
 } from './model.ts';
 import { deliveryBody } from './payload.ts';
-import { presentDelivery, presentWebhook, storedStatus } from './present.ts';
+import { presentAttempt, presentDelivery, presentWebhook, storedStatus } from './present.ts';
 import { DELETE_WEBHOOK } from './removal.ts';
 import { searchDeliveries } from './search.ts';
 
@@ -226,20 +225,21 @@ export function webhookService(dependencies: WebhookDependencies) {
       return pageOf(rows, limit, (row) => [row.id], present);
     },
 
-    /** One delivery with every attempt. */
-    async getDelivery(application: Application, id: string, deliveryId: string): Promise<DeliveryDetail> {
+    /** One delivery with every attempt. @param hasBodies whether to show what was sent and what was answered. */
+    async getDelivery(
+      application: Application,
+      id: string,
+      deliveryId: string,
+      hasBodies: boolean,
+    ): Promise<DeliveryDetail> {
       const webhook = await find(db.reader, application, id);
       const delivery = await findDeliveryOf(db.reader, webhook, deliveryId);
       const event = await requireEvent(db.reader, delivery.eventId);
       const attempts = await listAttempts(db.reader, deliveryId);
       return {
         ...presentDelivery(delivery, webhook),
-        requestBody: deliveryBody(event),
-        attemptLog: attempts.map(({ startedAt, errorClass, ...attempt }) => ({
-          ...attempt,
-          startedAt: isoTime(startedAt),
-          errorClass: errorClass as ErrorClass | null,
-        })),
+        requestBody: hasBodies ? deliveryBody(event) : null,
+        attemptLog: attempts.map((attempt) => presentAttempt(attempt, hasBodies)),
       };
     },
 

@@ -40,6 +40,33 @@ describe('a search of users', () => {
     for (const nothing of ['q=%25', 'q=_', 'q=nobody', 'q=%27%20OR%201%3D1']) expect(await find(nothing)).toEqual([]);
   });
 
+  test('finds by name for full access alone: a name could be guessed letter by letter', async () => {
+    const { instance, application, manage, join } = await setUp();
+    await join('ada', { givenName: 'Ada', familyName: 'Lovelace' });
+    const eve = await join('eve');
+    await as(instance, eve)('PATCH', '/username', { username: 'lovely' });
+    await manage('POST', '/users/bulk', {
+      body: { users: [{ email: 'new@example.com', profile: { fullName: 'Lov Imported' } }] },
+    });
+    const { token } = await instance.createKey(application.id, { access: 'read' });
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const invited = { email: 'mia@example.com', role: 'member' };
+    await instance.call('POST', '/api/workspace/members', { token: owner.token, body: invited });
+    const member = await instance.signIn('console', 'mia@example.com');
+    for (const reader of [token, member.token]) {
+      const found = async (q: string) =>
+        (await manage('GET', `/users?q=${q}`, { token: reader })).json.data.items.map(
+          ({ email }: { email: string }) => email,
+        );
+      expect(await found('lov')).toEqual(['eve@example.com']);
+      expect(await found('ada@')).toEqual(['ada@example.com']);
+      expect(await found('Lovelace')).toEqual([]);
+      expect(await found('Imported')).toEqual([]);
+    }
+    const { items } = (await manage('GET', '/users?q=lov', { token: owner.token })).json.data;
+    expect(items).toHaveLength(3);
+  });
+
   test('narrows by state, role and membership, and by all of them together', async () => {
     const { manage, find, join } = await setUp();
     const [ada, bob] = [await join('ada'), await join('bob')];

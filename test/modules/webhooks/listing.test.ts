@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { emit, newestDelivery, setUp, subscribe } from './scene.ts';
+import { apiOf, emit, newestDelivery, setUp, subscribe } from './scene.ts';
 
 interface Row {
   readonly id: string;
@@ -87,9 +87,43 @@ test('a delivery shows what was sent and what was answered, attempt by attempt',
         'Content-Type': 'application/json',
         'User-Agent': 'Gatehouse',
         'Svc-Event-Id': delivery.eventId,
-        'Svc-Signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]+$/),
+        'Svc-Signature': expect.stringMatching(/^t=\d+,v1=withheld$/),
       },
       responseExcerpt: expect.any(String),
     },
   ]);
+});
+
+describe('a delivery', () => {
+  /** One whose receiver has echoed what it was sent. */
+  async function echoed() {
+    const scene = await setUp();
+    const { id, receiver } = await subscribe(scene);
+    receiver.answerWith(({ body, signature }) => ({ status: 500, body: `${signature} ${body}` }));
+    await emit(scene, 'usr_echoed');
+    await scene.instance.services.deliveries.runOnce();
+    return { scene, id, signature: /v1=(\w+)/.exec(receiver.received[0]!.signature)?.[1] ?? '' };
+  }
+
+  test('shows its signature to nobody, not even where the receiver has echoed it', async () => {
+    const { scene, id, signature } = await echoed();
+    const delivery = await newestDelivery(scene, id);
+    expect(signature).toHaveLength(64);
+    expect(JSON.stringify(delivery)).not.toContain(signature);
+    expect(delivery.attemptLog[0].responseExcerpt).toMatch(/^t=\d+,v1=withheld \{/);
+  });
+
+  test('shows neither body nor answer to a key that may only read, since they can hold names', async () => {
+    const { scene, id } = await echoed();
+    const { instance, application } = scene;
+    const key = await instance.createKey(application.id, { access: 'read' });
+    const read = await newestDelivery({ ...scene, api: apiOf(instance, application.id, key.token) }, id);
+    const full = await newestDelivery(scene, id);
+    expect(full.requestBody).toContain('usr_echoed');
+    expect(read).toEqual({
+      ...full,
+      requestBody: null,
+      attemptLog: full.attemptLog.map((attempt: object) => ({ ...attempt, responseExcerpt: null })),
+    });
+  });
 });

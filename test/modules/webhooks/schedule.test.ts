@@ -336,7 +336,7 @@ describe('an attempt', () => {
       expect(durationMs).toBeWithin(50, 2000);
       const { headers } = receiver.received[index]!;
       for (const [name, value] of Object.entries(requestHeaders))
-        expect(headers[name.toLowerCase()]).toBe(value as string);
+        expect(headers[name.toLowerCase()]?.replace(/(?<=v1=).+/, 'withheld')).toBe(value as string);
       expect(Object.keys(requestHeaders)).toContain('Svc-Signature');
       expect(Object.keys(requestHeaders)).toContain('Svc-Event-Id');
     }

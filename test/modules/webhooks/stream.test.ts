@@ -96,7 +96,7 @@ describe('a stream of events', () => {
 
   test('ends before anything more is told to a key that was revoked', async () => {
     const { instance, shop, path } = await setUp();
-    const key = await instance.createKey(shop.id, { access: 'read' });
+    const key = await instance.createKey(shop.id, { access: 'full' });
     const stream = follow(await streamOf(instance, path, key.token));
     await stream.told();
     await instance.call('DELETE', `/api/applications/${shop.id}/api-keys/${key.id}`, { token: instance.workspaceKey });
@@ -125,6 +125,22 @@ describe('a stream of events', () => {
     const tenant = await given.tenant(instance);
     expect((await streamOf(instance, path, null)).status).toBe(401);
     expect((await streamOf(instance, path, tenant.workspaceKey)).status).toBe(404);
+  });
+
+  test('needs full access, from its first event to its last: events hold names', async () => {
+    const { instance, shop, path } = await setUp();
+    const { token } = await instance.createKey(shop.id, { access: 'read' });
+    const refused = await streamOf(instance, path, token);
+    expect([refused.status, (await refused.json()).error]).toEqual([403, 'admin_scope_required']);
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const manage = (method: string, tail: string, body: unknown) =>
+      instance.call(method, `/api/workspace/members${tail}`, { token: owner.token, body });
+    const invited = await manage('POST', '', { email: 'mia@example.com', role: 'admin' });
+    const stream = follow(await streamOf(instance, path, (await instance.signIn('console', 'mia@example.com')).token));
+    await stream.told();
+    await manage('PATCH', `/${invited.json.data.id}`, { role: 'member' });
+    await happen(instance, shop.id);
+    expect(await stream.told()).toEqual([{ event: 'ended', data: { error: 'admin_scope_required' } }]);
   });
 
   test('is one of at most twenty of its caller', async () => {

@@ -1,6 +1,7 @@
 /** What narrows the list of users down, and its order. */
 import type { Filters } from '../../address.ts';
 import { Filter, SearchField } from '../../components/filters.tsx';
+import { useRights } from '../../rights.tsx';
 import type { Access } from '../grants/access.ts';
 import { MemberFilters } from './member-filters.tsx';
 import type { USER_FILTERS } from './users.tsx';
@@ -17,11 +18,12 @@ interface UserToolbarProps {
 const SORTS = [{ value: 'joined', label: 'By joining' }];
 
 export function UserToolbar({ filters, access, onChange }: UserToolbarProps) {
+  const { canWrite } = useRights();
   return (
     <div class="toolbar" role="search" aria-label="Filters">
       <SearchField
         id="search"
-        label="E-mail, name or username"
+        label={canWrite ? 'E-mail, name or username' : 'E-mail or username'}
         value={filters.q ?? ''}
         onSearch={(q) => onChange({ q, why: undefined }, true)}
       />

@@ -3,11 +3,13 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { count } from '../../components/words.ts';
 import { errorWords } from './delivery-words.ts';
+import { useRights } from '../../rights.tsx';
 import type { Attempt } from './webhook-calls.ts';
 
 export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt; readonly isOpen: boolean }) {
   const { number, startedAt, durationMs, statusCode, requestHeaders, responseExcerpt } = attempt;
   const error = errorWords(attempt);
+  const { canWrite } = useRights();
   return (
     <details class="attempt" open={isOpen}>
       <summary>
@@ -33,8 +35,15 @@ export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt;
           {responseExcerpt}
         </pre>
       ) : (
-        <p class="fine">{statusCode === null ? 'There was none.' : `Status ${statusCode}, without a body.`}</p>
+        <p class="fine">{noExcerpt(statusCode, canWrite)}</p>
       )}
     </details>
   );
+}
+
+/** Says why there is nothing of an answer to show. */
+function noExcerpt(statusCode: number | null, canWrite: boolean): string {
+  if (statusCode === null) return 'There was none.';
+  if (canWrite) return `Status ${statusCode}, without a body.`;
+  return `Status ${statusCode}. Answers are shown to admins and owners: they can repeat names.`;
 }

@@ -80,13 +80,19 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
         ))}
       </DetailPart>
       <DetailPart title="Body">
-        <Snippets
-          label="Body"
-          of={[
-            { name: 'Readable', code: readable(delivery.requestBody) },
-            { name: 'As it is sent and signed', code: delivery.requestBody },
-          ]}
-        />
+        {delivery.requestBody === null ? (
+          <p class="fine" id="body-withheld">
+            Bodies are shown to admins and owners: they can hold names.
+          </p>
+        ) : (
+          <Snippets
+            label="Body"
+            of={[
+              { name: 'Readable', code: readable(delivery.requestBody) },
+              { name: 'As it is sent and signed', code: delivery.requestBody },
+            ]}
+          />
+        )}
       </DetailPart>
     </Detail>
   );
