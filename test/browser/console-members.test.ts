@@ -67,6 +67,32 @@ test('an owner invites, changes the role and removes, and each is asked once', a
   expect(page.problems).toEqual([]);
 });
 
+test('keys that somebody made are named before they are removed, and are revoked with them where that is asked for', async () => {
+  await addMember(server, 'maker@example.test', 'admin');
+  const { token } = await signIn(server, 'maker@example.test');
+  const make = async (path: string, name: string) =>
+    (await request(server, 'POST', path, { token, body: { name, access: 'full' } })).json.data;
+  const keys = [
+    await make('/api/workspace/api-keys', 'Nightly sync'),
+    await make(`/api/applications/${server.applicationId}/api-keys`, 'Shop backend'),
+  ];
+  page = await openConsole(server);
+  await page.go(`/workspaces/${first}/keys/${keys[0].id}`);
+  await page.untilText('.detail', /Made by\s+maker@example\.test/);
+  await page.go(at(first));
+  await openMember('maker@example.test');
+  await page.press('#remove-member');
+  const named = await page.untilText('#member-keys', /They know these keys, which go on working/);
+  expect(named).toMatch(/Shop backend, Full, Test application, last used never/);
+  expect(named).toMatch(/Nightly sync, Full, the workspace, last used never/);
+  await page.press('label[for=revoke-member-keys]');
+  await page.press('#remove-dialog-submit');
+  await page.untilSaid(/maker@example.test is no member any more/);
+  for (const key of keys)
+    expect((await request(server, 'GET', '/api/applications', { token: key.token })).status).toBe(401);
+  expect(page.problems).toEqual([]);
+});
+
 test('the last owner stays, which is said before it is tried', async () => {
   page = await openConsole(server);
   await page.go(at(first));

@@ -27,6 +27,13 @@ function stateOf({ revokedAt, rotatedToId, gracePeriodEndsAt }: Key): string {
   return rotatedToId === null ? 'active' : 'rotated';
 }
 
+/** Null where the server itself made it. */
+function creatorOf({ createdBy }: Key): string | null {
+  if (createdBy === null) return null;
+  const { userId, email, key } = createdBy;
+  return key === null ? (email ?? userId) : `${key.name}, ${key.id}`;
+}
+
 function expiry(call: RemoteCall): string | undefined {
   const days = call.number('expires-in-days');
   return days === undefined ? undefined : new Date(call.terminal.now() + days * 24 * 3600_000).toISOString();
@@ -76,6 +83,7 @@ export const KEYS: readonly RemoteCommand[] = [
             { title: 'ACCESS', of: ({ access }) => access },
             { title: 'STATE', of: stateOf },
             { title: 'LAST USED', of: ({ lastUsedAt }) => show.time(lastUsedAt) },
+            { title: 'MADE BY', of: creatorOf, isCut: true },
           ],
           page: (query: ListQuery) =>
             id === null ? client.get(WORKSPACE_KEYS, { query }) : client.get(APP_KEYS, { path: { id }, query }),
@@ -124,6 +132,7 @@ export const KEYS: readonly RemoteCommand[] = [
       ['Last used', show.time(key.lastUsedAt)],
       ['Expires', show.time(key.expiresAt) ?? 'never'],
       ['Created', show.time(key.createdAt)],
+      ['Made by', creatorOf(key)],
     ]);
   }),
   onKey(

@@ -2,6 +2,7 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Choice,
+  Email,
   Id,
   Input,
   Name,
@@ -86,6 +87,18 @@ export const ApiKeyPatch = Input(
 );
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
+/** Who was given a key's token. */
+const KeyCreator = Type.Object(
+  {
+    userId: Id('usr', { description: 'The person, or the principal of the key that made it.' }),
+    email: Nullable(Email({ description: 'Of a member of the workspace; null for a key, and for anybody else.' })),
+    key: Nullable(
+      Type.Object({ id: Id('key'), name: Type.String() }, { description: 'The key that made it; null for a person.' }),
+    ),
+  },
+  { $id: 'KeyCreator' },
+);
+
 const record = {
   id: Id('key'),
   name: Type.String(),
@@ -95,6 +108,9 @@ const record = {
   applicationIds: Nullable(Type.Array(Id('app'))),
   userId: Id('usr', { description: 'The synthetic principal; of a personal key the person.' }),
   source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
+  createdBy: Type.Union([KeyCreator, Type.Null()], {
+    description: 'Who knows its token: who made it or, since then, rotated it; null for the server itself.',
+  }),
   deviceKeyId: Nullable(
     Type.String({ description: 'The personal key that it was made with, and ends with; null for all others.' }),
   ),

@@ -28,6 +28,7 @@ import {
 import { findApplicationsById, requireConsole, type TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type Grants, heldGrants, heldGrantsOf, type HeldGrants, NO_GRANTS } from '../../store/grants.ts';
+import { findKeyCreators, type KeyCreator } from '../../store/key-creators.ts';
 import { setMemberStatus } from '../../store/members.ts';
 import { insertKeyPrincipal } from '../../store/people.ts';
 import { retireKeyToken } from '../../store/retired-key-tokens.ts';
@@ -72,7 +73,8 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
   const present = presenter(limiter);
 
   async function presented(reader: Reader, held: HeldKey): Promise<ApiKeyRecord> {
-    return present(held, await heldGrants(reader, held.key.applicationUserId));
+    const grants = await heldGrants(reader, held.key.applicationUserId);
+    return present(held, grants, await creatorsOf(reader, held.key.workspaceId, [held]));
   }
 
   /** Inserts principal, membership, grants, key and audit record in the caller's transaction. */
@@ -136,11 +138,12 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       db.reader,
       keys.map(({ key }) => key.applicationUserId),
     );
+    const creators = await creatorsOf(db.reader, owner.workspaceId, keys);
     return pageOf(
       keys,
       limit,
       ({ key }) => [key.id],
-      (held) => present(held, required(grants.get(held.key.applicationUserId), 'grants of a key')),
+      (held) => present(held, required(grants.get(held.key.applicationUserId), 'grants of a key'), creators),
     );
   }
 
@@ -207,7 +210,8 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         // At the next start the environment would bring the old token back.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
         await retireKeyToken(unit, held.key);
-        const key = await updateKey(unit, keyId, tokenColumns(token));
+        // Who made the key knows its token no more; who rotates it does.
+        const key = await updateKey(unit, keyId, { ...tokenColumns(token), createdByUserId: unit.actor.userId });
         await record(unit, 'apikey.rotated', key);
         return { ...(await presented(unit, { ...held, key })), token };
       });
@@ -345,9 +349,21 @@ async function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<s
   await recordAudit(unit, { kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
 }
 
+function creatorsOf(reader: Reader, workspaceId: string, keys: readonly HeldKey[]): Promise<Map<string, KeyCreator>> {
+  return findKeyCreators(
+    reader,
+    workspaceId,
+    keys.flatMap(({ key }) => key.createdByUserId ?? []),
+  );
+}
+
 /** @param limiter asked for what it has counted; nothing is looked up. */
 function presenter(limiter: Pick<RateLimiter, 'used'>) {
-  return ({ key, userId }: HeldKey, { roles, scopes, memberships }: HeldGrants): ApiKeyRecord => {
+  return (
+    { key, userId }: HeldKey,
+    { roles, scopes, memberships }: HeldGrants,
+    creators: ReadonlyMap<string, KeyCreator>,
+  ): ApiKeyRecord => {
     const subject = keySubject(key.source === 'device', { keyId: key.id, userId });
     return {
       id: key.id,
@@ -358,6 +374,7 @@ function presenter(limiter: Pick<RateLimiter, 'used'>) {
       applicationIds: key.applicationIds,
       userId,
       source: key.source,
+      createdBy: (key.createdByUserId !== null && creators.get(key.createdByUserId)) || null,
       deviceKeyId: key.deviceKeyId,
       roles,
       scopes,

@@ -5,13 +5,14 @@ import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
-import type { Database, Unit } from '../../db/database.ts';
+import type { Database, Reader, Unit } from '../../db/database.ts';
 import { emit } from '../../events/emit.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
 import { invitationMail } from '../../mail/messages/invitation.ts';
 import type { MailStanding, WorkspaceMail } from '../../mail/workspace-mail.ts';
 import { endPersonalKeys } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
+import { listKeysMadeBy, type MadeKey } from '../../store/key-creators.ts';
 import { findMember, listMembershipsWithApplication, setMemberStatus } from '../../store/members.ts';
 import { findUserByEmail, requireUser } from '../../store/people.ts';
 import { localeShownTo } from '../../store/reservations.ts';
@@ -30,7 +31,7 @@ import {
 import { requireWorkspace } from '../../store/workspaces.ts';
 import { endSessions } from '../sessions/end.ts';
 import { memberRefusal } from '../sign-in/complete.ts';
-import type { WorkspaceMemberRecord } from './model.ts';
+import type { MemberKeyRecord, MemberRemoved, WorkspaceMemberRecord } from './model.ts';
 import { inviteSeat } from './seats.ts';
 
 /** Who changes the members: null for a key, which has no seat and so is no owner. */
@@ -47,13 +48,14 @@ export interface MemberDependencies {
 }
 
 const INVITATION_MAIL_LIFETIME_MS = 3 * DAY;
+const MAX_KEYS_TOLD = 200;
 
 export type Members = ReturnType<typeof memberService>;
 
 /** Whether a caller is an owner is judged within the change, so that two owners cannot remove each other. */
 export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDependencies) {
-  async function memberOf(unit: Unit, workspaceId: string, memberId: string): Promise<Seat> {
-    const member = await findSeatById(unit, workspaceId, memberId);
+  async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<Seat> {
+    const member = await findSeatById(reader, workspaceId, memberId);
     if (!member) throw new AppError('not_found');
     return member;
   }
@@ -167,14 +169,28 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
       });
     },
 
+    /** Lists the keys a member has made that would work on without them, newest first. @throws {AppError} not_found */
+    async listKeys(
+      workspaceId: string,
+      memberId: string,
+      { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
+    ): Promise<Page<MemberKeyRecord>> {
+      const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
+      const { userId } = await memberOf(db.reader, workspaceId, memberId);
+      const range = { before, limit: limit + 1, now: clock.now() };
+      const keys = await listKeysMadeBy(db.reader, { workspaceId, userId }, range);
+      return pageOf(keys, limit, ({ id }) => [id], presentKey);
+    },
+
     /**
      * Takes a member out. Who is then in no workspace is signed out of the console and cannot come back; drafts, and betas
      * that they are not on the list of, are closed to them at once.
      *
+     * @returns the keys they made that go on working.
      * @throws {AppError} not_found; forbidden; invalid_state where it would leave no owner.
      */
-    remove(actor: Actor, caller: MemberCaller, workspaceId: string, memberId: string): Promise<{ id: string }> {
-      return db.write(actor, async (unit) => {
+    async remove(actor: Actor, caller: MemberCaller, workspaceId: string, memberId: string): Promise<MemberRemoved> {
+      const removedUserId = await db.write(actor, async (unit) => {
         const member = await memberOf(unit, workspaceId, memberId);
         const { userId } = member;
         if (member.role === 'owner') {
@@ -186,8 +202,11 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
         await closeConsole(unit, userId);
         if (member.invitedEmail === null) await closeGuarded(unit, workspaceId, userId);
         await recordAudit(unit, { kind: 'workspace.member_removed', workspaceId, userId, email, targetId: memberId });
-        return { id: memberId };
+        return userId;
       });
+      const range = { before: undefined, limit: MAX_KEYS_TOLD, now: clock.now() };
+      const keys = await listKeysMadeBy(db.reader, { workspaceId, userId: removedUserId }, range);
+      return { id: memberId, keys: keys.map(presentKey) };
     },
   };
 }
@@ -209,4 +228,8 @@ async function emailOf(unit: Unit, { userId, invitedEmail }: Seat): Promise<stri
 
 function presentMember({ id, userId, role, createdAt }: Seat, email: string): WorkspaceMemberRecord {
   return { id, userId, email, role, createdAt: isoTime(createdAt) };
+}
+
+function presentKey({ createdAt, lastUsedAt, ...key }: MadeKey): MemberKeyRecord {
+  return { ...key, createdAt: isoTime(createdAt), lastUsedAt: isoTime(lastUsedAt) };
 }

@@ -1,6 +1,7 @@
 /** Schemas of workspaces and their members. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Email, Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
+import { ApiKeySchema } from '../api-keys/model.ts';
 import { WORKSPACE_ROLES } from '../../store/workspace-members.ts';
 
 const Role = () => Choice(WORKSPACE_ROLES, { $id: 'WorkspaceRole' });
@@ -41,4 +42,22 @@ export const MemberInput = Input({ email: Email(), role: Role() });
 
 export const MemberPatch = Input({ role: Role() });
 
-export const MemberRemoved = Type.Object({ id: Type.String() });
+const { id, name, prefix, access, applicationId, createdAt, lastUsedAt } = ApiKeySchema.properties;
+
+/** A key that a member has made, as far as it takes to decide on it. */
+const MemberKey = Type.Object({ id, name, prefix, access, applicationId, createdAt, lastUsedAt }, { $id: 'MemberKey' });
+export type MemberKeyRecord = Static<typeof MemberKey>;
+
+export const MemberKeyPage = PageOf(MemberKey);
+
+export const MemberRemoved = Type.Object(
+  {
+    id: Id('wsm'),
+    keys: Type.Array(MemberKey, {
+      description:
+        'Keys they made or rotated that go on working, newest first, at most 200: revoke what they must not use.',
+    }),
+  },
+  { $id: 'MemberRemoved' },
+);
+export type MemberRemoved = Static<typeof MemberRemoved>;

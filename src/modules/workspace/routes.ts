@@ -6,6 +6,7 @@ import { PageQuery } from '../../http/schemas.ts';
 import {
   WorkspaceMember,
   MemberInput,
+  MemberKeyPage,
   MemberPage,
   MemberPatch,
   MemberRemoved,
@@ -118,12 +119,26 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
     }),
     operation({
       ...common,
+      id: 'listMemberKeys',
+      method: 'GET',
+      path: `${path}/:memberId/keys`,
+      summary: 'List the keys that a member has made and that would work on without them, newest first',
+      description:
+        'Of the workspace and of all its applications; those they rotated too, since they know the token. Keys made with one of these are not among them: their `createdBy` names it.',
+      access: 'full',
+      query: PageQuery,
+      data: MemberKeyPage,
+      errors: ['invalid_cursor'],
+      handle: ({ workspaceId, params, query }) => members.listKeys(workspaceId, params.memberId, query),
+    }),
+    operation({
+      ...common,
       id: 'removeMember',
       method: 'DELETE',
       path: `${path}/:memberId`,
       summary: 'Take a member out of the workspace',
       description:
-        'The last owner stays. Drafts, and betas that they are not on the list of, are closed to them at once.',
+        'The last owner stays. Drafts, and betas that they are not on the list of, are closed to them at once. Their connected devices end, and what was made with those; other keys they made go on working and are answered, to be revoked where they must not use them.',
       access: 'full',
       data: MemberRemoved,
       errors: ['not_found', 'invalid_state'],

@@ -159,7 +159,7 @@ describe('webhooks listen', () => {
 
   test('ends with a remedy when its key is revoked', async () => {
     const { instance, person, shop } = await setUp();
-    const key = await instance.createKey(shop.id, { access: 'read' });
+    const key = await instance.createKey(shop.id, { access: 'full' });
     const listening = running(
       instance,
       { ...person, manage: (args, at) => person.manage(args, { ...at, env: { GATEHOUSE_KEY: key.token } }) },

@@ -301,7 +301,7 @@ describe('who was removed', () => {
     const audits = auditsOf(instance).length;
     const events = instance.events(consoleId).length;
     const answer = await remove(instance, owner.token, admin);
-    expect([answer.status, answer.json]).toEqual([200, { success: true, data: { id: admin.memberId } }]);
+    expect([answer.status, answer.json]).toEqual([200, { success: true, data: { id: admin.memberId, keys: [] } }]);
     expect(auditsOf(instance, audits)).toMatchObject([
       {
         kind: 'workspace.member_removed',

@@ -93,6 +93,8 @@ export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: Ke
           ['Last used', <Time at={key.lastUsedAt} />],
           ['Created', <Time at={key.createdAt} />],
           ['From', sourceWords(key.source)],
+          !isPersonal &&
+            key.createdBy !== null && ['Made by', <Creator of={key.createdBy} hrefOf={hrefOf} known={known} />],
           [isPersonal ? 'Person' : 'Acts as', <Principal of={key} />],
         ]}
       />
@@ -188,6 +190,24 @@ function Reach({ of: { applicationIds } }: { readonly of: Key }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Who was given the token. A key of another list than this one is told by its name alone. */
+function Creator({
+  of: { userId, email, key },
+  hrefOf,
+  known,
+}: Pick<KeyDetailProps, 'hrefOf' | 'known'> & { readonly of: NonNullable<Key['createdBy']> }) {
+  if (key !== null) {
+    const name = <span dir="auto">{key.name}</span>;
+    return <>the key {known.some(({ id }) => id === key.id) ? <Link href={hrefOf(key.id)}>{name}</Link> : name}</>;
+  }
+  if (email !== null) return <>{email}</>;
+  return (
+    <>
+      Somebody who is no member any more <Copyable value={userId} label="user id" />
+    </>
   );
 }
 

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { addresses } from '../../address.ts';
-import { api, ask, type Schemas } from '../../api.ts';
+import type { Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
-import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Detail } from '../../components/list-detail.tsx';
 import { Time } from '../../components/time.tsx';
 import { useRights, useWorld } from '../../rights.tsx';
+import { RemovalDialog } from './removal-dialog.tsx';
 import { RoleForm } from './role-form.tsx';
 import { ROLE_WORDS } from './roles.ts';
 
@@ -90,29 +90,7 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
           onClose={close}
         />
       )}
-      {asked === 'removal' && (
-        <DangerDialog
-          id="remove-dialog"
-          title={isMe ? `Leave ${workspace.name}?` : `Remove ${member.email}?`}
-          lead={
-            <>
-              {isMe ? 'You lose' : 'They lose'} {workspace.name} at once, with its drafts, and its betas unless their
-              lists have {isMe ? 'you' : 'them'}. Without another workspace {isMe ? 'you are' : 'they are'} signed out
-              of the console, too. An invitation brings {isMe ? 'you' : 'them'} back.
-            </>
-          }
-          confirmText={isMe ? 'Leave' : 'Remove member'}
-          send={() =>
-            ask(
-              api.DELETE('/api/workspace/members/{memberId}', {
-                params: { path: { memberId: member.id }, query: { workspaceId: workspace.id } },
-              }),
-            )
-          }
-          onDone={removed}
-          onClose={close}
-        />
-      )}
+      {asked === 'removal' && <RemovalDialog member={member} isMe={isMe} onDone={removed} onClose={close} />}
     </Detail>
   );
 }

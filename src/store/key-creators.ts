@@ -1,0 +1,93 @@
+/** Who made API keys, and which keys somebody has made. */
+import { and, eq, inArray, isNull } from 'drizzle-orm';
+import type { Reader } from '../db/database.ts';
+import { longRead, orm } from '../db/statements.ts';
+import type { ApiKey, KeysBefore } from './api-keys.ts';
+import { apiKeys } from './schema/credentials.ts';
+import { applicationUsers, users } from './schema/users.ts';
+import { workspaceMembers } from './schema/workspace-members.ts';
+
+/** Who was given a key's token: a person, or the key that made it. */
+export interface KeyCreator {
+  readonly userId: string;
+  /** Null for a key, and for a person who is no member of the workspace. */
+  readonly email: string | null;
+  /** Null for a person. */
+  readonly key: { readonly id: string; readonly name: string } | null;
+}
+
+/**
+ * Finds the makers of a workspace's keys in two statements. A person outside the workspace is told as an id alone.
+ *
+ * @param userIds of people and of keys' principals; of nobody else is anything told.
+ */
+export async function findKeyCreators(
+  reader: Reader,
+  workspaceId: string,
+  userIds: readonly string[],
+): Promise<Map<string, KeyCreator>> {
+  const ids = [...new Set(userIds)];
+  if (ids.length === 0) return new Map();
+  const seatHere = and(
+    eq(workspaceMembers.userId, users.id),
+    eq(workspaceMembers.workspaceId, workspaceId),
+    isNull(workspaceMembers.invitedEmail),
+  );
+  const people = await orm(reader)
+    .select({ email: users.email, userId: workspaceMembers.userId })
+    .from(users)
+    .innerJoin(workspaceMembers, seatHere)
+    .where(inArray(users.id, ids));
+  const keys = await orm(reader)
+    .select({ userId: applicationUsers.userId, id: apiKeys.id, name: apiKeys.name })
+    .from(applicationUsers)
+    .innerJoin(users, eq(users.id, applicationUsers.userId))
+    .innerJoin(apiKeys, eq(apiKeys.applicationUserId, applicationUsers.id))
+    .where(
+      and(
+        inArray(applicationUsers.userId, ids),
+        eq(users.kind, 'api_key'),
+        eq(apiKeys.workspaceId, workspaceId),
+        isNull(apiKeys.rotatedToId),
+      ),
+    );
+  const emails = new Map(people.map(({ userId, email }) => [userId, email]));
+  const named = new Map(keys.map(({ userId, id, name }) => [userId, { id, name }]));
+  return new Map(
+    ids.map((userId) => [userId, { userId, email: emails.get(userId) ?? null, key: named.get(userId) ?? null }]),
+  );
+}
+
+/** A key that works, as far as a list of somebody's keys shows it. */
+export type MadeKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'access' | 'applicationId' | 'createdAt' | 'lastUsedAt'>;
+
+const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicationId", k.created_at AS "createdAt",
+  k.last_used_at AS "lastUsedAt"`;
+
+const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at IS NULL AND k.ended_at IS NULL
+  AND (k.expires_at IS NULL OR k.expires_at > ?2) AND (k.grace_period_ends_at IS NULL OR k.grace_period_ends_at > ?2)
+  AND k.created_by_user_id = ?3 AND k.id < ?4
+  AND EXISTS (SELECT 1 FROM application_users m WHERE m.id = k.application_user_id AND m.status = 'active')`;
+
+/** Sorts behind every id. */
+const END = '~';
+
+/**
+ * Lists a workspace's keys that somebody has made and that work without them, newest first. Keys made with a personal key
+ * end with that, so they are left out. A long read: no index leads from makers to keys.
+ */
+export function listKeysMadeBy(
+  reader: Reader,
+  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+  { before = END, limit, now }: KeysBefore & { readonly now: number },
+): Promise<MadeKey[]> {
+  const read = longRead<MadeKey, [string, number, string, string]>(
+    `SELECT * FROM (
+       SELECT ${SHOWN} FROM api_keys k WHERE k.workspace_id = ?1 AND k.application_id IS NULL AND ${WORKS}
+       UNION ALL
+       SELECT ${SHOWN} FROM applications a JOIN api_keys k ON k.application_id = a.id
+       WHERE a.workspace_id = ?1 AND ${WORKS}
+     ) AS made ORDER BY id DESC LIMIT ${limit}`,
+  );
+  return read(reader, workspaceId, now, userId, before);
+}
