@@ -88,6 +88,14 @@ export type Call<Rule extends AccessRule, On extends Scope, Path extends string,
 
 type Answer<Data> = Data | JsonText<Data> | Response;
 
+/** Access or data that an operation gives away. */
+export interface Gift {
+  /** To whom and what, in a sentence. */
+  readonly words: string;
+  /** The fields of the body that give it; every call does where this is left out. */
+  readonly fields?: readonly string[];
+}
+
 interface Declaration<Rule extends AccessRule, On extends Scope, Path extends string, Query, Body, Data, Upload> {
   readonly id: string;
   readonly method: Method;
@@ -103,6 +111,8 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   readonly limit: LimitClass;
   /** What is lost or cannot be taken back, in a sentence: agents have to confirm it. Without one, all that deletes. */
   readonly danger?: string;
+  /** The access, secret or data it hands to somebody: agents have to confirm it. */
+  readonly gives?: Gift;
   /** What a parameter of the path can be, where that is a list; anything else is not found. */
   readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly query?: Query;
@@ -144,11 +154,13 @@ export function isList({ method, data }: Pick<Operation, 'method' | 'data'>): bo
   return method === 'GET' && (data?.['properties'] as object | undefined)?.hasOwnProperty('items') === true;
 }
 
-/** What a call does to what is there: what agents are told, and whether they have to confirm. Idempotent as RFC 9110 §9.2.2 has it. */
-export function effectsOf({ method, danger }: Pick<Operation, 'method' | 'danger'>) {
+/** Tells agents what a call does, and whether it may have to be confirmed. Idempotent as RFC 9110 §9.2.2 has it. */
+export function effectsOf({ method, danger, gives }: Pick<Operation, 'method' | 'danger' | 'gives'>) {
+  const isDestructive = method === 'DELETE' || danger !== undefined;
   return {
     isReadOnly: method === 'GET',
-    isDestructive: method === 'DELETE' || danger !== undefined,
+    isDestructive,
+    isConfirmed: isDestructive || gives !== undefined,
     isIdempotent: method === 'GET' || method === 'PUT' || method === 'DELETE',
   };
 }

@@ -423,6 +423,7 @@ describe('/openapi.roles.json', async () => {
         'limit',
         'readOnly',
         'destructive',
+        'confirm',
         'idempotent',
       ]);
       expect(['none', 'session', 'read', 'full']).toContain(entry.access);

@@ -1,5 +1,5 @@
 /** The API keys of an application and of a workspace: the same operations at both. */
-import { type Operation, operation, type TargetOf } from '../../http/operation.ts';
+import { type Gift, type Operation, operation, type TargetOf } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
 import {
@@ -12,6 +12,8 @@ import {
   WorkspaceKeyInput,
 } from './model.ts';
 import type { ApiKeys } from './service.ts';
+
+const TOKEN: Gift = { words: 'The answer holds a token: whoever reads it has the access of the key.' };
 
 const ROTATION_ERRORS = ['not_found', 'key_revoked', 'membership_locked', 'already_in_grace', 'invalid_state'] as const;
 
@@ -31,6 +33,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       method: 'POST',
       path: '/api/applications/:id/api-keys',
       summary: 'Create an API key of an application',
+      gives: TOKEN,
       description: 'The token is in this answer and nowhere else. One made with a personal key ends with that.',
       scope: 'application',
       body: ApplicationKeyInput,
@@ -43,6 +46,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       method: 'POST',
       path: '/api/workspace/api-keys',
       summary: 'Create an API key of the workspace, or of a subset of its applications',
+      gives: TOKEN,
       description: 'The token is in this answer and nowhere else. One made with a personal key ends with that.',
       scope: 'workspace',
       body: WorkspaceKeyInput,
@@ -82,6 +86,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'PATCH',
       path: `${path}/:keyId`,
       summary: 'Change a key’s name, expiry or limits',
+      gives: { words: 'The key may work longer, or be used more often.', fields: ['expiresAt', 'rateLimits'] },
       body: ApiKeyPatch,
       data: ApiKeySchema,
       errors: ['not_found'],
@@ -105,6 +110,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       path: `${path}/:keyId/rotate`,
       summary: 'Give a key a new token; the old one stops working at once',
       danger: 'Whatever still sends the token in use is refused at once.',
+      gives: TOKEN,
       body: Input({}),
       isBodyOptional: true,
       data: NewApiKeySchema,
@@ -117,6 +123,7 @@ function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: s
       method: 'POST',
       path: `${path}/:keyId/rotate-with-grace`,
       summary: 'Make a successor; the key itself works for 24 hours more',
+      gives: TOKEN,
       body: Input({}),
       isBodyOptional: true,
       data: NewApiKeySchema,

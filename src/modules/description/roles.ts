@@ -26,7 +26,7 @@ export function roleManifest(operations: readonly Operation[], limits: LimitSett
     limits: Object.fromEntries([...classes].map((name) => [name, describeLimitClass(name, limits)])),
     operations: described.map((operation) => {
       const { id, method, access, consoleRole, limit } = operation;
-      const { isReadOnly, isDestructive, isIdempotent } = effectsOf(operation);
+      const { isReadOnly, isDestructive, isConfirmed, isIdempotent } = effectsOf(operation);
       return {
         operationId: id,
         method,
@@ -36,6 +36,7 @@ export function roleManifest(operations: readonly Operation[], limits: LimitSett
         limit,
         readOnly: isReadOnly,
         destructive: isDestructive,
+        confirm: isConfirmed,
         idempotent: isIdempotent,
       };
     }),

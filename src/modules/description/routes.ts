@@ -85,8 +85,10 @@ export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDe
             consoleRole: Type.Optional(Type.String()),
             limit: Type.String(),
             readOnly: Type.Boolean(),
-            destructive: Type.Boolean({
-              description: 'What agents confirm: something is lost, or cannot be taken back.',
+            destructive: Type.Boolean({ description: 'Something is lost, or cannot be taken back.' }),
+            confirm: Type.Boolean({
+              description:
+                'Agents confirm it: it is destructive, or it can give access or a secret, or send data elsewhere.',
             }),
             idempotent: Type.Boolean(),
           }),

@@ -1,5 +1,5 @@
 /** Roles, scopes and membership groups: the same four operations for each. */
-import { type Operation, operation } from '../../http/operation.ts';
+import { type Gift, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import { GRANT_NAMES } from './kinds.ts';
@@ -12,6 +12,11 @@ const NAMES = {
   scopes: { tag: 'Scopes', singular: 'Scope', parameter: 'scopeId' },
   memberships: { tag: 'Membership groups', singular: 'MembershipGroup', parameter: 'membershipId' },
 } as const satisfies Record<GrantKind, { tag: string; singular: string; parameter: string }>;
+
+const GIVEN_TO_NEWCOMERS: Gift = {
+  words: 'A default is given to everybody who joins from then on.',
+  fields: ['isDefault'],
+};
 
 export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] {
   const { tag, singular, parameter } = NAMES[kind];
@@ -37,6 +42,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       method: 'POST',
       path,
       summary: `Create a ${noun}`,
+      gives: GIVEN_TO_NEWCOMERS,
       access: 'full',
       body: GrantInput,
       data: GrantSchema,
@@ -49,6 +55,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       method: 'PATCH',
       path: `${path}/:${parameter}`,
       summary: `Change a ${noun}`,
+      gives: GIVEN_TO_NEWCOMERS,
       description: 'The slug of one that somebody holds changes only with `force`.',
       access: 'full',
       query: GrantForceQuery,

@@ -36,6 +36,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'unarchiveApplication',
       path: '/api/applications/:id/unarchive',
       summary: 'Bring an archived application back',
+      gives: { words: 'Its people can sign in again.' },
       body: Input({}),
       isBodyOptional: true,
       data: ApplicationSchema,
@@ -47,6 +48,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       id: 'restoreApplication',
       path: '/api/applications/:id/restore',
       summary: 'Bring a deleted application back',
+      gives: { words: 'Its people can sign in again.' },
       description:
         'At any time, also once it is hidden: an application is never removed. It comes back into service, even if it was archived before.',
       body: Input({}),

@@ -89,7 +89,7 @@ function short(node: unknown, isNames = false): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, short(value, key === 'properties' && !isNames)]));
 }
 
-const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Of the application, app_…' };
+const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Application, app_…' };
 
 const NOT_NEEDED = new Set(['examples', 'pattern', 'minLength', 'maxLength', 'minItems', 'uniqueItems', 'title']);
 

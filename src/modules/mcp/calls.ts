@@ -2,7 +2,7 @@
 import { AppError } from '../../core/error.ts';
 import type { InnerCall } from '../../http/inner-calls.ts';
 import { requestOf } from './arguments.ts';
-import { PAGE_SIZE, type Tool } from './tools.ts';
+import { PAGE_SIZE, riskOf, type Tool } from './tools.ts';
 
 interface ToolResult {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[];
@@ -24,12 +24,13 @@ export async function callTool(
   { confirm, ...given }: Readonly<Record<string, unknown>>,
   send: (request: InnerCall) => Promise<Response>,
 ): Promise<ToolResult> {
-  const { operation, takes, danger } = tool;
+  const { operation, takes, danger, gift } = tool;
+  const risk = riskOf(tool, given);
   const isConfirmed = confirm === true;
   const all = {
     ...(tool.isList && { limit: PAGE_SIZE }),
     ...given,
-    ...(danger === null && confirm !== undefined && { confirm }),
+    ...(danger === null && gift === null && confirm !== undefined && { confirm }),
   };
   let request: InnerCall;
   try {
@@ -39,7 +40,7 @@ export async function callTool(
     const { code, message, fields } = error;
     return refused({ error: code, message, ...(fields && { fields }) });
   }
-  if (danger !== null && !isConfirmed) return unconfirmed(operation.id, danger);
+  if (risk !== null && !isConfirmed) return unconfirmed(operation.id, risk);
   const response = await send(request);
   const answer = (await response.json()) as { success: true; data: unknown } | ({ success: false } & Refusal);
   if (answer.success) return done(tool, answer.data);
@@ -68,8 +69,8 @@ function refused(refusal: Refusal, retryAfter: string | null = null): ToolResult
   return { content: [asText(lines.join('\n'))], structuredContent, isError: true };
 }
 
-function unconfirmed(name: string, danger: string): ToolResult {
-  const message = `Nothing was done. ${danger} Ask the person you act for; once they agree, call ${name} again with the same arguments and "confirm": true.`;
+function unconfirmed(name: string, risk: string): ToolResult {
+  const message = `Nothing was done. ${risk} Ask the person you act for; once they agree, call ${name} again with the same arguments and "confirm": true.`;
   return {
     content: [asText(message)],
     structuredContent: { error: 'confirmation_required', message },

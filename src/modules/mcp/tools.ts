@@ -1,6 +1,6 @@
 /** The tools: one for each operation of management that a program can use, made from its declaration. */
 import { yieldIfLong } from '../../core/turn.ts';
-import { effectsOf, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
+import { effectsOf, type Gift, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
@@ -26,6 +26,14 @@ export interface Tool {
   readonly isList: boolean;
   /** What is lost, in sentences: the call has to be confirmed. */
   readonly danger: string | null;
+  /** What is given away: the call has to be confirmed where it gives it. */
+  readonly gift: Gift | null;
+}
+
+/** Tells what a call with these arguments loses or gives away; null where it need not be confirmed. */
+export function riskOf({ danger, gift }: Tool, given: Readonly<Record<string, unknown>>): string | null {
+  const isGiven = gift !== null && (gift.fields?.some((name) => given[name] !== undefined) ?? true);
+  return [danger, isGiven && gift.words].filter(Boolean).join(' ') || null;
 }
 
 /** How many of a list, where nothing is said: all of it is read by somebody who pays for every word. */
@@ -50,10 +58,10 @@ export async function toolsOf(operations: readonly Operation[]): Promise<Readonl
 
 function toolOf(operation: Operation): Tool {
   const { id, summary, description, scope, limit } = operation;
-  const { isReadOnly, isDestructive, isIdempotent } = effectsOf(operation);
+  const { isReadOnly, isDestructive, isConfirmed, isIdempotent } = effectsOf(operation);
   const danger = isDestructive ? (operation.danger ?? `${summary}: this cannot be undone.`) : null;
   const takes = argumentsOf(operation, {
-    ...(danger !== null && { confirm: CONFIRM }),
+    ...(isConfirmed && { confirm: CONFIRM }),
     ...(isList(operation) && { limit: LIMIT }),
     ...(scope === 'workspace' && { [WORKSPACE_PARAMETER]: WORKSPACE }),
   });
@@ -69,7 +77,7 @@ function toolOf(operation: Operation): Tool {
       openWorldHint: limit === 'key_mail',
     },
   };
-  return { operation, definition, takes, isList: isList(operation), danger };
+  return { operation, definition, takes, isList: isList(operation), danger, gift: operation.gives ?? null };
 }
 
 /** `listUserSessions` as people read it: `List user sessions`. */
@@ -78,6 +86,6 @@ function words(id: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const CONFIRM = { type: 'boolean', description: 'True once the person you act for has agreed.' };
+const CONFIRM = { type: 'boolean', description: 'The person agreed.' };
 const LIMIT = { type: 'integer', minimum: 1, maximum: 200, default: PAGE_SIZE };
 const WORKSPACE = { type: 'string', description: 'Where a person is in several.' };

@@ -164,6 +164,7 @@ function clientRoutes(clients: ProviderClients): Operation[] {
       id: 'setIdentityProvider',
       method: 'PUT',
       summary: 'Give an application a client of its own at an OpenID Connect provider',
+      gives: { words: 'Whoever this provider vouches for can sign in as the person it names.' },
       description:
         'With `speaksFor` `workspace` it proves addresses in this workspace only: whom another workspace knows or has named ' +
         'connects it after a code (`link_required`), and what the others write stays here until they prove the address. ' +

@@ -1,7 +1,7 @@
 /** An application's users, for management. */
 import { accessTo } from '../../core/principal.ts';
 import { AppError } from '../../core/error.ts';
-import { type Operation, operation } from '../../http/operation.ts';
+import { type Gift, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
 import {
@@ -31,6 +31,9 @@ const DANGERS: Partial<Record<StatusAction, string>> = {
   pause: 'Every session ends at once, and signing in is refused until resumed.',
   delete: DISCONNECTED,
 };
+
+const LET_IN: Gift = { words: 'The user can sign in again.' };
+const GRANTED: Gift = { words: 'Backends let the user do what these roles, scopes or groups stand for.' };
 
 const ACTION_SUMMARIES: Record<StatusAction, string> = {
   ban: 'Ban a user: every session ends and sign-in is refused',
@@ -92,6 +95,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       method: 'POST',
       path: `${all}/grants`,
       summary: 'Give roles, scopes or membership groups to up to 200 users, or take them away',
+      gives: GRANTED,
       description:
         'What is not named stays. Nothing is done where a slug does not exist. An outcome for each user, in the order given; it is done in several changes: cut off in between, it can be sent again.',
       access: 'full',
@@ -117,7 +121,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
         method: 'POST',
         path: `${one}/${action}`,
         summary: ACTION_SUMMARIES[action],
-        ...(DANGERS[action] !== undefined && { danger: DANGERS[action] }),
+        ...(DANGERS[action] === undefined ? { gives: LET_IN } : { danger: DANGERS[action] }),
         access: 'full',
         body: ReasonInput,
         isBodyOptional: true,
@@ -149,6 +153,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
         method: 'PUT',
         path: `${one}/${kind}`,
         summary: `Replace a user’s ${GRANT_NAMES[kind].noun}`,
+        gives: GRANTED,
         access: 'full',
         body: SlugsInput,
         data: SlugsResult,

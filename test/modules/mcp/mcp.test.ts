@@ -8,6 +8,7 @@ import { isTool } from '@/modules/mcp/tools.ts';
 import * as given from '../../support/given.ts';
 import { sceneOf } from '../devices/scene.ts';
 import { createInstance } from '../../support/instance.ts';
+import { dumpTables } from '../../support/stored.ts';
 
 const instance = await createInstance();
 const { operations } = instance.app;
@@ -124,7 +125,7 @@ describe('the tools', () => {
     const { json } = await instance.call('GET', '/openapi.roles.json');
     const entries = new Map(json.operations.map((entry: { operationId: string }) => [entry.operationId, entry]));
     for (const { name, annotations, inputSchema } of tools) {
-      const { readOnly, destructive, idempotent, method } = entries.get(name) as any;
+      const { readOnly, destructive, confirm, idempotent, method } = entries.get(name) as any;
       expect([name, annotations]).toEqual([
         name,
         expect.objectContaining({
@@ -133,7 +134,7 @@ describe('the tools', () => {
         }),
       ]);
       expect([name, readOnly]).toEqual([name, method === 'GET']);
-      expect([name, 'confirm' in inputSchema.properties!]).toEqual([name, destructive]);
+      expect([name, 'confirm' in inputSchema.properties!]).toEqual([name, confirm]);
     }
   });
 
@@ -150,6 +151,36 @@ describe('the tools', () => {
       expect(asking).toContain(name);
     for (const name of ['createRole', 'unbanUser', 'updateApplication', 'listUsers'])
       expect(asking).not.toContain(name);
+  });
+
+  test('ask before all that loses something, gives access or sends data away: before every change but these', () => {
+    const silent = tools
+      .filter(({ annotations, inputSchema }) => !annotations!.readOnlyHint && !('confirm' in inputSchema.properties!))
+      .map(({ name }) => name);
+    expect(silent.sort()).toEqual([
+      'checkUsernames',
+      'createApplication',
+      'declineBetaInterest',
+      'recheckApplicationUrls',
+      'redeliver',
+      'releaseWebhook',
+      'sendLifecycleCode',
+      'testMail',
+      'testWebhook',
+      'updateWorkspace',
+    ]);
+  });
+
+  test('whose answer holds a secret ask first, each of them', () => {
+    const withSecret = operations.filter(
+      (operation) =>
+        !operation.isUndocumented &&
+        isTool(operation) &&
+        JSON.stringify(operation.data ?? {}).includes('In plain text'),
+    );
+    expect(withSecret.map(({ id }) => id)).toContain('createApplicationKey');
+    for (const { id, gives } of withSecret) expect([id, gives?.fields]).toEqual([id, undefined]);
+    for (const { id, gives } of withSecret) expect([id, typeof gives?.words]).toEqual([id, 'string']);
   });
 
   test('fit an agent’s context, and refer to nothing outside themselves', () => {
@@ -303,6 +334,38 @@ describe('a call', () => {
     }
     const { isError } = await call(full, 'deleteRole', { id: shop.id, roleId: role['id'], confirm: true });
     expect([isError, await isThere()]).toEqual([undefined, false]);
+  });
+
+  test('that gives access or sends data away does nothing until it is confirmed', async () => {
+    const owner = await instance.signIn('console', 'owner@example.com');
+    const gifts: Record<string, Record<string, unknown>> = {
+      createWorkspaceKey: { name: 'agent', access: 'full' },
+      createApplicationKey: { id: shop.id, name: 'agent', access: 'full' },
+      inviteMember: { email: 'eve@example.com', role: 'admin' },
+      createWebhook: { id: shop.id, url: 'https://evil.example.com/hook', events: ['*'] },
+      setUserRoles: { id: shop.id, userId: owner.userId, slugs: ['developer'] },
+      importUsers: { id: shop.id, users: [{ email: 'eve@example.com', roleSlugs: ['developer'] }] },
+    };
+    const before = dumpTables(instance);
+    for (const [name, given] of Object.entries(gifts)) {
+      const { isError, structuredContent, texts } = await call(full, name, given);
+      expect([name, isError, structuredContent['error']]).toEqual([name, true, 'confirmation_required']);
+      expect(texts[0]).toMatch(/^Nothing was done\. .*"confirm": true/);
+    }
+    expect(dumpTables(instance)).toEqual(before);
+    const made = await call(full, 'createApplicationKey', { ...gifts['createApplicationKey'], confirm: true });
+    expect(made.structuredContent['token']).toStartWith('eak_');
+  });
+
+  test('is asked about only where it names the field that gives something', async () => {
+    const plain = await call(full, 'createRole', { id: shop.id, slug: 'plain' });
+    expect(plain.isError).toBeUndefined();
+    const roleId = plain.structuredContent['id'];
+    const asked = await call(full, 'updateRole', { id: shop.id, roleId, isDefault: true });
+    expect(asked.structuredContent['error']).toBe('confirmation_required');
+    const done = await call(full, 'updateRole', { id: shop.id, roleId, isDefault: true, confirm: true });
+    expect(done.structuredContent['isDefault']).toBe(true);
+    await call(full, 'deleteRole', { id: shop.id, roleId, confirm: true });
   });
 
   test('with a personal key of the console does what its person may', async () => {
