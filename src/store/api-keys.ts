@@ -5,7 +5,7 @@
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import { only, required } from '../core/required.ts';
-import type { Reader, Unit } from '../db/database.ts';
+import { type Reader, topic, type Unit } from '../db/database.ts';
 import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
 import { applications } from './schema/applications.ts';
@@ -29,6 +29,8 @@ export interface HeldKey {
   readonly key: ApiKey;
   readonly userId: string;
   readonly status: MembershipStatus;
+  /** The application of that membership. */
+  readonly homeId: string;
 }
 
 /** Part of a list that is newest first. */
@@ -47,7 +49,12 @@ const FORGOTTEN = 'Device of a deleted account';
 
 function selectHeldKeys(reader: Reader, { workspaceId, applicationId }: KeyOwner, condition: SQL | undefined) {
   return orm(reader)
-    .select({ key: apiKeys, userId: applicationUsers.userId, status: applicationUsers.status })
+    .select({
+      key: apiKeys,
+      userId: applicationUsers.userId,
+      status: applicationUsers.status,
+      homeId: applicationUsers.applicationId,
+    })
     .from(apiKeys)
     .innerJoin(applicationUsers, eq(applicationUsers.id, apiKeys.applicationUserId))
     .where(
@@ -119,8 +126,12 @@ export function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
   return insertOne(unit, apiKeys, key);
 }
 
+/** Ids of keys that may have ended or been given another token, for those who hold something open for them. */
+export const KEYS_CHANGED = topic<string>('keys changed');
+
 /** The change's time becomes that of the key. @returns the row as it is now. */
 export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
+  unit.tell(KEYS_CHANGED, id);
   return updateOne(unit, apiKeys, id, { ...columns, updatedAt: unit.now });
 }
 
@@ -280,6 +291,7 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
     .set({ revokedAt: now, updatedAt: now })
     .where(and(isTheirs, IS_PERSONAL, isNull(apiKeys.revokedAt)))
     .returning({ id: apiKeys.id });
+  for (const { id } of ended) unit.tell(KEYS_CHANGED, id);
   await endKeysMadeWith(
     unit,
     ended.map(({ id }) => id),
@@ -290,10 +302,12 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
 /** They are over by their verdicts already; this writes it down. */
 async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Promise<void> {
   if (deviceKeyIds.length === 0) return;
-  await orm(unit)
+  const ended = await orm(unit)
     .update(apiKeys)
     .set({ revokedAt: unit.now, updatedAt: unit.now })
-    .where(and(inArray(apiKeys.deviceKeyId, [...deviceKeyIds]), isNull(apiKeys.revokedAt)));
+    .where(and(inArray(apiKeys.deviceKeyId, [...deviceKeyIds]), isNull(apiKeys.revokedAt)))
+    .returning({ id: apiKeys.id });
+  for (const { id } of ended) unit.tell(KEYS_CHANGED, id);
 }
 
 /** Ends the personal keys of these memberships, of a person who is gone, and forgets what they were called. */

@@ -51,7 +51,7 @@ const Slugs = () => Type.Optional(Type.Array(Slug(), { maxItems: 100, remedy: 'G
 
 const input = {
   name: Name(),
-  access: Choice(KEY_ACCESS, { $id: 'KeyAccess' }),
+  access: Type.Optional(Choice(KEY_ACCESS, { description: '`read` where it is left out.' })),
   expiresAt: Type.Optional(
     Nullable(
       Type.String({
@@ -69,6 +69,9 @@ export type ApplicationKeyInput = Static<typeof ApplicationKeyInput>;
 
 export const WorkspaceKeyInput = Input({
   ...input,
+  roles: Slugs(),
+  scopes: Slugs(),
+  memberships: Slugs(),
   applicationIds: Type.Optional(
     Nullable(
       Type.Array(Id('app'), { minItems: 1, maxItems: 200, remedy: 'Give 1 to 200 application ids, or null for all.' }),

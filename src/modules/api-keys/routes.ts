@@ -47,7 +47,8 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       path: '/api/workspace/api-keys',
       summary: 'Create an API key of the workspace, or of a subset of its applications',
       gives: TOKEN,
-      description: 'The token is in this answer and nowhere else. One made with a personal key ends with that.',
+      description:
+        'The token is in this answer and nowhere else. One made with a personal key ends with that. With `roles`, `scopes` or `memberships` it names exactly one application: its principal is a member there instead of in the console, and a verification shows them. What it may manage is its `access` alone.',
       scope: 'workspace',
       body: WorkspaceKeyInput,
       data: NewApiKeySchema,

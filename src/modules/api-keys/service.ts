@@ -58,6 +58,8 @@ interface NewKey extends KeyOwner {
   readonly name: string;
   readonly access: 'read' | 'full';
   readonly applicationIds: string[] | null;
+  /** The application that the principal is a member of. */
+  readonly homeId: string;
   readonly grants: Grants;
   readonly rateLimits: { perMinute: number; perDay: number };
   readonly expiresAt: number | null;
@@ -81,8 +83,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
   async function insert(unit: Unit, token: string, key: NewKey): Promise<HeldKey> {
     const id = newId('apiKey', unit.now);
     const { id: userId } = await insertKeyPrincipal(unit, id, key.name);
-    // The principals of workspace keys are members of the console.
-    const homeId = key.applicationId ?? (await requireConsole(unit)).id;
+    const { homeId } = key;
     const grants = await resolveGrants(unit, homeId, key.grants);
     const { id: applicationUserId, status } = await joinMember(unit, homeId, userId, grants);
     const { name, access, workspaceId, applicationId, applicationIds, expiresAt, source } = key;
@@ -111,7 +112,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       targetId: id,
       detail: { name, access, ...(deviceKeyId !== null && { deviceKeyId }) },
     });
-    return { key: row, userId, status };
+    return { key: row, userId, status, homeId };
   }
 
   /** Called in the caller's transaction, after what refuses the key. */
@@ -185,8 +186,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
           const isActive = held.status === 'active';
           await setMemberStatus(unit, memberId, 'banned');
           if (isActive) {
-            const homeId = applicationId ?? (await requireConsole(unit)).id;
-            await emit(unit, { type: 'user.banned', applicationId: homeId, data: { userId: held.userId } });
+            await emit(unit, { type: 'user.banned', applicationId: held.homeId, data: { userId: held.userId } });
           }
           await beginLongWork(unit, keyEndings, { applicationId, data: { memberId } });
         }
@@ -250,13 +250,14 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       input: ApplicationKeyInput,
       token = mintSecret('apiKey', random),
     ): Promise<NewApiKeyRecord> {
-      const { name, access, roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
+      const { name, access = 'read', roles = [], scopes = [], memberships = [], rateLimits, expiresAt } = input;
       const key = {
         name: name.trim(),
         access,
         workspaceId,
         applicationId,
         applicationIds: null,
+        homeId: applicationId,
         grants: { roles, scopes, memberships },
         rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
         expiresAt: expiry(expiresAt),
@@ -264,14 +265,21 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       return db.write(actor, (unit) => create(unit, token, key));
     },
 
-    /** @throws {AppError} invalid_request, also where a listed application is not of this workspace. */
+    /**
+     * The principal is a member of the console. With grants it is one of the only application that the key reaches, since
+     * what is held is held in an application.
+     *
+     * @throws {AppError} invalid_request, also where a listed application is not of this workspace.
+     */
     async createForWorkspace(
       actor: Actor,
       workspaceId: string,
-      { name, access, applicationIds = null, rateLimits, expiresAt }: WorkspaceKeyInput,
+      input: WorkspaceKeyInput,
       token = mintSecret('apiKey', random),
     ): Promise<NewApiKeyRecord> {
+      const { name, access = 'read', applicationIds = null, rateLimits, expiresAt } = input;
       const expires = expiry(expiresAt);
+      const held = grantsInOne(input);
       return db.write(actor, async (unit) => {
         await refuseForeign(unit, workspaceId, applicationIds ?? []);
         return create(unit, token, {
@@ -280,7 +288,8 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
           workspaceId,
           applicationId: null,
           applicationIds: applicationIds && [...new Set(applicationIds)],
-          grants: NO_GRANTS,
+          homeId: held?.applicationId ?? (await requireConsole(unit)).id,
+          grants: held?.grants ?? NO_GRANTS,
           rateLimits: rateLimits ?? DEFAULT_RATE_LIMITS,
           expiresAt: expires,
         });
@@ -296,6 +305,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         workspaceId,
         applicationId: null,
         applicationIds: null,
+        homeId: (await requireConsole(unit)).id,
         grants: NO_GRANTS,
         rateLimits: DEFAULT_RATE_LIMITS,
         expiresAt: null,
@@ -305,6 +315,21 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
 
     list,
   };
+}
+
+/**
+ * Finds what a workspace key is to hold, and where; null for nothing.
+ *
+ * @throws {AppError} invalid_request unless it names exactly one application.
+ */
+function grantsInOne({ roles = [], scopes = [], memberships = [], applicationIds }: WorkspaceKeyInput) {
+  const grants: Grants = { roles, scopes, memberships };
+  const given = Object.entries(grants).filter(([, slugs]) => slugs.length > 0);
+  if (given.length === 0) return null;
+  const [applicationId, ...others] = new Set(applicationIds);
+  if (applicationId !== undefined && others.length === 0) return { applicationId, grants };
+  const message = 'It is held in one application: name exactly one in applicationIds, or leave this out.';
+  throw new AppError('invalid_request', { fields: given.map(([path]) => ({ path, message })) });
 }
 
 /** The personal key that the caller holds, or whose its own key ends with; null where there is none. */

@@ -76,7 +76,7 @@ async function planKey(
 ): Promise<void> {
   const tokenHash = Buffer.from(hashSecret(token));
   const key = await findKeyByToken(reader, tokenHash);
-  const { name, access, expiresAt, rateLimits } = wanted;
+  const { name, access = 'read', expiresAt, rateLimits } = wanted;
   const ends = expiresAt == null ? null : Date.parse(expiresAt);
   if (Number.isNaN(ends)) return plan.problems.add(`${path}.expiresAt`, 'Give an ISO 8601 time with a zone, or null.');
   if (!key) {

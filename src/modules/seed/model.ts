@@ -33,7 +33,13 @@ const { slug: _slug, ...settings } = ApplicationInput.properties;
 const { clientSecret: _secret, ...provider } = ProviderInput.properties;
 const { roleSlugs, scopeSlugs, membershipSlugs } = ImportRow.properties;
 const { memberships, ...keyFields } = ApplicationKeyInput.properties;
-const { applicationIds: _ids, ...workspaceKeyFields } = WorkspaceKeyInput.properties;
+const {
+  applicationIds: _ids,
+  roles: _roles,
+  scopes: _scopes,
+  memberships: _memberships,
+  ...workspaceKeyFields
+} = WorkspaceKeyInput.properties;
 
 const token = { token: EnvironmentReference };
 const Grants = () =>

@@ -180,7 +180,6 @@ describe('creating a key of an application', () => {
     ['name', { name: undefined }],
     ['access', { access: 'admin' }],
     ['access', { access: 'Read' }],
-    ['access', { access: undefined }],
     ['rateLimits', { rateLimits: null }],
     ['rateLimits.perDay', { rateLimits: { perMinute: 1 } }],
     ['rateLimits.perMinute', { rateLimits: { perMinute: 0, perDay: 1 } }],
@@ -376,10 +375,77 @@ describe('a key of the workspace', () => {
     expect(dumpTables(instance)).toEqual(before);
   });
 
-  test('takes no roles, which belong to applications', async () => {
-    const { instance } = await setUp();
-    const { json } = await create(instance, { name: 'k', access: 'read', roles: ['user'] });
-    expect(json.fields[0].path).toBe('roles');
+  test('holds roles, scopes and groups in the one application it names, where a verification shows them', async () => {
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
+    const manage = (path: string, slug: string) =>
+      instance.call('POST', `/api/applications/${application.id}/${path}`, {
+        token: instance.workspaceKey,
+        body: { slug },
+      });
+    await manage('scopes', 'orders:read');
+    await manage('memberships', 'berlin');
+    const held = { roles: ['developer'], scopes: ['orders:read'], memberships: ['berlin'] };
+    const { json } = await create(instance, { name: 'k', ...held, applicationIds: [application.id, application.id] });
+    expect(json.data).toMatchObject({ ...held, access: 'read', applicationId: null, applicationIds: [application.id] });
+    const verify = async (token: string) =>
+      (await instance.call('POST', '/api/v1/verify', { token, body: { token: json.data.token } })).json;
+    const backend = await instance.createKey(application.id, { access: 'read' });
+    expect(await verify(backend.token)).toMatchObject({
+      success: true,
+      data: { applicationId: application.id, userId: json.data.userId, ...held },
+    });
+    expect(await verify((await instance.createKey(other.id)).token)).toEqual({
+      success: false,
+      errorMessage: 'invalid_token',
+    });
+    const reach = async (id: string) =>
+      (await instance.call('GET', `/api/applications/${id}`, { token: json.data.token })).status;
+    expect([await reach(application.id), await reach(other.id)]).toEqual([200, 404]);
+    const before = instance.events(application.id).length;
+    await instance.call('DELETE', `${WORKSPACE_KEYS}/${json.data.id}`, { token: instance.workspaceKey });
+    expect(instance.events(application.id).slice(before)).toEqual([
+      { type: 'user.banned', data: { userId: json.data.userId } },
+    ]);
+    expect(await verify(backend.token)).toEqual({ success: false, errorMessage: 'membership_blocked' });
+  });
+
+  test('is told to name exactly one application for what it is to hold', async () => {
+    const { instance, application } = await setUp();
+    const other = await instance.createApplication({ name: 'Other' });
+    const before = dumpTables(instance);
+    for (const applicationIds of [undefined, null, [application.id, other.id]]) {
+      const { status, json } = await create(instance, {
+        name: 'k',
+        applicationIds,
+        roles: ['user'],
+        memberships: ['x'],
+      });
+      const message = 'It is held in one application: name exactly one in applicationIds, or leave this out.';
+      expect([status, json.fields]).toEqual([
+        400,
+        [
+          { path: 'roles', message },
+          { path: 'memberships', message },
+        ],
+      ]);
+    }
+    const unknown = await create(instance, { name: 'k', applicationIds: [application.id], roles: ['nothing'] });
+    expect([unknown.status, unknown.json.fields[0].path]).toEqual([400, 'roles.0']);
+    expect(dumpTables(instance)).toEqual(before);
+    expect((await create(instance, { name: 'k', roles: [] })).status).toBe(200);
+  });
+
+  test('may only read unless it is made a Full one, like a key of an application', async () => {
+    const { instance, application } = await setUp();
+    const own = await instance.call('POST', `/api/applications/${application.id}/api-keys`, {
+      token: instance.workspaceKey,
+      body: { name: 'k' },
+    });
+    const whole = await create(instance, { name: 'k' });
+    expect([own.json.data.access, whole.json.data.access]).toEqual(['read', 'read']);
+    const refused = await instance.call('POST', '/api/applications', { token: whole.json.data.token, body: {} });
+    expect([refused.status, refused.json.error]).toEqual([403, 'admin_scope_required']);
   });
 
   test('is not to be had by a key of an application or a read key', async () => {
