@@ -31,7 +31,11 @@ import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
 /** A key that was good once, and why it is not any more: its holder is told, since they hold it. */
-export type DeadKey = { readonly kind: 'dead_key' } & HintGiven;
+export type DeadKey = {
+  readonly kind: 'dead_key';
+  /** The verdict, as a verification gives it. */
+  readonly refusal: SessionRefusal;
+} & HintGiven;
 
 /** The look-ups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
 export interface Credentials {
@@ -79,12 +83,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
     if (isVerdict && look.isCounted) noteVerdict(typeof found === 'string' ? found : 'ok');
     if (typeof found === 'string') {
-      // Only failures are counted here, so that bad tokens sent through a backend do not lock its good ones out.
-      const address = addressBlock(look.context.ip);
-      applyLimit(
-        look.context.headers,
-        limiter.consume(LIMITS.failuresPerAddressPerMinute, address, limits.failuresPerAddressPerMinute),
-      );
+      limitFailures(look);
       throw new AppError(found);
     }
     look.context.principalId = found.sessionId;
@@ -93,6 +92,27 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (!state.isAllowed) return refuse(look.context.headers, state, found, 'sessionPerMinute');
     announceLimit(look.context.headers, state);
     return found;
+  }
+
+  /** Counts failures alone, so that bad tokens sent through a backend do not lock its good ones out. */
+  function limitFailures({ context: { ip, headers } }: Look): void {
+    const limit = limiter.consume(
+      LIMITS.failuresPerAddressPerMinute,
+      addressBlock(ip),
+      limits.failuresPerAddressPerMinute,
+    );
+    applyLimit(headers, limit);
+  }
+
+  /** A session, or any API key, refused in the words of a verification. */
+  async function holder(bearer: string | null, look: Look): Promise<Principal> {
+    if (!isKey(bearer)) return sessionOf(bearer, look, true);
+    const found = await credentials.findKey(bearer, look.reader);
+    const refusal = found === null ? 'invalid_token' : found.kind === 'dead_key' ? found.refusal : null;
+    if (look.isCounted) noteVerdict(refusal ?? 'ok');
+    if (found !== null && found.kind !== 'dead_key') return countedKey(found, look);
+    limitFailures(look);
+    throw found === null ? new AppError('invalid_token') : deadKey(found.refusal, found);
   }
 
   /** @throws {AppError} rate_limited */
@@ -224,6 +244,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
         return personInSession(bearer, look);
       case 'person':
         return person(bearer, look);
+      case 'holder':
+        return holder(bearer, look);
       case 'key':
         return backendKey(bearer ?? '', look);
       case 'client':
@@ -242,7 +264,7 @@ function deadKey(refusal: ErrorCode, found: DeadKey): AppError {
   return new AppError(refusal, reasonOf(found));
 }
 
-function reasonOf({ kind: _, ...why }: DeadKey): HintGiven {
+function reasonOf({ kind: _, refusal: __, ...why }: DeadKey): HintGiven {
   return why;
 }
 
@@ -260,7 +282,7 @@ function isKey(bearer: string | null): bearer is string {
 const SCHEME = 'Bearer ';
 
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
-function bearerToken(request: Request): string | null {
+export function bearerToken(request: Request): string | null {
   const header = request.headers.get('authorization');
   if (header === null || header.length <= SCHEME.length) return null;
   // In whatever letters (RFC 9110 §11.1).

@@ -26,12 +26,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * The credential an operation needs. `read` and `full` are management: an API key or a console member with that access.
  * `key` takes an API key and nothing else, but no personal one. `session` is a person signed in to any application, and
  * never a key; `person` takes their personal key as well. `token` is a session as the verification endpoint judges it: a
- * bearer token only, refused in the contract's own words. `client` is an OAuth client, by its id and secret or by an API key;
+ * bearer token only, refused in the contract's own words; `holder` takes any API key as well, refused in the same words.
+ * `client` is an OAuth client, by its id and secret or by an API key;
  * with `client_full` the key has to be a Full one. `agent` is a key that can manage, a personal one of the console too, and never
  * a session.
  */
 export type AccessRule =
-  'none' | 'session' | 'person' | 'token' | 'key' | 'client' | 'client_full' | 'read' | 'full' | 'agent';
+  'none' | 'session' | 'person' | 'token' | 'holder' | 'key' | 'client' | 'client_full' | 'read' | 'full' | 'agent';
 
 /** Whether an OAuth client is asked for, which can show its secret in the body. */
 export function isOfClients(access: AccessRule): boolean {
@@ -46,6 +47,7 @@ type PrincipalOf<Rule extends AccessRule> = {
   session: SessionPrincipal;
   person: PersonPrincipal;
   token: SessionPrincipal;
+  holder: Principal;
   key: KeyPrincipal;
   client: OAuthClient;
   client_full: OAuthClient;

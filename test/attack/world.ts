@@ -76,8 +76,7 @@ export async function createAttackWorld(options: InstanceOptions = {}): Promise<
     ids,
     async tokenFor({ access, consoleRole }) {
       if (access === 'none') return undefined;
-      if (access === 'session' || access === 'person' || access === 'token')
-        return session(clientId, 'ada@example.com');
+      if (['session', 'person', 'token', 'holder'].includes(access)) return session(clientId, 'ada@example.com');
       return consoleRole ? session('console', 'owner@example.com') : instance.workspaceKey;
     },
   };

@@ -146,6 +146,7 @@ const UNAUTHENTICATED: Partial<Record<Operation['access'], ErrorCode>> = {
   client: 'invalid_client',
   client_full: 'invalid_client',
   token: 'invalid_token',
+  holder: 'invalid_token',
 };
 
 const STRANGERS = [
@@ -176,6 +177,11 @@ const DEAD: Partial<Record<CallerName, ErrorCode>> = {
   'an ended session': 'revoked',
   'an expired session': 'expired',
   'a blocked session': 'membership_blocked',
+  'a revoked key': 'membership_blocked',
+  'a rotated-away key': 'invalid_token',
+  'an expired key': 'expired',
+  'a key after its grace': 'expired',
+  'a key of a paused principal': 'membership_blocked',
 };
 
 /** Keys that could give themselves the rest of the workspace, if they had a say in it. */
@@ -192,9 +198,11 @@ function expectedRefusal({ access, scope, consoleRole }: Operation, caller: Call
   const unauthenticated = UNAUTHENTICATED[access] ?? 'unauthenticated';
   const isManagement = access === 'read' || access === 'full';
   if ((STRANGERS as readonly string[]).includes(caller)) return unauthenticated;
+  if (access === 'holder' && caller in DEAD) return DEAD[caller] ?? null;
   if (DEAD_KEYS.includes(caller)) return unauthenticated;
   const isKey = (KEYS as readonly string[]).includes(caller);
   if (access === 'key' || access === 'client' || access === 'agent') return isKey ? null : unauthenticated;
+  if (access === 'holder') return null;
   if (access === 'client_full')
     return !isKey ? unauthenticated : caller.startsWith('a read key') ? 'admin_scope_required' : null;
   if ((access === 'session' || access === 'person') && isKey) return 'forbidden';
@@ -299,7 +307,7 @@ describe('a caller who may call', () => {
   });
 
   const insiderOf = ({ access, consoleRole }: Operation): CallerName => {
-    const isPersons = access === 'session' || access === 'person' || access === 'token';
+    const isPersons = ['session', 'person', 'token', 'holder'].includes(access);
     if (isPersons) return 'a session of an ordinary application';
     return consoleRole ? 'an owner in the console' : 'a full key of the workspace';
   };
@@ -450,7 +458,9 @@ describe('/openapi.roles.json', async () => {
         session: { stranger: false, reader: false, writer: false, person: true },
         read: { stranger: false, reader: true, writer: true, person: false },
         full: { stranger: false, reader: false, writer: true, person: false },
-      }[entryOf(operation).access]!,
+        // An access of the manifest names one credential.
+        holder: { stranger: false, reader: true, writer: true, person: true },
+      }[operation.access === 'holder' ? 'holder' : entryOf(operation).access]!,
     );
   });
 });

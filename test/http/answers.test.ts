@@ -130,7 +130,7 @@ describe('HEAD', () => {
     expect(streams.map(({ path }) => path)).toContain('/api/applications/:id/webhooks/events');
     for (const { path, access } of streams)
       for (let count = 0; count < 21; count += 1) {
-        const authorization = `Bearer ${access === 'token' ? token : instance.workspaceKey}`;
+        const authorization = `Bearer ${access === 'holder' ? token : instance.workspaceKey}`;
         const head = await rawCall(instance, 'HEAD', path.replace(':id', id), { authorization });
         expect([head.status, head.headers.get('content-type'), head.headers.get('content-length'), head.text]).toEqual([
           200,

@@ -11,7 +11,8 @@ import { headersOfFailure } from './headers.ts';
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const { access, scope, limit, body, query, upload, style, errors = [] } = operation;
   const codes: ErrorCode[] = [...errors];
-  if (access === 'token') codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
+  if (access === 'token' || access === 'holder')
+    codes.push('invalid_token', 'revoked', 'expired', 'membership_blocked');
   else if (access === 'key') codes.push('invalid_api_key', 'forbidden');
   else if (isOfClients(access)) codes.push('invalid_client', 'forbidden');
   else if (access !== 'none') codes.push('unauthenticated');

@@ -10,6 +10,7 @@ const CREDENTIAL_OF: Record<AccessRule, 'none' | 'session' | 'read' | 'full'> = 
   session: 'session',
   person: 'session',
   token: 'session',
+  holder: 'session',
   key: 'read',
   agent: 'read',
   client: 'read',

@@ -1,6 +1,7 @@
 /** The open streams by application and person, and what may be written to each. What they are told is the hub's affair. */
 
 import { streamShares } from '../../http/stream-shares.ts';
+import type { Followed } from '../verification/service.ts';
 
 /** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
 const MAX_WAITING_BYTES = 64 * 1024;
@@ -8,11 +9,8 @@ const MAX_WAITING_BYTES = 64 * 1024;
 /** Messages that may wait for the first one of a stream. */
 const MAX_EARLY = 100;
 
-interface Whose {
-  readonly applicationId: string;
-  readonly userId: string;
-  readonly sessionId: string;
-  /** The budget that the stream counts for. */
+/** A session or key that is followed, and the budget that its stream counts for. */
+interface Whose extends Followed {
   readonly budgetId: string;
 }
 
@@ -28,7 +26,7 @@ interface Stream extends Listener {
   early: Uint8Array[];
 }
 
-/** Who listens, by application, person and session. */
+/** Who listens, by application and person, and by credential. */
 export interface Listeners {
   /** @throws {AppError} unavailable where all places are taken and no budget has more. */
   add(whose: Whose): Listener;
@@ -40,7 +38,8 @@ export interface Listeners {
   has(listener: Listener): boolean;
   /** @param userId null for everybody's in the application. */
   of(applicationId: string, userId: string | null): Listener[];
-  ofSession(applicationId: string, userId: string, sessionId: string): number;
+  /** Those of one session or one key. */
+  ofCredential(credentialId: string): Listener[];
   all(): Listener[];
   count(): number;
 }
@@ -53,8 +52,9 @@ export interface Listeners {
 export function listeners(max: number): Listeners {
   const open = new Map<string, Map<string, Set<Stream>>>();
   const shares = streamShares<Stream>(max, close);
+  const byCredential = new Map<string, Set<Stream>>();
 
-  const setOf = ({ applicationId, userId }: Whose) => open.get(applicationId)?.get(userId);
+  const setOf = ({ applicationId, userId }: Followed) => open.get(applicationId)?.get(userId);
 
   function remove(listener: Listener): void {
     const { applicationId, userId } = listener;
@@ -62,6 +62,9 @@ export function listeners(max: number): Listeners {
     const streams = people?.get(userId);
     if (!people || !streams?.delete(listener as Stream)) return;
     shares.remove(listener as Stream);
+    const same = byCredential.get(listener.credentialId);
+    same?.delete(listener as Stream);
+    if (same?.size === 0) byCredential.delete(listener.credentialId);
     if (streams.size === 0) people.delete(userId);
     if (people.size === 0) open.delete(applicationId);
   }
@@ -88,13 +91,13 @@ export function listeners(max: number): Listeners {
 
   return {
     add(whose) {
+      const { applicationId, userId, credentialId } = whose;
       const listener: Stream = { ...whose, waiting: 0, controller: null, early: [] };
       shares.add(listener);
-      const people = open.get(whose.applicationId) ?? new Map<string, Set<Stream>>();
-      open.set(whose.applicationId, people);
-      const streams = people.get(whose.userId) ?? new Set<Stream>();
-      people.set(whose.userId, streams);
-      streams.add(listener);
+      const people = open.get(applicationId) ?? new Map<string, Set<Stream>>();
+      open.set(applicationId, people);
+      people.set(userId, (people.get(userId) ?? new Set<Stream>()).add(listener));
+      byCredential.set(credentialId, (byCredential.get(credentialId) ?? new Set<Stream>()).add(listener));
       return listener;
     },
     stream(listener, first) {
@@ -120,10 +123,7 @@ export function listeners(max: number): Listeners {
       if (userId !== null) return [...(people?.get(userId) ?? [])];
       return [...(people?.values() ?? [])].flatMap((streams) => [...streams]);
     },
-    ofSession(applicationId, userId, sessionId) {
-      const streams = [...(open.get(applicationId)?.get(userId) ?? [])];
-      return streams.filter((listener) => listener.sessionId === sessionId).length;
-    },
+    ofCredential: (credentialId) => [...(byCredential.get(credentialId) ?? [])],
     all: () => [...open.values()].flatMap((people) => [...people.values()].flatMap((streams) => [...streams])),
     count: shares.count,
   };

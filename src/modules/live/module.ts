@@ -1,5 +1,6 @@
-/** Streams that tell a session what has changed about it. */
+/** Streams that tell a session or a key what has changed about it. */
 import { SECOND } from '../../core/clock.ts';
+import { KEYS_CHANGED } from '../../store/api-keys.ts';
 import { findBudget } from '../../store/budgets.ts';
 import { EVENT_EMITTED } from '../../store/events.ts';
 import { SESSIONS_ENDED } from '../../store/sessions.ts';
@@ -15,10 +16,11 @@ export function liveModule(
   const open = hub(verification.envelopeOf, (workspaceId) => findBudget(db.reader, workspaceId));
   return {
     hub: open,
-    operations: liveRoutes({ hub: open, keepOpen }),
+    operations: liveRoutes({ hub: open, verification, keepOpen }),
     jobs: [{ name: 'event streams', everyMs: 15 * SECOND, runOnce: () => open.heartbeat() }],
     listeners: [
       onCommit(EVENT_EMITTED, (events) => open.publish(events)),
+      onCommit(KEYS_CHANGED, (keyIds) => open.recheckKeys(keyIds)),
       onCommit(SESSIONS_ENDED, (ended) => open.recheck(ended)),
     ],
   };

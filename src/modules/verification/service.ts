@@ -8,7 +8,13 @@ import { type Clock, isoTime } from '../../core/clock.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import type { Cell, Metrics } from '../../core/metrics.ts';
-import { asksAbout, type KeyPrincipal, type OAuthClient, type PersonPrincipal } from '../../core/principal.ts';
+import {
+  asksAbout,
+  type KeyPrincipal,
+  type OAuthClient,
+  type PersonPrincipal,
+  type Principal,
+} from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
@@ -51,6 +57,18 @@ const NO_HASH = new Uint8Array(32);
 export interface Looked {
   readonly row: SessionSubject | KeySubject;
   readonly refusal: TokenRefusal | null;
+}
+
+/** A session or a key whose changes are followed, and whose they are. */
+export interface Followed {
+  /** The application of its membership: the console for most keys of a workspace. */
+  readonly applicationId: string;
+  /** The workspace whose budget the stream counts for; null for the console. */
+  readonly workspaceId: string | null;
+  readonly userId: string;
+  readonly credentialId: string;
+  /** Of a key's token: a key that is given another one is over for whoever holds this. Null for a session. */
+  readonly keyHash: Uint8Array | null;
 }
 
 export type Verification = ReturnType<typeof verificationService>;
@@ -193,10 +211,26 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return refusal === null ? { ok: true, identity: row.identity } : { ok: false, error: refusal };
     },
 
-    /** The identity behind a session that is in force; null when it is over. */
-    async envelopeOf(sessionId: string): Promise<Envelope | null> {
-      const session = await findSessionSubjectById(reader, sessionId, ofSession);
-      return session && judgeSession(session, clock.now()) === null ? session.identity.envelope : null;
+    /** Names the session or key behind a token that is good, for a stream of its changes. @throws {AppError} invalid_token */
+    async followedBy(principal: Principal, token: string): Promise<Followed> {
+      const { userId } = principal;
+      if (principal.kind === 'session') {
+        const { applicationId, workspaceId, sessionId: credentialId } = principal;
+        return { applicationId, workspaceId, userId, credentialId, keyHash: null };
+      }
+      const keyHash = hashSecret(token);
+      const row = await findKeySubject(reader, keyHash, ofKey);
+      if (!row) throw new AppError('invalid_token');
+      const workspaceId = principal.kind === 'key' ? principal.workspaceId : row.workspaceId;
+      return { applicationId: row.applicationId, workspaceId, userId, credentialId: row.keyId, keyHash };
+    },
+
+    /** The identity behind a session or a key that is in force; null when it is over. */
+    async envelopeOf({ credentialId, keyHash }: Followed): Promise<Envelope | null> {
+      const row = await (keyHash === null
+        ? findSessionSubjectById(reader, credentialId, ofSession)
+        : findKeySubject(reader, keyHash, ofKey));
+      return row && judge(row, clock.now()) === null ? row.identity.envelope : null;
     },
 
     /**
@@ -220,23 +254,27 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
 /** Of a token that a rotation has replaced; null for one that there never was. */
 async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | null> {
   const retired = await findRetiredKeyToken(reader, hash);
-  return retired ? { kind: 'dead_key', hint: 'dead_key_replaced', values: { at: isoTime(retired.retiredAt) } } : null;
+  const refusal = 'invalid_token';
+  return retired
+    ? { kind: 'dead_key', refusal, hint: 'dead_key_replaced', values: { at: isoTime(retired.retiredAt) } }
+    : null;
 }
 
 /** Why a key is not good: what its own end was before what it rests on. */
 function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKey {
   const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
-  if (revokedAt !== null) return { kind: 'dead_key', hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
-  if (isOutdated === 1) return { kind: 'dead_key', hint: 'dead_key_ended' };
+  const dead = { kind: 'dead_key', refusal } as const;
+  if (revokedAt !== null) return { ...dead, hint: 'dead_key_revoked', values: { at: isoTime(revokedAt) } };
+  if (isOutdated === 1) return { ...dead, hint: 'dead_key_ended' };
   const [grace, expiry] = [graceEnd ?? Infinity, expiresAt ?? Infinity];
   const end = Math.min(grace, expiry);
   if (end <= now || endedAt !== null || refusal === 'expired')
     return {
-      kind: 'dead_key',
+      ...dead,
       hint: grace <= expiry ? 'dead_key_rotated' : 'dead_key_expired',
       values: { at: isoTime(end) },
     };
-  return { kind: 'dead_key', hint: 'dead_key_blocked' };
+  return { ...dead, hint: 'dead_key_blocked' };
 }
 
 /** What a session or a personal key of one tenant can ask is that tenant's own. */

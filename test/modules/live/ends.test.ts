@@ -149,7 +149,7 @@ describe('a stream is refused, before it begins and in the session endpoint’s 
       ['', 401, 'invalid_token'],
       ['nonsense', 401, 'invalid_token'],
       [ada.token.slice(0, -1), 401, 'invalid_token'],
-      [instance.workspaceKey, 401, 'invalid_token'],
+      [`${instance.workspaceKey}x`, 401, 'invalid_token'],
       [bea.token, 401, 'revoked'],
       [cleo.token, 403, 'membership_blocked'],
     ];

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import type { Envelope } from '@/core/envelope.ts';
 import type { DomainEvent } from '@/core/event.ts';
-import type { SessionPrincipal } from '@/core/principal.ts';
 import { hub } from '@/modules/live/hub.ts';
+import type { Followed } from '@/modules/verification/service.ts';
 import { createInstance } from '../../support/instance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { follow, PATH } from './listen.ts';
@@ -12,15 +12,13 @@ import { turns } from '../../support/turns.ts';
 const KIB = 1024;
 const ENVELOPE = { userId: 'usr_1', roles: [] } as unknown as Envelope;
 
-const principal = (sessionId: string, userId = 'usr_1', applicationId = 'app_1', workspaceId = 'wsp_1') =>
-  ({
-    kind: 'session',
-    sessionId,
-    userId,
-    applicationId,
-    workspaceId,
-    envelope: ENVELOPE,
-  }) as unknown as SessionPrincipal;
+const principal = (credentialId: string, userId = 'usr_1', applicationId = 'app_1', workspaceId = 'wsp_1'): Followed => ({
+  workspaceId,
+  applicationId,
+  userId,
+  credentialId,
+  keyHash: null,
+});
 
 const budgetOf = async (workspaceId: string | null) => workspaceId ?? 'console';
 
@@ -40,7 +38,7 @@ const heard = (stream: ReadableStream<Uint8Array>) => follow(new Response(stream
 
 /** The envelopes of sessions that are in force, unless they are said to be over. */
 const openHub = (over: string[] = []) =>
-  hub(async (sessionId) => (over.includes(sessionId) ? null : ENVELOPE), budgetOf);
+  hub(async ({ credentialId }) => (over.includes(credentialId) ? null : ENVELOPE), budgetOf);
 
 describe('the hub', () => {
   test('tells each listener of its own person in its own application, in the order of the events', async () => {
