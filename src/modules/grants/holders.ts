@@ -56,6 +56,7 @@ export async function grantInitially(unit: Unit, memberId: string, grants: Grant
  * Replaces what a membership holds of one kind; additions and removals each emit their event, and nothing happens where
  * nothing changes.
  *
+ * @param field of the body, which a refusal names.
  * @throws {AppError} invalid_request for a slug that does not exist.
  */
 export async function replaceGrants(
@@ -63,8 +64,9 @@ export async function replaceGrants(
   kind: GrantKind,
   holder: Holder,
   slugs: readonly string[],
+  field = 'slugs',
 ): Promise<string[]> {
-  const wanted = await knownGrants(unit, kind, holder.applicationId, slugs, 'slugs');
+  const wanted = await knownGrants(unit, kind, holder.applicationId, slugs, field);
   const before = await heldSlugs(unit, kind, holder.id);
   const removed = before.filter((slug) => !wanted.has(slug));
   const added = [...wanted.keys()].filter((slug) => !before.includes(slug)).sort();

@@ -56,7 +56,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       path: `${path}/:${parameter}`,
       summary: `Change a ${noun}`,
       gives: GIVEN_TO_NEWCOMERS,
-      description: 'The slug of one that somebody holds changes only with `force`.',
+      description: 'While somebody holds it, its slug changes only with `?force=true`, and is 409 `conflict` without.',
       access: 'full',
       query: GrantForceQuery,
       body: GrantPatch,
@@ -71,7 +71,8 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       method: 'DELETE',
       path: `${path}/:${parameter}`,
       summary: `Delete a ${noun}`,
-      description: 'One that somebody holds is deleted only with `force`, which takes it away from everyone.',
+      description:
+        'While somebody holds it, it is deleted only with `?force=true`, which takes it away from everyone, and is 409 `conflict` without.',
       access: 'full',
       query: GrantForceQuery,
       data: GrantRemoved,

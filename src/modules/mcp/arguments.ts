@@ -91,7 +91,16 @@ function short(node: unknown, isNames = false): unknown {
 
 const PATH_WORDS: Readonly<Record<string, string>> = { id: 'Application, app_…' };
 
-const NOT_NEEDED = new Set(['examples', 'pattern', 'minLength', 'maxLength', 'minItems', 'uniqueItems', 'title']);
+const NOT_NEEDED = new Set([
+  'examples',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'title',
+]);
 
 const UNKNOWN = 'This argument is not known here; remove it.';
 const MISSING = 'This argument is required.';

@@ -1,5 +1,5 @@
 /** Schemas of an application's users, as management sees them. */
-import { type Static, type TProperties, Type } from '@sinclair/typebox';
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import {
   ChangeOutcomeSchema,
   ChangeSummary,
@@ -19,6 +19,7 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
+import type { GrantKind } from '../../store/grants.ts';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { STATUS_ACTIONS } from './status.ts';
 
@@ -106,10 +107,23 @@ export const UserForgotten = Type.Object({ userId: Id('usr') });
 
 export const ReasonInput = Input({ reason: Type.Optional(Remark()) }, { $id: 'ReasonInput' });
 
-export const SlugsInput = Input(
-  { slugs: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, remedy: 'Give a list of slugs.' }) },
-  { $id: 'SlugsInput' },
-);
+const WantedSlugs = (description?: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), {
+      maxItems: 200,
+      ...(description && { description }),
+      remedy: 'Give a list of slugs.',
+    }),
+  );
+const SAME = 'The same.';
+
+/** The slugs a user is to hold, under the name of their kind or as `slugs`. */
+export const SLUGS_INPUTS = {
+  roles: Input({ slugs: WantedSlugs(), roles: WantedSlugs(SAME) }, { $id: 'RolesInput' }),
+  scopes: Input({ slugs: WantedSlugs(), scopes: WantedSlugs(SAME) }, { $id: 'ScopesInput' }),
+  memberships: Input({ slugs: WantedSlugs(), memberships: WantedSlugs(SAME) }, { $id: 'MembershipsInput' }),
+} as const satisfies Record<GrantKind, TSchema>;
+export type SlugsInput = { readonly slugs?: string[] } & { readonly [Kind in GrantKind]?: string[] };
 
 export const SlugsResult = Type.Object({ slugs: SlugsHeld() }, { $id: 'SlugsResult' });
 

@@ -1,6 +1,6 @@
 /** An application's users, for management. */
 import { accessTo } from '../../core/principal.ts';
-import { AppError } from '../../core/error.ts';
+import { AppError, invalidField } from '../../core/error.ts';
 import { type Gift, type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { GrantKind } from '../../store/grants.ts';
@@ -9,7 +9,8 @@ import {
   GrantsChanged,
   ReasonInput,
   SessionsRevoked,
-  SlugsInput,
+  SLUGS_INPUTS,
+  type SlugsInput,
   SlugsResult,
   UserDetail,
   UserForgotten,
@@ -155,10 +156,10 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
         summary: `Replace a user’s ${GRANT_NAMES[kind].noun}`,
         gives: GRANTED,
         access: 'full',
-        body: SlugsInput,
+        body: SLUGS_INPUTS[kind],
         data: SlugsResult,
         handle: ({ actor, application, params, body }) =>
-          users.setGrants(actor, application, params.userId, kind, body.slugs),
+          users.setGrants(actor, application, params.userId, kind, ...wantedSlugs(kind, body)),
       }),
     ),
     operation({
@@ -195,4 +196,13 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
         users.revokeSessions(actor, application, params.userId, params.sessionId),
     }),
   ];
+}
+
+/** Takes the slugs with the field they stand in, for refusals. @throws {AppError} invalid_request for both fields or none. */
+function wantedSlugs(kind: GrantKind, body: SlugsInput): [slugs: string[], field: string] {
+  const { slugs, [kind]: named } = body;
+  if (slugs && named) throw invalidField('slugs', `Give ${kind} or slugs, not both: they mean the same.`);
+  if (named) return [named, kind];
+  if (slugs) return [slugs, 'slugs'];
+  throw invalidField('slugs', `Give the ${GRANT_NAMES[kind].noun} as a list of slugs, under ${kind} or slugs.`);
 }

@@ -174,10 +174,11 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       userId: string,
       kind: GrantKind,
       slugs: readonly string[],
+      field = 'slugs',
     ): Promise<{ slugs: string[] }> {
       return db.write(actor, async (unit) => {
         const { member } = await find(unit, application, userId);
-        return { slugs: await replaceGrants(unit, kind, member, slugs) };
+        return { slugs: await replaceGrants(unit, kind, member, slugs, field) };
       });
     },
 

@@ -126,7 +126,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       path: `${path}/:memberId/keys`,
       summary: 'List the keys that a member has made and that would work on without them, newest first',
       description:
-        'Of the workspace and of all its applications; those they rotated too, since they know the token. Keys made with one of these are not among them: their `createdBy` names it.',
+        'Of the workspace and its applications; those they rotated too. Keys made with one of these say so in `createdBy`.',
       access: 'full',
       query: PageQuery,
       data: MemberKeyPage,
@@ -140,7 +140,7 @@ export function workspaceRoutes(workspaces: Workspaces, members: Members): Opera
       path: `${path}/:memberId`,
       summary: 'Take a member out of the workspace',
       description:
-        'The last owner stays. Drafts, and betas that they are not on the list of, are closed to them at once. Their connected devices end, and what was made with those; other keys they made go on working and are answered, to be revoked where they must not use them.',
+        'The last owner stays. Drafts, and betas that they are not on the list of, are closed to them at once. Keys they made go on working, but for those made with a device, and are answered.',
       access: 'full',
       data: MemberRemoved,
       errors: ['not_found', 'invalid_state'],

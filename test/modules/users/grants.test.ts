@@ -21,6 +21,24 @@ describe.each(KINDS)('setting the $kind of a user', ({ kind, family, column }) =
     return { instance, application, manage, userId: userId!, set };
   }
 
+  test('takes them under the name of their kind as well, and names the field that was meant', async () => {
+    const { manage, userId, set } = await setUp();
+    const put = (body: unknown) => manage('PUT', `/users/${userId}/${kind}`, { body });
+    expect((await put({ [kind]: ['b', 'a'] })).json.data.slugs).toEqual(['a', 'b']);
+    expect((await set(['c'])).json.data.slugs).toEqual(['c']);
+    const fields = async (body: unknown) => {
+      const { status, json } = await put(body);
+      expect([status, json.error]).toEqual([400, 'invalid_request']);
+      return json.fields.map(({ path }: { path: string }) => path);
+    };
+    expect(await fields({ [kind]: ['nothing'] })).toEqual([`${kind}.0`]);
+    expect(await fields({ slugs: ['nothing'] })).toEqual(['slugs.0']);
+    expect(await fields({ slugs: ['a'], [kind]: ['a'] })).toEqual(['slugs']);
+    expect(await fields({})).toEqual(['slugs']);
+    expect(await fields({ [kind === 'roles' ? 'scopes' : 'roles']: ['a'] })).toHaveLength(1);
+    expect((await put({ [kind]: [] })).json.data.slugs).toEqual([]);
+  });
+
   /** The events of one replacement. */
   function told(userId: string, added: string[], removed: string[], current: string[]) {
     if (kind === 'memberships')
