@@ -1,4 +1,4 @@
-/** Who made API keys, and which keys somebody has made. */
+/** The makers of API keys, and the keys that somebody has made. */
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Reader } from '../db/database.ts';
 import { longRead, orm } from '../db/statements.ts';
@@ -7,7 +7,7 @@ import { apiKeys } from './schema/credentials.ts';
 import { applicationUsers, users } from './schema/users.ts';
 import { workspaceMembers } from './schema/workspace-members.ts';
 
-/** Who was given a key's token: a person, or the key that made it. */
+/** The person, or the key, that was given a key's token. */
 export interface KeyCreator {
   readonly userId: string;
   /** Null for a key, and for a person who is no member of the workspace. */
@@ -19,7 +19,7 @@ export interface KeyCreator {
 /**
  * Finds the makers of a workspace's keys in two statements. A person outside the workspace is told as an id alone.
  *
- * @param userIds of people and of keys' principals; of nobody else is anything told.
+ * @param userIds people and principals of keys.
  */
 export async function findKeyCreators(
   reader: Reader,
@@ -58,7 +58,7 @@ export async function findKeyCreators(
   );
 }
 
-/** A key that works, as far as a list of somebody's keys shows it. */
+/** The columns that a list of somebody's keys shows. */
 export type MadeKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'access' | 'applicationId' | 'createdAt' | 'lastUsedAt'>;
 
 const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicationId", k.created_at AS "createdAt",
@@ -73,8 +73,8 @@ const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at
 const END = '~';
 
 /**
- * Lists a workspace's keys that somebody has made and that work without them, newest first. Keys made with a personal key
- * end with that, so they are left out. A long read: no index leads from makers to keys.
+ * Lists the keys of a workspace that somebody has made and that would outlive their seat, newest first. Keys made with a
+ * personal key end with it, so they are left out. A long read: no index leads from makers to keys.
  */
 export function listKeysMadeBy(
   reader: Reader,

@@ -27,7 +27,7 @@ function stateOf({ revokedAt, rotatedToId, gracePeriodEndsAt }: Key): string {
   return rotatedToId === null ? 'active' : 'rotated';
 }
 
-/** Null where the server itself made it. */
+/** Names the maker of a key; null for the server itself. */
 function creatorOf({ createdBy }: Key): string | null {
   if (createdBy === null) return null;
   const { userId, email, key } = createdBy;

@@ -82,7 +82,7 @@ async function endOtherSessions(unit: Unit, principal: SessionPrincipal): Promis
   return revoked;
 }
 
-/** At most fifty: a person may connect no more. */
+/** Ends at most fifty devices: a person may connect no more. */
 async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<number> {
   const devices = await listOpenDevices(unit, principal);
   for (const { key } of devices) {

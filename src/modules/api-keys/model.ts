@@ -90,7 +90,7 @@ export const ApiKeyPatch = Input(
 );
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
-/** Who was given a key's token. */
+/** The person or the key that was given a key's token. */
 const KeyCreator = Type.Object(
   {
     userId: Id('usr', { description: 'The person, or the principal of the key that made it.' }),
@@ -112,7 +112,7 @@ const record = {
   userId: Id('usr', { description: 'The synthetic principal; of a personal key the person.' }),
   source: Type.String({ description: '`device` for a personal key.', examples: ['api'] }),
   createdBy: Type.Union([KeyCreator, Type.Null()], {
-    description: 'Who knows its token: who made it or, since then, rotated it; null for the server itself.',
+    description: 'The one who knows its token, having made it or, since then, rotated it; null for the server itself.',
   }),
   deviceKeyId: Nullable(
     Type.String({ description: 'The personal key that it was made with, and ends with; null for all others.' }),

@@ -210,7 +210,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         // At the next start the environment would bring the old token back.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
         await retireKeyToken(unit, held.key);
-        // Who made the key knows its token no more; who rotates it does.
+        // From now on the rotator knows its token, and its maker does not.
         const key = await updateKey(unit, keyId, { ...tokenColumns(token), createdByUserId: unit.actor.userId });
         await record(unit, 'apikey.rotated', key);
         return { ...(await presented(unit, { ...held, key })), token };

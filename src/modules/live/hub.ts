@@ -16,7 +16,7 @@ const MAX_IN_ALL = 50_000;
 /** Changes of one listener that may wait to be looked up before it is let go; it can come back and be told all. */
 const MAX_WAITING_CHANGES = 100;
 
-/** Why the stream of a key ends. */
+/** The reason told at the end of a key's stream. */
 const KEY_ENDED = 'key_ended';
 
 /** The open streams of this process. */

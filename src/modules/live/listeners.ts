@@ -38,7 +38,7 @@ export interface Listeners {
   has(listener: Listener): boolean;
   /** @param userId null for everybody's in the application. */
   of(applicationId: string, userId: string | null): Listener[];
-  /** Those of one session or one key. */
+  /** Returns the listeners of one session or one key. */
   ofCredential(credentialId: string): Listener[];
   all(): Listener[];
   count(): number;

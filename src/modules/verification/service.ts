@@ -59,7 +59,7 @@ export interface Looked {
   readonly refusal: TokenRefusal | null;
 }
 
-/** A session or a key whose changes are followed, and whose they are. */
+/** A session or a key whose changes are followed, with its holder. */
 export interface Followed {
   /** The application of its membership: the console for most keys of a workspace. */
   readonly applicationId: string;
@@ -67,7 +67,7 @@ export interface Followed {
   readonly workspaceId: string | null;
   readonly userId: string;
   readonly credentialId: string;
-  /** Of a key's token: a key that is given another one is over for whoever holds this. Null for a session. */
+  /** The hash of a key's token: once the key has another token, this one is over. Null for a session. */
   readonly keyHash: Uint8Array | null;
 }
 

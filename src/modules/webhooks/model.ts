@@ -30,7 +30,7 @@ export type WebhookInput = Static<typeof WebhookInput>;
 
 export const WebhookPatch = Input({
   url: Type.Optional(Url),
-  // The list of types stands once, at the creation: agents pay for every word.
+  // The list of types stands at the creation alone: agents pay for every word.
   events: Type.Optional({ ...Events, description: 'Event types, or `*` alone for all, as at the creation.' }),
   description: Type.Optional(Description),
   status: Type.Optional(Choice(['active', 'disabled'], { description: 'From quarantine, use release.' })),

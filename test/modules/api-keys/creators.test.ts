@@ -1,4 +1,4 @@
-/** Who knows a key's token, as its record says. */
+/** The maker of a key, as its record says, and the keys a member leaves behind. */
 import { describe, expect, test } from 'bun:test';
 import * as given from '../../support/given.ts';
 import { createScene, sceneOf } from '../devices/scene.ts';

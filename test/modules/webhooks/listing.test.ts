@@ -95,7 +95,7 @@ test('a delivery shows what was sent and what was answered, attempt by attempt',
 });
 
 describe('a delivery', () => {
-  /** One whose receiver has echoed what it was sent. */
+  /** A delivery whose receiver has echoed it. */
   async function echoed() {
     const scene = await setUp();
     const { id, receiver } = await subscribe(scene);

@@ -193,7 +193,7 @@ function Reach({ of: { applicationIds } }: { readonly of: Key }) {
   );
 }
 
-/** Who was given the token. A key of another list than this one is told by its name alone. */
+/** The holder of the token. A key of another list is named without a link. */
 function Creator({
   of: { userId, email, key },
   hrefOf,

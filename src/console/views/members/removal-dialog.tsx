@@ -15,7 +15,7 @@ interface RemovalDialogProps {
   readonly onClose: () => void;
 }
 
-/** As many as one page of the list holds. */
+/** The size of the largest page. */
 const LIMIT = 200;
 
 export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogProps) {
