@@ -41,7 +41,7 @@ describe('a session of one of several tenants', () => {
     expect(items).toHaveLength(1);
     const own = (await as(instance, here)('GET', '/sessions')).json.data.items;
     expect(problemOf(await as(instance, there)('DELETE', `/sessions/${own[0].id}`))).toEqual([404, 'not_found']);
-    expect((await as(instance, there)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0 });
+    expect((await as(instance, there)('DELETE', '/sessions')).json.data).toEqual({ revoked: 0, devices: 0 });
     const account = await as(instance, there)('GET', '');
     expect(account.text).not.toContain(application.id);
     for (const action of ['inactivate', 'reactivate', 'leave'])

@@ -78,7 +78,11 @@ describe('a personal key of an ordinary application', () => {
     for (const { id, access } of guarded)
       expect([id, found[id]!]).toEqual([
         id,
-        (access === 'person' ? null : access === 'token' ? 'invalid_token' : 'forbidden') as string,
+        (access === 'person' || access === 'holder'
+          ? null
+          : access === 'token'
+            ? 'invalid_token'
+            : 'forbidden') as string,
       ]);
     expect(guarded.filter(({ access }) => access === 'person').length).toBeGreaterThan(2);
   });
@@ -173,7 +177,7 @@ describe('a personal key of the console', () => {
     for (const { id, access, consoleRole } of guarded) {
       const isManagement = access === 'read' || access === 'full';
       const expected =
-        access === 'person' || access === 'agent'
+        access === 'person' || access === 'holder' || access === 'agent'
           ? null
           : access === 'token'
             ? 'invalid_token'
