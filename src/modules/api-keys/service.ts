@@ -10,7 +10,6 @@ import { hashSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { emit } from '../../events/emit.ts';
-import { KEY_DAY, KEY_MINUTE, keySubject } from '../../http/limits.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import { DEFAULT_PAGE_SIZE } from '../../http/schemas.ts';
 import { beginLongWork } from '../../jobs/long-work.ts';
@@ -27,8 +26,7 @@ import {
 } from '../../store/api-keys.ts';
 import { findApplicationsById, requireConsole, type TenantApplication } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
-import { type Grants, heldGrants, heldGrantsOf, type HeldGrants, NO_GRANTS } from '../../store/grants.ts';
-import { findKeyCreators, type KeyCreator } from '../../store/key-creators.ts';
+import { type Grants, heldGrants, heldGrantsOf, NO_GRANTS } from '../../store/grants.ts';
 import { setMemberStatus } from '../../store/members.ts';
 import { insertKeyPrincipal } from '../../store/people.ts';
 import { retireKeyToken } from '../../store/retired-key-tokens.ts';
@@ -43,6 +41,7 @@ import {
   type NewApiKeyRecord,
   type WorkspaceKeyInput,
 } from './model.ts';
+import { creatorsOf, presenter } from './present.ts';
 import { keyEndings } from './trails.ts';
 import { tokenColumns } from './token.ts';
 
@@ -372,47 +371,4 @@ async function refuseForeign(reader: Reader, workspaceId: string, applicationIds
 async function record(unit: Unit, kind: AuditKind, key: ApiKey, detail: Record<string, unknown> = {}): Promise<void> {
   const { workspaceId, applicationId, id: targetId, name } = key;
   await recordAudit(unit, { kind, workspaceId, applicationId, targetId, detail: { name, ...detail } });
-}
-
-function creatorsOf(reader: Reader, workspaceId: string, keys: readonly HeldKey[]): Promise<Map<string, KeyCreator>> {
-  return findKeyCreators(
-    reader,
-    workspaceId,
-    keys.flatMap(({ key }) => key.createdByUserId ?? []),
-  );
-}
-
-/** @param limiter asked for what it has counted; nothing is looked up. */
-function presenter(limiter: Pick<RateLimiter, 'used'>) {
-  return (
-    { key, userId }: HeldKey,
-    { roles, scopes, memberships }: HeldGrants,
-    creators: ReadonlyMap<string, KeyCreator>,
-  ): ApiKeyRecord => {
-    const subject = keySubject(key.source === 'device', { keyId: key.id, userId });
-    return {
-      id: key.id,
-      name: key.name,
-      prefix: key.prefix,
-      access: key.access,
-      applicationId: key.applicationId,
-      applicationIds: key.applicationIds,
-      userId,
-      source: key.source,
-      createdBy: (key.createdByUserId !== null && creators.get(key.createdByUserId)) || null,
-      deviceKeyId: key.deviceKeyId,
-      roles,
-      scopes,
-      memberships,
-      rateLimits: { perMinute: key.perMinute, perDay: key.perDay },
-      usage: { minute: limiter.used(KEY_MINUTE, subject), day: limiter.used(KEY_DAY, subject) },
-      expiresAt: isoTime(key.expiresAt),
-      revokedAt: isoTime(key.revokedAt),
-      rotatedToId: key.rotatedToId,
-      gracePeriodEndsAt: isoTime(key.gracePeriodEndsAt),
-      lastUsedAt: isoTime(key.lastUsedAt),
-      createdAt: isoTime(key.createdAt),
-      updatedAt: isoTime(key.updatedAt),
-    };
-  };
 }
