@@ -2,7 +2,7 @@
 import { StartupError } from './core/startup-error.ts';
 import type { LimitSettings } from './http/limits.ts';
 import type { CertificateFiles } from './http/certificate.ts';
-import { GOOGLE_ISSUER } from './modules/provider/issuer.ts';
+import { GOOGLE_ISSUER } from './core/issuer.ts';
 import {
   ALL_SETTINGS,
   CLIENT_VARIABLES,

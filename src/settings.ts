@@ -10,7 +10,7 @@ import { parseSchedule } from './backup/schedule.ts';
 import { normalizeEmail } from './core/email.ts';
 import { isSecret } from './core/secret.ts';
 import { type Limit, LIMITS, limitText } from './http/limits.ts';
-import { GOOGLE_ISSUER, isIssuer } from './modules/provider/issuer.ts';
+import { GOOGLE_ISSUER, isIssuer } from './core/issuer.ts';
 
 export type Mode = 'normal' | 'dev' | 'ephemeral';
 

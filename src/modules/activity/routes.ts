@@ -20,8 +20,7 @@ export interface ActivityRouteDependencies {
   readonly keepOpen: (request: Request) => void;
 }
 
-const PAGES =
-  'With `q`, or with several filters together, a page may hold fewer than asked for and still have a next one.';
+const PAGES = 'A filtered page may be short and still have a next one.';
 
 const STREAM =
   'First `ready`, then an `activity` for each record once it is durable, as the list shows it and with its id as the id of the event. ' +

@@ -48,7 +48,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
       summary: 'Create an API key of the workspace, or of a subset of its applications',
       gives: TOKEN,
       description:
-        'The token is in this answer and nowhere else. One made with a personal key ends with that. With `roles`, `scopes` or `memberships` it names exactly one application: its principal is a member there instead of in the console, and a verification shows them. What it may manage is its `access` alone.',
+        'The token is in this answer and nowhere else. One made with a personal key ends with that. With `roles`, `scopes` or `memberships` name exactly one application: its principal is a member there, and a verification shows them. They give no management rights; `access` does.',
       scope: 'workspace',
       body: WorkspaceKeyInput,
       data: NewApiKeySchema,

@@ -60,8 +60,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       summary: 'Set the sign-in gate, effective at once for every method',
       danger: 'Closing it refuses people who may sign in now; opening it lets everybody in and mails all who wait.',
       description:
-        'Opening to `public` tells everybody who waits, once: as many an hour as the workspace may mail, the rest in the ' +
-        'hours after (`pendingWork` shows how far it is).',
+        'Opening to `public` mails everybody who waits, once, within the hourly mail budget (`pendingWork` shows progress).',
       body: GateInput,
       data: ApplicationSchema,
       handle: ({ actor, application, body, context }) =>
@@ -108,7 +107,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       summary: 'Approve or decline up to 200 rows',
       danger: 'All of them are decided at once, and may be told by mail, which cannot be called back.',
       description:
-        'Each as the call for one row would, with its mail and its record; an outcome for each, in the order given. Where the workspace has no mails left in this hour, those who would have to be told are `refused` and stay as they are. It is done in several changes: cut off in between, it can be sent again.',
+        'Does what the call for one row does; one outcome per row, in order. Where the workspace has no mails left this hour, rows that need one are `refused` and unchanged. Works in several changes: send it again if it is cut off.',
       body: DecideInput,
       data: BetaDecided,
       handle: ({ actor, application, body, context }) =>
@@ -157,8 +156,7 @@ export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDepen
       danger:
         'Every pending request is decided by it, and its sender may be told by mail, which cannot be called back.',
       description:
-        'Everybody is decided at once. Where they are told, as many are an hour as the workspace may mail, the rest in the ' +
-        'hours after (`pendingWork` of the application shows how far it is).',
+        'All are decided at once; mails follow within the hourly mail budget (`pendingWork` of the application shows progress).',
       body: PolicyInput,
       data: PolicyResult,
       handle: ({ actor, application, body, context }) =>

@@ -56,7 +56,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       path: `${path}/:${parameter}`,
       summary: `Change a ${noun}`,
       gives: GIVEN_TO_NEWCOMERS,
-      description: 'While somebody holds it, its slug changes only with `?force=true`, and is 409 `conflict` without.',
+      description: 'Changing the slug while somebody holds it is 409 `conflict` without `?force=true`.',
       access: 'full',
       query: GrantForceQuery,
       body: GrantPatch,
@@ -71,8 +71,7 @@ export function grantRoutes(kind: GrantKind, grants: GrantService): Operation[] 
       method: 'DELETE',
       path: `${path}/:${parameter}`,
       summary: `Delete a ${noun}`,
-      description:
-        'While somebody holds it, it is deleted only with `?force=true`, which takes it away from everyone, and is 409 `conflict` without.',
+      description: 'While somebody holds it, 409 `conflict` without `?force=true`, which takes it away from everyone.',
       access: 'full',
       query: GrantForceQuery,
       data: GrantRemoved,

@@ -13,7 +13,7 @@ export function importRoutes(imports: Import): Operation[] {
       summary: 'Import up to 500 users',
       gives: { words: 'They can sign in, with the roles, scopes and groups of their rows.' },
       description:
-        'Idempotent, an outcome for each row: one that is wrong, in whatever field, is `skipped` with its `error`, and the others are taken. Fills blanks and never overwrites; adds grants and never removes; sends no mail. Somebody who is, or was, a member of an application of this workspace is `linked`. Anybody else is `created`, whether or not they have an account with another workspace: their grants, username and profile wait for them until they first sign in to this workspace; until then they are shown as imported. The id is theirs from the start and does not change. Only a body that is not `{users: […]}`, or has more than 500 rows, is refused as a whole.',
+        'Idempotent, with an outcome for each row; a wrong row is `skipped` with its `error`. Fills blanks, adds grants, never overwrites or removes, sends no mail. `linked`: a member of an application of this workspace, now or once. `created`: anybody else, known to the server or not; their grants, username and profile wait until they first sign in to this workspace. Their id never changes. Only a body that is not `{users: […]}`, or has over 500 rows, is refused as a whole.',
       body: ImportInput,
       data: ImportResult,
       handle: ({ actor, application, body }) => imports.importUsers(actor, application, body.users),

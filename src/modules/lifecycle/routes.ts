@@ -14,7 +14,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle): Operation[] {
       path: '/api/applications/:id/lifecycle/send',
       summary: 'Mail a code for archiving, deleting or hiding an application',
       description:
-        'To the acting member, or for a key to the owners of the workspace. Nothing changes yet. A deleted application is hidden from the lists after 90 days, a hidden one at once; both keep their data and can be restored.',
+        'To the acting member, or for a key to the owners. Nothing changes yet. A deleted application is hidden from lists after 90 days, a hidden one at once; both keep their data and can be restored.',
       body: LifecycleSendInput,
       data: LifecycleSent,
       errors: ['invalid_state'],

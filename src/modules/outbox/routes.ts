@@ -72,8 +72,8 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
       path: '/api/workspace/mail/test',
       summary: 'Send a test mail to a member now, and say what the mail server answered',
       description:
-        'Answers within 15 seconds; that the mail server refuses is an answer too, with 200. It is sent once, and is in the ' +
-        'outbox. A key names in `to` who gets it.',
+        'Answers within 15 seconds; a refusal by the mail server is an answer too, with 200. Sent once, and shown in the ' +
+        'outbox. A key names the reader in `to`.',
       access: 'full',
       limit: 'key_mail',
       body: MailTestInput,

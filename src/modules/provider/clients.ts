@@ -15,7 +15,7 @@ import {
   putProviderClient,
 } from '../../store/provider-clients.ts';
 import type { ProviderIdentity } from '../../store/provider-identities.ts';
-import { GOOGLE_ISSUER, isIssuer, issuerName } from './issuer.ts';
+import { GOOGLE_ISSUER, isIssuer, issuerName } from '../../core/issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
 import { type ClientName, isProvenBy, type Reach, reachOf } from './reach.ts';
 

@@ -22,7 +22,7 @@ import type { RemovalQuery } from '../sign-in/model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 import type { WaysIn } from '../sign-in/ways-in.ts';
 import { announce } from '../users/announce.ts';
-import { issuerName } from './issuer.ts';
+import { issuerName } from '../../core/issuer.ts';
 import type { IdentityRecord, IdentityRemoved } from './model.ts';
 
 /**

@@ -3,7 +3,7 @@
  * issuer claims to it, and people are shared by all applications of an instance.
  */
 import type { ProviderIdentity } from '../../store/provider-identities.ts';
-import { GOOGLE_ISSUER } from './issuer.ts';
+import { GOOGLE_ISSUER } from '../../core/issuer.ts';
 
 /** A client, as its issuer knows it. */
 export interface ClientName {

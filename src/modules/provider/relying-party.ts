@@ -8,7 +8,7 @@ import { SECOND, systemClock, type WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import type { EffectiveProvider } from './clients.ts';
 import { type DirectoryDependencies, providerDirectory } from './directory.ts';
-import { GOOGLE_ISSUER } from './issuer.ts';
+import { GOOGLE_ISSUER } from '../../core/issuer.ts';
 import type { CallbackQuery } from './model.ts';
 import { personalClaims, type ProviderProfile } from './profile.ts';
 import { asFault, ProviderFault, throughGuard } from './protocol.ts';

@@ -166,8 +166,8 @@ function clientRoutes(clients: ProviderClients): Operation[] {
       summary: 'Give an application a client of its own at an OpenID Connect provider',
       gives: { words: 'Whoever this provider vouches for can sign in as the person it names.' },
       description:
-        'With `speaksFor` `workspace` it proves addresses in this workspace only: whom another workspace knows or has named ' +
-        'connects it after a code (`link_required`), and what the others write stays here until they prove the address. ' +
+        'With `speaksFor` `workspace` it proves addresses in this workspace only. People whom another workspace knows or has named ' +
+        'connect it after a code (`link_required`). ' +
         'Another client than one at Google, or the instance’s own, needs a key of the whole workspace or an admin of it.',
       access: 'full',
       body: ProviderInput,

@@ -10,7 +10,7 @@ import { presentApplication } from '../applications/present.ts';
 import type { Applications } from '../applications/service.ts';
 import type { Beta } from '../beta/service.ts';
 import type { ProviderClients } from '../provider/clients.ts';
-import { GOOGLE_ISSUER, isIssuer } from '../provider/issuer.ts';
+import { GOOGLE_ISSUER, isIssuer } from '../../core/issuer.ts';
 import { initialRoles } from './grant-steps.ts';
 import { created, changedFields, hiddenDifference, type Site, updated } from './plan.ts';
 

@@ -8,7 +8,7 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import type { User } from '../../store/people.ts';
 import { deleteIdentity, listIdentitiesOf } from '../../store/provider-identities.ts';
-import { issuerName } from '../provider/issuer.ts';
+import { issuerName } from '../../core/issuer.ts';
 import { endSessions } from '../sessions/end.ts';
 import { announce } from '../users/announce.ts';
 

@@ -11,7 +11,7 @@ export function statsRoutes(stats: Statistics): Operation[] {
       path: '/api/applications/:id/stats',
       summary: 'Count what happened in an application, by day',
       description:
-        'Days are those of UTC. A user counts as new on the day they come for the first time, and as active on each day on which they sign in or their session is used. What happens is counted within seconds, the use of a session within a minute; a server that crashes forgets what it had not written down yet. Refused sign-ins are counted where somebody proved who they are and may not come in, or gave a wrong code. Limits are those on keys, sessions and people of the application and on its codes; calls refused by their client address alone belong to no application. Counts are kept for 750 days.',
+        'Days are UTC. A user is new on their first day, and active on each day they sign in or use their session. Counts follow within seconds, session use within a minute; a crash loses counts not written yet. Refused sign-ins are wrong codes, and people who proved who they are and may not come in. Limits are those on keys, sessions, people and codes of the application, not those on client addresses. Kept for 750 days.',
       tag: 'Activity',
       access: 'read',
       scope: 'application',

@@ -64,7 +64,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       path: all,
       summary: 'List the users of an application, last seen first or in the order of joining',
       description:
-        '`q`, `status`, `role` and `membership` narrow it down, together; a page of theirs may be short and still have a next one. `include=profile` needs full access, and without it `q` finds by e-mail and username alone. Addresses and legal entities are never given. Who was imported and has not come yet has `lastSeenAt` null, stands last, and is shown as imported.',
+        'Filters combine; a filtered page may be short and still have a next one. `include=profile` needs full access; without full access `q` finds by e-mail and username only. Addresses and legal entities are never given. Imported people who never came have `lastSeenAt` null and stand last.',
       access: 'read',
       query: UsersQuery,
       data: UserPage,
@@ -84,7 +84,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       danger:
         'Whom it bans, pauses or deletes loses every session at once; banned and deleted, every connected device for good.',
       description:
-        'Each as the call for one user would, with its events and its record; an outcome for each, in the order given. Who is so already is `unchanged`. It is done in several changes: cut off in between, it can be sent again.',
+        'Does what the call for one user does; one outcome per user, in order, `unchanged` where it is so already. Works in several changes: send it again if it is cut off.',
       access: 'full',
       body: UsersChange,
       data: UsersChanged,
@@ -98,7 +98,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       summary: 'Give roles, scopes or membership groups to up to 200 users, or take them away',
       gives: GRANTED,
       description:
-        'What is not named stays. Nothing is done where a slug does not exist. An outcome for each user, in the order given; it is done in several changes: cut off in between, it can be sent again.',
+        'Grants that are not named stay. A slug that does not exist refuses the call. One outcome per user, in order. Works in several changes: send it again if it is cut off.',
       access: 'full',
       body: GrantsChange,
       data: GrantsChanged,
@@ -138,10 +138,9 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
       method: 'DELETE',
       path: one,
       summary: 'Forget somebody who was imported and has never signed in',
-      danger:
-        'Everything the import kept for this person is removed for good. A ban or deletion of theirs ends with it, so the address may sign in like any other.',
+      danger: 'What the import kept for this person is removed for good. A ban or deletion of theirs ends with it.',
       description:
-        'Removes the reservation with its profile, username and grants. Refused for anybody who has signed in to this workspace: delete them instead. A banned or deleted reservation can be forgotten as well, which lifts the ban or deletion. Webhooks get `user.deleted` with `forgotten: true`.',
+        'Removes the reservation with its profile, username and grants, and lifts a ban or deletion of it. Refused for anybody who has signed in to this workspace: delete them instead. Webhooks get `user.deleted` with `forgotten: true`.',
       access: 'full',
       data: UserForgotten,
       errors: ['invalid_state'],

@@ -12,7 +12,12 @@ import { turns } from '../../support/turns.ts';
 const KIB = 1024;
 const ENVELOPE = { userId: 'usr_1', roles: [] } as unknown as Envelope;
 
-const principal = (credentialId: string, userId = 'usr_1', applicationId = 'app_1', workspaceId = 'wsp_1'): Followed => ({
+const principal = (
+  credentialId: string,
+  userId = 'usr_1',
+  applicationId = 'app_1',
+  workspaceId = 'wsp_1',
+): Followed => ({
   workspaceId,
   applicationId,
   userId,

@@ -1,5 +1,5 @@
 /** Issuers of OpenID Connect: what may be one, and what people know it as. */
-import { isLoopbackHost } from '../../core/return-url.ts';
+import { isLoopbackHost } from './return-url.ts';
 
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
