@@ -65,3 +65,19 @@ test('of one client there are so many, an IPv6 network being one, and of all so 
   ]);
   expect(bodies.count()).toBe(0);
 });
+
+test('of very many that are refused together, the event loop turns in between: closing them nests in the runtime', async () => {
+  const bodies = slowBodies({ ...LIMITS, slowBodiesPerAddress: 1 }, SLOW_MS);
+  let refused = 0;
+  let mostInOneTurn = 0;
+  const all = Array.from({ length: 1000 }, () =>
+    bodies.watch(never(), client('192.0.2.1')).catch(() => {
+      refused += 1;
+    }),
+  );
+  for (let before = 0; refused < all.length; before = refused) {
+    await new Promise(setImmediate);
+    mostInOneTurn = Math.max(mostInOneTurn, refused - before);
+  }
+  expect(mostInOneTurn).toBeLessThanOrEqual(200);
+});
