@@ -28,7 +28,7 @@ export interface App {
 
 export function createApp(
   dependencies: Dependencies,
-  { operations, limiter, slowBodies, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
+  { operations, limiter, bodies, verification, counts, proxies, inner, noteRequest, noteLimited }: WiredServices,
 ): App {
   const { config, clock, log, accessLog, baseUrl, db, peerAddress } = dependencies;
   const noteAnswer: NoteAnswer = (context, route, status) => {
@@ -66,7 +66,7 @@ export function createApp(
     limits: config.limits,
     noteRefusal: counts.noteRefusal,
     uploads: uploadIntake(),
-    slowBodies,
+    bodies,
     streams: streamPlaces(config.limits),
     respondToError,
     noteAnswer,

@@ -9,15 +9,14 @@ import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/beside-server.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
+import { bufferedBytes, noBodyRoom } from './http/body-room.ts';
 import { readCertificate } from './http/certificate.ts';
 import { certificateWatch } from './http/certificate-watch.ts';
 import { watchDescriptors } from './http/descriptors.ts';
 import { type Door, openDoor, portAlone } from './http/door.ts';
-import { drain } from './http/drain.ts';
+import { requestIntake } from './http/intake.ts';
 import { portTrouble } from './http/port-trouble.ts';
 import type { Serve } from './http/raw-path.ts';
-import { noRoom, requestRoom } from './http/request-room.ts';
-import { turnTaker } from './http/turns.ts';
 import { beginOutbound, guardedFetch, refuseOutbound } from './outbound/guarded-fetch.ts';
 import { createServices, type Services } from './services.ts';
 import { newIdentity, noteOf } from './server-note.ts';
@@ -96,26 +95,20 @@ export async function startServer(
   }
   const { db, instanceKey, upgradeCopy, isAfterCrash } = data;
   let isStopping = false;
-  // Requests that come before the app is up wait for it: the port must be known before links can be built.
+  // Requests that come before the app is up wait for it, unless a large body would wait with them: the port must be known
+  // before links can be built.
   const ready = Promise.withResolvers<Serve>();
-  let handle: Serve = async (request, seen) => (await ready.promise)(request, seen);
+  let handle: Serve = async (request, seen) =>
+    bufferedBytes(request) > 0 ? refuse(request, noBodyRoom()) : (await ready.promise)(request, seen);
 
   let refuse: App['refuse'] = async (_, { status }) => new Response(null, { status, headers: { 'Retry-After': '1' } });
 
-  const inTurn = turnTaker();
-  const room = requestRoom(config.limits.requestsAtOnce);
+  const serve = requestIntake({
+    limits: config.limits,
+    handle: (request, seen) => handle(request, seen),
+    refuse: (request, refusal) => refuse(request, refusal),
+  });
   await beginOutbound();
-  const serve: Serve = async (request, seen) => {
-    if (!room.enter(request)) return refuse(request, noRoom());
-    try {
-      const response = await inTurn(() => handle(request, seen));
-      // A body that is answered with success has been read, or is none.
-      if (response.status >= 400) await drain(request);
-      return response;
-    } finally {
-      room.leave();
-    }
-  };
   let door: Door;
   try {
     door = listening(config, () =>

@@ -2,10 +2,10 @@
 import { DAY, SECOND } from './core/clock.ts';
 import { metricsRegistry } from './core/metrics.ts';
 import type { Dependencies } from './dependencies.ts';
+import { bodyReader } from './http/body-reader.ts';
 import { innerCalls } from './http/inner-calls.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { countLimited, requestFigures } from './http/request-figures.ts';
-import { slowBodies } from './http/slow-bodies.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
@@ -51,7 +51,7 @@ export function wireServices(dependencies: Dependencies) {
     instance: instanceFacts(dependencies, proxies),
     limiter,
     limits: config.limits,
-    slowBodies: slowBodies(config.limits),
+    bodies: bodyReader(config.limits),
     auditDays: config.auditRetentionDays,
     backups: config,
     allowedCidrs: config.allowedCidrs,
@@ -113,7 +113,7 @@ export function wireServices(dependencies: Dependencies) {
   return {
     ...services,
     limiter,
-    slowBodies: world.slowBodies,
+    bodies: world.bodies,
     inner,
     proxies,
     metrics,

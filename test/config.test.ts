@@ -53,6 +53,8 @@ const DEFAULT_LIMITS = {
   bodySeconds: 20,
   slowBodiesPerAddress: 50,
   slowBodiesInAll: 500,
+  strangersBodiesMib: 16,
+  callersBodiesMib: 64,
   streamsPerPerson: 100,
   streamsPerAddress: 1000,
 };

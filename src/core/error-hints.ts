@@ -14,6 +14,7 @@ export const HINTS = {
     'Too many requests to other servers are under way for the workspaces of this account; try again in a moment.',
   mail_tests_under_way: 'Mail tests are under way; try again when they have been answered.',
   too_many_requests_at_once: 'Too many requests are being answered at once; try again in a moment.',
+  too_many_bodies: 'Too many large request bodies at once; try again in a moment.',
   too_many_slow_bodies: 'Too many bodies arrive slowly at once; try again later, or over a faster connection.',
   too_many_streams: 'Too many open streams; try again later.',
   too_many_streams_in_session: 'This session has too many open streams.',

@@ -1,29 +1,39 @@
 /** Reads a request's body, JSON or a form: bounded, strict about its media type, with errors that say what to mend. */
+import { freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { yieldIfLong } from '../core/turn.ts';
+import { SMALL_BODY_BYTES } from './body-room.ts';
 
 const KIB = 1024;
 
-const MAX_JSON_BYTES = 1024 * KIB;
+/** The largest body of a caller with a credential. */
+export const MAX_JSON_BYTES = 1024 * KIB;
 /** From here on it takes milliseconds to parse and to judge a body: of many that arrive at once, only some have the same turn. */
 const LONG_BODY_BYTES = 32 * KIB;
-/** Of a body that anybody can send: thousands at once must fit into memory. Nothing that a stranger has to say is as long. */
+/** The largest body of a caller without a credential: nothing that they may send is as long. */
 export const MAX_STRANGERS_BYTES = 64 * KIB;
 /** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
 const MAX_JSON_DEPTH = 32;
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 
+/** Accounts for bytes of a body before they are kept. @throws where there is no room for them. */
+export type HoldBytes = (bytes: number) => void;
+
 /**
+ * Reads and parses a body.
+ *
+ * @param hold called for bodies above `SMALL_BODY_BYTES`.
  * @returns the parsed body; `undefined` when there is none.
- * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request
+ * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, and what `hold` throws
  */
 export async function readBodyOf(
   request: Request,
   isFormAccepted: boolean,
-  maxBytes = MAX_JSON_BYTES,
+  maxBytes: number,
+  hold: HoldBytes,
 ): Promise<unknown> {
-  const text = await readText(request, maxBytes);
+  const text = await readText(request, maxBytes, hold);
   if (text.length > LONG_BODY_BYTES) await yieldIfLong();
   if (text.trim() === '') return undefined;
   const mediaType = mediaTypeOf(request.headers.get('content-type') ?? '');
@@ -80,23 +90,34 @@ function tooLarge(maxBytes: number): AppError {
   return new AppError('payload_too_large', { hint: 'body_too_large', values: { kibibytes: maxBytes / KIB } });
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
+async function readText(request: Request, maxBytes: number, hold: HoldBytes): Promise<string> {
   const declared = request.headers.get('content-length');
   if (declared !== null) {
-    if (Number(declared) > maxBytes) throw tooLarge(maxBytes);
+    const bytes = Number(declared);
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > SMALL_BODY_BYTES) hold(bytes);
     const text = await request.text();
-    if (text.length === Number(declared)) return text;
+    if (text.length === bytes) return text;
     // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
-    return Number(declared) === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
+    return bytes === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
   }
   if (!request.body) return '';
   // Without a declared length the body is counted as it comes in.
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of partsOf(request.body)) {
-    length += chunk.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  let held = 0;
+  try {
+    for await (const chunk of partsOf(request.body)) {
+      chunks.push(chunk);
+      length += chunk.byteLength;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      if (length <= SMALL_BODY_BYTES) continue;
+      hold(length - held);
+      held = length;
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    // Left to the garbage collector, the chunks of thousands of refused bodies would add up.
+    chunks.forEach(freePart);
   }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -8,7 +8,8 @@ import type { Author, Database, Reader } from '../db/database.ts';
 import { type Application, findApplication } from '../store/applications.ts';
 import type { NoteAnswer } from './access-log.ts';
 import { type AnyPrincipal, type Authenticator, CallActor, type Look } from './authenticate.ts';
-import { MAX_STRANGERS_BYTES, parametersOf, readBodyOf } from './body.ts';
+import { parametersOf } from './body.ts';
+import type { BodyReader } from './body-reader.ts';
 import { compressor, jsonResponse } from './compression.ts';
 import { allowOrigin, isForBrowsers } from './cors.ts';
 import type { ErrorMapper } from './errors.ts';
@@ -27,7 +28,6 @@ import {
 import { applyLimit, type RateLimiter } from './rate-limit.ts';
 import { addressBlock, type ContextFactory, type RequestContext } from './request-context.ts';
 import { queryOf } from './request-url.ts';
-import type { SlowBodies } from './slow-bodies.ts';
 import { type StreamPlaces, toldOfEnd } from './stream-places.ts';
 import type { UploadIntake } from './upload.ts';
 import { queryValidator, unknownParameters, validator } from './validate.ts';
@@ -40,7 +40,7 @@ export interface PipelineDependencies {
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
   readonly uploads: UploadIntake;
-  readonly slowBodies: SlowBodies;
+  readonly bodies: BodyReader;
   readonly streams: StreamPlaces;
   readonly respondToError: ErrorMapper;
   readonly noteAnswer: NoteAnswer;
@@ -69,7 +69,7 @@ const SLOW_BODY_MS = 20;
 
 /** Compiles an operation into a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
-  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, slowBodies, streams } = dependencies;
+  const { createContext, authenticate, limiter, limits, noteRefusal, uploads, bodies, streams } = dependencies;
   const { respondToError, noteAnswer } = dependencies;
   const { reader } = dependencies.db;
   const compress = compressor();
@@ -119,13 +119,15 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, state);
   }
 
-  const maxBytes = access === 'none' || isOfClients(access) ? MAX_STRANGERS_BYTES : undefined;
-  const readBody = (context: RequestContext) =>
-    slowBodies.watch(readBodyOf(context.request, operation.isFormAccepted ?? false, maxBytes), context);
+  // A verification answers at once, so no body gathers beside it.
+  const leavesBody =
+    !isVerification && operation.method !== 'GET' && validateBody === undefined && uploadRule === undefined;
+  const readBody = (context: RequestContext, caller: AnyPrincipal | null) =>
+    bodies.read(context, caller, operation.isFormAccepted);
 
   /** Where the credential may stand in the body: what else is wrong with that is said to whoever has shown one. */
   async function sentBy(context: RequestContext): Promise<Ahead> {
-    const ahead = readBody(context);
+    const ahead = readBody(context, null);
     return { ahead, sent: await ahead.catch(() => undefined) };
   }
 
@@ -173,7 +175,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     const upload = uploadRule && uploads.open(request, uploadRule, personOf(first.principal) ?? context.ip);
     try {
       limitPerson(context, first.principal);
-      const sentBody = validateBody && (await (ahead ?? readBody(context)));
+      if (leavesBody) bodies.leave(context, first.principal);
+      const sentBody = validateBody && (await (ahead ?? readBody(context, first.principal)));
       const body = validateBody?.(sentBody === undefined && operation.isBodyOptional ? {} : sentBody);
       const file = upload && (await upload.read());
       // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
@@ -212,6 +215,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       response = await call(context, params);
     } catch (error) {
       response = respondToError(error, context, style);
+    } finally {
+      context.bodyHold?.release();
     }
     if (isOpen) allowOrigin(request, response);
     for (const cookie of context.cookies) response.headers.append('Set-Cookie', cookie);

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { countryCode } from '../core/country.ts';
 import { idSeries } from '../core/id.ts';
 import { canonicalAddress, familyOf } from '../core/ip-address.ts';
+import type { BodyHold } from './body-room.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
 
 /** One request, from its arrival to its log line. */
@@ -24,6 +25,8 @@ export interface RequestContext {
   readonly startedAt: number;
   /** Set by the pipeline for the log line. */
   principalId: string | null;
+  /** Memory that the request's body holds; null for a small body. The pipeline releases it with the answer. */
+  bodyHold: BodyHold | null;
   /** Headers of the answer, whichever way it ends. */
   readonly headers: Record<string, string>;
   /** Values of `Set-Cookie`, likewise: each is a header of its own. */
@@ -78,6 +81,7 @@ class Incoming implements RequestContext {
   readonly method: string;
   readonly cookies: string[] = [];
   principalId: string | null = null;
+  bodyHold: BodyHold | null = null;
   private peer: string | null = null;
   private country: string | null | undefined;
   knownIp: string | null = null;
@@ -198,6 +202,7 @@ export function contextWithin(outer: RequestContext, request: Request): RequestC
     },
     startedAt: performance.now(),
     principalId: null,
+    bodyHold: null,
     headers: {},
     cookies: [],
     isCounted: true,

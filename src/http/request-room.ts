@@ -2,8 +2,10 @@
 import { AppError } from '../core/error.ts';
 import { pathOf } from './request-url.ts';
 
-/** Whoever starts a process anew that does not answer here would make a crowd of it that never ends. */
-const ALWAYS = '/healthz';
+/** Always answered, and first: a supervisor that restarts a busy server only adds load. */
+export function isHealthCheck(request: Request): boolean {
+  return pathOf(request) === '/healthz';
+}
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -18,7 +20,7 @@ export function requestRoom(max: number): RequestRoom {
   let underWay = 0;
   return {
     enter(request) {
-      if (underWay >= max && pathOf(request) !== ALWAYS) return false;
+      if (underWay >= max && !isHealthCheck(request)) return false;
       underWay += 1;
       return true;
     },

@@ -1,14 +1,18 @@
 /**
- * Lets the loop turn between requests. With many new connections the runtime hands over one request after the other
+ * Lets the event loop turn between requests. With many new connections the runtime hands over one request after the other
  * without ever coming to timers, other sockets or signals: a request that comes when the turn has lasted some milliseconds
- * is taken in the next one, in the order of arrival.
+ * waits for the next one, in the order of arrival.
  */
 import { LONG_TURN_MS, turnAgeMs } from '../core/turn.ts';
 
-/** Runs at once, or in its turn where the turn of the loop has lasted too long. Rejects as `run` does. */
-export type TurnTaker = <Result>(run: () => Promise<Result>) => Promise<Result>;
-
 /** One for all requests of a server: the order of arrival is kept within it. */
+export interface TurnTaker {
+  /** Whether a request may run at once: nothing waits, and the turn of the loop is short so far. */
+  isFree(): boolean;
+  /** Runs in a later turn, after what waits already; an urgent one before it. Rejects as `run` does. */
+  wait<Result>(run: () => Promise<Result>, isUrgent?: boolean): Promise<Result>;
+}
+
 export function turnTaker(): TurnTaker {
   const waiting: (() => void)[] = [];
 
@@ -24,11 +28,14 @@ export function turnTaker(): TurnTaker {
     if (waiting.length > 0) setImmediate(takeSome);
   }
 
-  return (run) => {
-    if (waiting.length === 0 && turnAgeMs() < LONG_TURN_MS) return run();
-    return new Promise((resolve, reject) => {
-      waiting.push(() => void run().then(resolve, reject));
-      if (waiting.length === 1) setImmediate(takeSome);
-    });
+  return {
+    isFree: () => waiting.length === 0 && turnAgeMs() < LONG_TURN_MS,
+    wait: (run, isUrgent = false) =>
+      new Promise((resolve, reject) => {
+        const begin = () => void run().then(resolve, reject);
+        if (isUrgent) waiting.unshift(begin);
+        else waiting.push(begin);
+        if (waiting.length === 1) setImmediate(takeSome);
+      }),
   };
 }

@@ -7,12 +7,12 @@ import type { InstanceKey } from '../core/instance-key.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Random } from '../core/random.ts';
 import type { Database, Topic } from '../db/database.ts';
+import type { BodyReader } from '../http/body-reader.ts';
 import type { InnerCalls } from '../http/inner-calls.ts';
 import type { LimitSettings } from '../http/limits.ts';
 import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { PeerAddress } from '../http/request-context.ts';
-import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
@@ -78,8 +78,8 @@ export interface World {
   readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
-  /** For whoever reads a body itself: nobody else sets its deadline. */
-  readonly slowBodies: SlowBodies;
+  /** For an operation that reads its body itself. */
+  readonly bodies: BodyReader;
   readonly auditDays: number;
   readonly backups: BackupSettings;
   /** Private addresses that this instance may call all the same. */

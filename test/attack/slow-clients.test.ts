@@ -13,8 +13,8 @@ const KINDS: Record<string, readonly [first: string, drip: string]> = {
   'nothing at all': ['', ''],
   'headers without end': [HEAD, 'X-Slow: 1\r\n'],
   'no more than half a line': ['POST /api/v1/au', ''],
-  'a body byte by byte': [`${JSON_HEAD}Content-Length: 100000\r\n\r\n{`, ' '],
-  'a body that does not go on': [`${JSON_HEAD}Content-Length: 100000\r\n\r\n{`, ''],
+  'a body byte by byte': [`${JSON_HEAD}Content-Length: 60000\r\n\r\n{`, ' '],
+  'a body that does not go on': [`${JSON_HEAD}Content-Length: 60000\r\n\r\n{`, ''],
   'chunks without end': [`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
 };
 
@@ -22,6 +22,7 @@ test('who sends slowly keeps nobody out, and is left', async () => {
   const server = await startEphemeral();
   const port = Number(new URL(server.url).port);
   const open = new Set<Bun.Socket<undefined>>();
+  let opened = 0;
   const drips = new Map<Bun.Socket<undefined>, string>();
   try {
     for (const [first, drip] of Object.values(KINDS))
@@ -32,6 +33,7 @@ test('who sends slowly keeps nobody out, and is left', async () => {
           socket: {
             open(socket) {
               open.add(socket);
+              opened += 1;
               drips.set(socket, drip);
               socket.write(first);
             },
@@ -43,7 +45,7 @@ test('who sends slowly keeps nobody out, and is left', async () => {
     const dripping = setInterval(() => {
       for (const socket of open) socket.write(drips.get(socket)!);
     }, 500);
-    expect(open.size).toBe(EACH * Object.keys(KINDS).length);
+    expect(opened).toBe(EACH * Object.keys(KINDS).length);
     for (let count = 0; count < 20; count += 1) {
       const path = `/api/applications/${server.applicationId}`;
       expect((await request(server, 'GET', path, { token: server.workspaceKey })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { turnTaker } from '@/http/turns.ts';
+import { type TurnTaker, turnTaker } from '@/http/turns.ts';
 
 /** Holds the loop, as a handler that works. */
 function work(ms: number): void {
@@ -7,8 +7,14 @@ function work(ms: number): void {
   while (performance.now() - since < ms);
 }
 
+/** Runs a request as the intake does. */
+const taking =
+  ({ isFree, wait }: TurnTaker) =>
+  <Result>(run: () => Promise<Result>): Promise<Result> =>
+    isFree() ? run() : wait(run);
+
 test('a burst of requests lets timers and others in between, and is taken in the order of arrival', async () => {
-  const inTurn = turnTaker();
+  const inTurn = taking(turnTaker());
   const order: string[] = [];
   const requests = Array.from({ length: 20 }, (_, index) =>
     inTurn(async () => {
@@ -27,7 +33,7 @@ test('a burst of requests lets timers and others in between, and is taken in the
 test('a request in a fresh turn is taken at once', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   let isTaken = false;
-  const request = turnTaker()(async () => {
+  const request = taking(turnTaker())(async () => {
     isTaken = true;
   });
   expect(isTaken).toBe(true);
@@ -35,7 +41,7 @@ test('a request in a fresh turn is taken at once', async () => {
 });
 
 test('a request that fails fails for its caller alone', async () => {
-  const inTurn = turnTaker();
+  const inTurn = taking(turnTaker());
   const answers = await Promise.allSettled([
     inTurn(async () => work(6)),
     inTurn(async () => {
@@ -44,4 +50,12 @@ test('a request that fails fails for its caller alone', async () => {
     inTurn(async () => 'ok'),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('an urgent request is taken before those that wait, which keep their order', async () => {
+  const { wait } = turnTaker();
+  const order: string[] = [];
+  const named = (name: string, isUrgent?: boolean) => wait(async () => void order.push(name), isUrgent);
+  await Promise.all([named('first'), named('second'), named('urgent', true)]);
+  expect(order).toEqual(['urgent', 'first', 'second']);
 });

@@ -7,11 +7,11 @@ import { protocol } from './protocol.ts';
 
 /** @param operations gives all that are served. */
 export function mcpModule(world: World, { operations }: { operations: () => readonly Operation[] }): Module {
-  const { baseUrl, inner, instance, slowBodies } = world;
+  const { baseUrl, inner, instance, bodies } = world;
   const agents = agentService({ baseUrl, inner, operations });
   const spoken = protocol({ version: instance.version });
   return {
-    operations: mcpRoutes({ agents, protocol: spoken, baseUrl, slowBodies }),
+    operations: mcpRoutes({ agents, protocol: spoken, baseUrl, bodies }),
     stop: async () => spoken.close(),
   };
 }

@@ -1,10 +1,8 @@
 /** The one address of the tool server. It keeps nothing between two calls and opens no stream, so that `GET` and `DELETE` are answered 405. */
 import { AppError } from '../../core/error.ts';
-import { readBodyOf } from '../../http/body.ts';
+import type { BodyReader } from '../../http/body-reader.ts';
 import { type Operation, operation } from '../../http/operation.ts';
-import type { RequestContext } from '../../http/request-context.ts';
 import { isFromOwnPage } from '../../http/session-cookie.ts';
-import type { SlowBodies } from '../../http/slow-bodies.ts';
 import type { Protocol } from './protocol.ts';
 import type { AgentService } from './service.ts';
 
@@ -12,7 +10,7 @@ export interface McpDependencies {
   readonly agents: AgentService;
   readonly protocol: Protocol;
   readonly baseUrl: () => string;
-  readonly slowBodies: SlowBodies;
+  readonly bodies: BodyReader;
 }
 
 /** What the transport judges by, and all that it is shown of a request. */
@@ -21,7 +19,7 @@ const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
-export function mcpRoutes({ agents, protocol, baseUrl, slowBodies }: McpDependencies): Operation[] {
+export function mcpRoutes({ agents, protocol, baseUrl, bodies }: McpDependencies): Operation[] {
   return [
     operation({
       id: 'callMcp',
@@ -42,7 +40,7 @@ export function mcpRoutes({ agents, protocol, baseUrl, slowBodies }: McpDependen
           throw new AppError('forbidden', { hint: 'origin_elsewhere' });
         let message: unknown;
         try {
-          message = await oneMessage(context, slowBodies);
+          message = oneMessage(await bodies.read(context, principal));
         } catch (error) {
           // What is no fault of the message is said as everywhere, with the time to come again.
           if (!(error instanceof AppError) || error.retryAfterSeconds !== undefined) throw error;
@@ -60,9 +58,8 @@ export function mcpRoutes({ agents, protocol, baseUrl, slowBodies }: McpDependen
   ];
 }
 
-/** Several at once would count as one call. */
-async function oneMessage(context: RequestContext, slowBodies: SlowBodies): Promise<unknown> {
-  const message = await slowBodies.watch(readBodyOf(context.request, false), context);
+/** Refuses batches, which would count as one call. @throws {AppError} invalid_request */
+function oneMessage(message: unknown): unknown {
   if (message === undefined) throw new AppError('invalid_request', { hint: 'body_not_json' });
   if (Array.isArray(message) || typeof message !== 'object' || message === null)
     throw new AppError('invalid_request', { hint: 'batch_refused' });

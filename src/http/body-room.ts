@@ -1,0 +1,83 @@
+/**
+ * Memory for request bodies: how many bytes may be held at once, in all and by one caller. The runtime keeps up to 2 MiB of a
+ * body that nobody has read or refused yet, so thousands of bodies at once would add up to gigabytes.
+ */
+import { AppError } from '../core/error.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A body up to this size is never counted: `requestsAtOnce` bounds the sum of small ones. */
+export const SMALL_BODY_BYTES = 4 * KIB;
+
+/** The most that the runtime buffers of one unread body before it stops reading the socket, rounded up. */
+const MOST_BUFFERED_BYTES = 2 * MIB;
+
+/** Charged for a body without a declared length: a chunked body is usually small, and may be large. */
+const UNDECLARED_BYTES = 256 * KIB;
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Bytes held for one request. */
+export interface BodyHold {
+  /**
+   * Adds to what this request holds.
+   *
+   * @throws {AppError} unavailable where the room is full, or the hold was released.
+   */
+  take(bytes: number): void;
+  /** Gives everything back. Idempotent. */
+  release(): void;
+}
+
+export interface BodyRoom {
+  /** Opens an empty hold. @param caller holds at most a share of the room; null has no share of its own. */
+  open(caller?: string | null): BodyHold;
+}
+
+/** @param perCaller bytes that one caller may hold; all of them by default. */
+export function bodyRoom(maxBytes: number, perCaller = maxBytes): BodyRoom {
+  let heldInAll = 0;
+  const heldBy = new Map<string, number>();
+
+  function add(caller: string | null, bytes: number): void {
+    heldInAll += bytes;
+    if (caller === null) return;
+    const held = (heldBy.get(caller) ?? 0) + bytes;
+    if (held > 0) heldBy.set(caller, held);
+    else heldBy.delete(caller);
+  }
+
+  return {
+    open(caller = null) {
+      let held = 0;
+      let isReleased = false;
+      return {
+        take(bytes) {
+          const own = caller === null ? 0 : (heldBy.get(caller) ?? 0);
+          if (isReleased || heldInAll + bytes > maxBytes || own + bytes > perCaller) throw noBodyRoom();
+          held += bytes;
+          add(caller, bytes);
+        },
+        release() {
+          isReleased = true;
+          if (held > 0) add(caller, -held);
+          held = 0;
+        },
+      };
+    },
+  };
+}
+
+/** Why a body is not taken in while too many others are. */
+export function noBodyRoom(): AppError {
+  return new AppError('unavailable', { hint: 'too_many_bodies', retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** How many bytes the runtime may buffer of a request's body while nobody reads it; 0 for a small body, and for none. */
+export function bufferedBytes({ headers }: Request): number {
+  const declared = headers.get('content-length');
+  if (declared === null) return headers.has('transfer-encoding') ? UNDECLARED_BYTES : 0;
+  const bytes = Number(declared);
+  return bytes <= SMALL_BODY_BYTES ? 0 : Math.min(bytes, MOST_BUFFERED_BYTES);
+}

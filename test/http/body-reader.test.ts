@@ -1,0 +1,109 @@
+/** Bodies that are being read hold no more memory than is set: `strangersBodiesMib`, and `callersBodiesMib`. */
+import { expect, test } from 'bun:test';
+import * as given from '../support/given.ts';
+import { createInstance, type Instance } from '../support/instance.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SETTINGS = { GATEHOUSE_LIMIT_STRANGERS_BODIES_MIB: '1', GATEHOUSE_LIMIT_CALLERS_BODIES_MIB: '4' };
+/** As large as a stranger's may be: sixteen are a MiB. */
+const STRANGERS = 64 * KIB;
+
+interface Sending {
+  readonly answer: Promise<{ status: number; retryAfter: string | null; error: string | undefined }>;
+  /** Sends the rest, which was held back. */
+  finish(): void;
+}
+
+/** Sends a request whose body does not end before it is told to; a chunked one has sent `bytes` so far. */
+function send(
+  instance: Instance,
+  path: string,
+  text: object,
+  options: { token?: string; bytes: number; isChunked?: boolean; method?: string },
+): Sending {
+  const { token, bytes, isChunked = false, method = 'POST' } = options;
+  const json = Buffer.from(JSON.stringify(text).padEnd(bytes, ' '));
+  const held = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async start(controller) {
+        if (isChunked) controller.enqueue(new Uint8Array(json));
+        await held.promise;
+        if (!isChunked) controller.enqueue(new Uint8Array(json));
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = {
+    'content-type': 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(!isChunked && { 'content-length': String(bytes) }),
+  };
+  const request = new Request(`http://localhost${path}`, { method, headers, body });
+  const answer = instance.app.fetch(request).then(async (response) => ({
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    error: ((await response.json()) as { error?: string }).error,
+  }));
+  return { answer, finish: held.resolve };
+}
+
+const REFUSED = { status: 503, retryAfter: '1', error: 'unavailable' };
+const times = (count: number, make: () => Sending) => Array.from({ length: count }, make);
+async function statuses(sendings: readonly Sending[]): Promise<number[]> {
+  for (const { finish } of sendings) finish();
+  return (await Promise.all(sendings.map(({ answer }) => answer))).map(({ status }) => status);
+}
+
+test.each([
+  ['with a declared length', false],
+  ['in chunks', true],
+])(
+  'bodies of strangers %s: exactly as much as is set, small ones beyond, and as much again afterwards',
+  async (_, isChunked) => {
+    const instance = await createInstance({ environment: SETTINGS });
+    const verify = (bytes = STRANGERS) =>
+      send(instance, '/api/v1/auth/otp/verify', { challengeId: 'none', code: '123456' }, { bytes, isChunked });
+    for (let round = 0; round < 2; round += 1) {
+      const held = times(16, () => verify());
+      // Chunks are counted as they are read.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(await verify().answer).toEqual(REFUSED);
+      expect(await statuses([verify(4 * KIB)])).not.toContain(503);
+      expect(await statuses(held)).not.toContain(503);
+    }
+  },
+);
+
+test('bodies of callers have room of their own; a workspace has a quarter of it, for all of its keys', async () => {
+  const instance = await createInstance({ environment: SETTINGS });
+  const create = (token: string, bytes = 512 * KIB) =>
+    send(instance, '/api/applications', { name: 'Shop' }, { token, bytes });
+  const strangers = times(16, () =>
+    send(instance, '/api/v1/auth/otp/verify', { challengeId: 'none', code: '123456' }, { bytes: STRANGERS }),
+  );
+  const second = await given.workspaceKey(instance);
+  const held = [create(instance.workspaceKey), create(second.token)];
+  expect(await create(instance.workspaceKey).answer).toEqual(REFUSED);
+  expect(await create(second.token, 5 * KIB).answer).toEqual(REFUSED);
+  const other = create((await given.tenant(instance)).workspaceKey);
+  expect(await statuses([other, ...held])).toEqual([200, 200, 200]);
+  expect(await statuses([create(instance.workspaceKey)])).toEqual([200]);
+  expect(await statuses(strangers)).not.toContain(503);
+});
+
+test('a body that its operation does not read counts as well, until the answer', async () => {
+  const instance = await createInstance({ environment: SETTINGS });
+  const { id } = await instance.createApplication();
+  const remove = (bytes: number) =>
+    send(
+      instance,
+      `/api/applications/${id}/api-keys/none`,
+      {},
+      { token: instance.workspaceKey, method: 'DELETE', bytes },
+    ).answer;
+  expect(await remove(2 * MIB)).toEqual(REFUSED);
+  expect((await remove(KIB)).status).toBe(404);
+});

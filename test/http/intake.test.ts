@@ -1,0 +1,72 @@
+/** Requests that come in while the event loop is busy: bodies wait only as far as there is room for them. */
+import { expect, test } from 'bun:test';
+import { requestIntake } from '@/http/intake.ts';
+
+const MIB = 1024 * 1024;
+
+/** Holds the loop until requests have to wait. */
+function work(): void {
+  const since = performance.now();
+  while (performance.now() - since < 10);
+}
+
+function intake() {
+  const taken: string[] = [];
+  const serve = requestIntake({
+    limits: { requestsAtOnce: 100, strangersBodiesMib: 2 },
+    handle: async (request) => {
+      taken.push(new URL(request.url).pathname);
+      return new Response('ok');
+    },
+    refuse: async (_, { status, retryAfterSeconds }) =>
+      new Response(null, { status, headers: { 'Retry-After': String(retryAfterSeconds) } }),
+  });
+  const send = (path: string, headers: Record<string, string> = {}) =>
+    serve(new Request(`http://localhost${path}`, { method: 'POST', headers }), 'plain');
+  return { taken, send };
+}
+
+const declared = (bytes: number) => ({ 'content-length': String(bytes) });
+
+test('so many bytes of bodies wait; others are refused at once and their connections end, small ones and none wait on', async () => {
+  const { taken, send } = intake();
+  const first = send('/first');
+  work();
+  const waiting = [send('/one', declared(MIB)), send('/two', declared(MIB))];
+  const refused = await send('/three', declared(MIB));
+  expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('connection')]).toEqual([
+    503,
+    '1',
+    'close',
+  ]);
+  expect((await send('/chunked', { 'transfer-encoding': 'chunked' })).status).toBe(503);
+  const others = [send('/small', declared(4096)), send('/none')];
+  expect(taken).toEqual(['/first']);
+  for (const answer of await Promise.all([first, ...waiting, ...others])) expect(answer.status).toBe(200);
+  expect(taken).toEqual(['/first', '/one', '/two', '/small', '/none']);
+});
+
+test('what has waited leaves its room to others', async () => {
+  const { send } = intake();
+  for (let round = 0; round < 3; round += 1) {
+    void send('/first');
+    work();
+    expect((await send('/large', declared(2 * MIB))).status).toBe(200);
+  }
+});
+
+test('the question whether the process lives is answered before what waits', async () => {
+  const { taken, send } = intake();
+  void send('/first');
+  work();
+  await Promise.all([send('/one'), send('/two'), send('/healthz')]);
+  expect(taken).toEqual(['/first', '/healthz', '/one', '/two']);
+});
+
+test('a request in a fresh turn is judged at once, however large its body', async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  const { taken, send } = intake();
+  const answer = send('/large', declared(100 * MIB));
+  expect(taken).toEqual(['/large']);
+  expect((await answer).status).toBe(200);
+});
