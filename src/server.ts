@@ -9,7 +9,7 @@ import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/beside-server.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
-import { bufferedBytes, noBodyRoom } from './http/body-room.ts';
+import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
 import { readCertificate } from './http/certificate.ts';
 import { certificateWatch } from './http/certificate-watch.ts';
 import { watchDescriptors } from './http/descriptors.ts';
@@ -95,11 +95,11 @@ export async function startServer(
   }
   const { db, instanceKey, upgradeCopy, isAfterCrash } = data;
   let isStopping = false;
-  // Requests that come before the app is up wait for it, unless a large body would wait with them: the port must be known
-  // before links can be built.
+  // The port must be known before links can be built, so early requests wait until the app is up. A large body would be
+  // buffered meanwhile and is refused.
   const ready = Promise.withResolvers<Serve>();
   let handle: Serve = async (request, seen) =>
-    bufferedBytes(request) > 0 ? refuse(request, noBodyRoom()) : (await ready.promise)(request, seen);
+    bufferedBytes(request) > 0 ? refuse(request, bodyPoolFull()) : (await ready.promise)(request, seen);
 
   let refuse: App['refuse'] = async (_, { status }) => new Response(null, { status, headers: { 'Retry-After': '1' } });
 

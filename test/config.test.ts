@@ -53,8 +53,8 @@ const DEFAULT_LIMITS = {
   bodySeconds: 20,
   slowBodiesPerAddress: 50,
   slowBodiesInAll: 500,
-  strangersBodiesMib: 16,
-  callersBodiesMib: 64,
+  anonymousBodiesMib: 16,
+  authenticatedBodiesMib: 64,
   streamsPerPerson: 100,
   streamsPerAddress: 1000,
 };

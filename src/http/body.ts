@@ -2,7 +2,7 @@
 import { freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { yieldIfLong } from '../core/turn.ts';
-import { SMALL_BODY_BYTES } from './body-room.ts';
+import { SMALL_BODY_BYTES } from './body-pool.ts';
 
 const KIB = 1024;
 
@@ -10,8 +10,8 @@ const KIB = 1024;
 export const MAX_JSON_BYTES = 1024 * KIB;
 /** From here on it takes milliseconds to parse and to judge a body: of many that arrive at once, only some have the same turn. */
 const LONG_BODY_BYTES = 32 * KIB;
-/** The largest body of a caller without a credential: nothing that they may send is as long. */
-export const MAX_STRANGERS_BYTES = 64 * KIB;
+/** The largest body of a caller without a credential; nothing that they have to send is as long. */
+export const MAX_ANONYMOUS_BYTES = 64 * KIB;
 /** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
 const MAX_JSON_DEPTH = 32;
 const JSON_TYPE = 'application/json';

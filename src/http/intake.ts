@@ -6,7 +6,7 @@
  * it arrives. From the next turn on it buffers the body, so only so many bytes may wait for one.
  */
 import type { AppError } from '../core/error.ts';
-import { bodyRoom, bufferedBytes, noBodyRoom } from './body-room.ts';
+import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-pool.ts';
 import { drain } from './drain.ts';
 import type { LimitSettings } from './limits.ts';
 import type { Serve } from './raw-path.ts';
@@ -16,7 +16,7 @@ import { turnTaker } from './turns.ts';
 const MIB = 1024 * 1024;
 
 export interface IntakeOptions {
-  readonly limits: Pick<LimitSettings, 'requestsAtOnce' | 'strangersBodiesMib'>;
+  readonly limits: Pick<LimitSettings, 'requestsAtOnce' | 'anonymousBodiesMib'>;
   readonly handle: Serve;
   /** Answers a request that is not looked at. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
@@ -25,33 +25,41 @@ export interface IntakeOptions {
 export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve {
   const room = requestRoom(limits.requestsAtOnce);
   const turns = turnTaker();
-  const waiting = bodyRoom(limits.strangersBodiesMib * MIB);
+  const waiting = bodyPool(limits.anonymousBodiesMib * MIB);
 
+  /** Without draining: a server that is full has no time for a body it refuses. */
   async function turnAway(request: Request, refusal: AppError): Promise<Response> {
     const response = await refuse(request, refusal);
     if (bufferedBytes(request) > 0) closeAfter(response);
     return response;
   }
 
-  /** Waits for a turn where the bodies that wait leave room. */
-  function later(...[request, seen]: Parameters<Serve>): Promise<Response> {
+  /** Null where the bodies that wait already leave no room for this one. */
+  function waitingHold(request: Request): BodyHold | null {
     const bytes = bufferedBytes(request);
     const held = waiting.open();
     try {
       if (bytes > 0) held.take(bytes);
+      return held;
     } catch {
-      return turnAway(request, noBodyRoom());
+      return null;
     }
-    return turns.wait(() => {
+  }
+
+  function inTurn(held: BodyHold, ...[request, seen]: Parameters<Serve>): Promise<Response> {
+    const run = () => {
       held.release();
       return handle(request, seen);
-    }, isHealthCheck(request));
+    };
+    return turns.wait(run, isHealthCheck(request));
   }
 
   return async (request, seen) => {
     if (!room.enter(request)) return turnAway(request, noRoom());
     try {
-      const response = await (turns.isFree() ? handle(request, seen) : later(request, seen));
+      const held = turns.isFree() ? undefined : waitingHold(request);
+      if (held === null) return await turnAway(request, bodyPoolFull());
+      const response = await (held === undefined ? handle(request, seen) : inTurn(held, request, seen));
       // A body that is answered with success has been read, or is none.
       if (response.status >= 400 && !(await drain(request))) closeAfter(response);
       return response;

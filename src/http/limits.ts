@@ -305,20 +305,20 @@ const AT_ONCE = {
     counts: 'bodies that take longer than a second to arrive, at once, in all',
     then: 'then others are answered 503',
   },
-  strangersBodiesMib: {
-    env: 'GATEHOUSE_LIMIT_STRANGERS_BODIES_MIB',
+  anonymousBodiesMib: {
+    env: 'GATEHOUSE_LIMIT_ANONYMOUS_BODIES_MIB',
     default: 16,
     max: 65_536,
     counts:
-      'MiB of request bodies above 4 KiB held at once of callers who have shown no credential; as much again may wait to be judged',
+      'MiB of request bodies above 4 KiB held at once for callers without a credential, and as much again for requests that wait',
     then: 'then others are answered 503',
   },
-  callersBodiesMib: {
-    env: 'GATEHOUSE_LIMIT_CALLERS_BODIES_MIB',
+  authenticatedBodiesMib: {
+    env: 'GATEHOUSE_LIMIT_AUTHENTICATED_BODIES_MIB',
     default: 64,
     max: 65_536,
     counts:
-      'MiB of request bodies above 4 KiB held at once of callers with a credential, a quarter of it at most of one workspace or person',
+      'MiB of request bodies above 4 KiB held at once for authenticated callers, at most a quarter of it for one workspace or person',
     then: 'then others are answered 503',
   },
   streamsPerPerson: {

@@ -216,7 +216,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     } catch (error) {
       response = respondToError(error, context, style);
     } finally {
-      context.bodyHold?.release();
+      bodies.release(context);
     }
     if (isOpen) allowOrigin(request, response);
     for (const cookie of context.cookies) response.headers.append('Set-Cookie', cookie);

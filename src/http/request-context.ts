@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { countryCode } from '../core/country.ts';
 import { idSeries } from '../core/id.ts';
 import { canonicalAddress, familyOf } from '../core/ip-address.ts';
-import type { BodyHold } from './body-room.ts';
+import type { BodyHold } from './body-pool.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
 
 /** One request, from its arrival to its log line. */
@@ -25,7 +25,7 @@ export interface RequestContext {
   readonly startedAt: number;
   /** Set by the pipeline for the log line. */
   principalId: string | null;
-  /** Memory that the request's body holds; null for a small body. The pipeline releases it with the answer. */
+  /** What the body counts for in the memory of all bodies; null for a small one. Set by the body reader. */
   bodyHold: BodyHold | null;
   /** Headers of the answer, whichever way it ends. */
   readonly headers: Record<string, string>;

@@ -96,8 +96,8 @@ const RECORDED_ELSEWHERE: Partial<Record<LimitName, string>> = {
   bodySeconds: 'binary/slow-clients.test.ts',
   slowBodiesPerAddress: 'binary/slow-clients.test.ts',
   slowBodiesInAll: 'http/slow-bodies.test.ts',
-  strangersBodiesMib: 'http/body-reader.test.ts',
-  callersBodiesMib: 'http/body-reader.test.ts',
+  anonymousBodiesMib: 'http/body-reader.test.ts',
+  authenticatedBodiesMib: 'http/body-reader.test.ts',
   streamsPerPerson: 'http/stream-places.test.ts',
   streamsPerAddress: 'http/stream-places.test.ts',
 };

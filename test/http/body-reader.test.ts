@@ -1,13 +1,15 @@
-/** Bodies that are being read hold no more memory than is set: `strangersBodiesMib`, and `callersBodiesMib`. */
+/** Bodies that are being read hold no more memory than is set: `anonymousBodiesMib`, and `authenticatedBodiesMib`. */
 import { expect, test } from 'bun:test';
 import * as given from '../support/given.ts';
+import { bodyReader } from '@/http/body-reader.ts';
+import type { RequestContext } from '@/http/request-context.ts';
 import { createInstance, type Instance } from '../support/instance.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const SETTINGS = { GATEHOUSE_LIMIT_STRANGERS_BODIES_MIB: '1', GATEHOUSE_LIMIT_CALLERS_BODIES_MIB: '4' };
-/** As large as a stranger's may be: sixteen are a MiB. */
-const STRANGERS = 64 * KIB;
+const SETTINGS = { GATEHOUSE_LIMIT_ANONYMOUS_BODIES_MIB: '1', GATEHOUSE_LIMIT_AUTHENTICATED_BODIES_MIB: '4' };
+/** The largest that is taken without a credential: sixteen are a MiB. */
+const ANONYMOUS = 64 * KIB;
 
 interface Sending {
   readonly answer: Promise<{ status: number; retryAfter: string | null; error: string | undefined }>;
@@ -61,10 +63,10 @@ test.each([
   ['with a declared length', false],
   ['in chunks', true],
 ])(
-  'bodies of strangers %s: exactly as much as is set, small ones beyond, and as much again afterwards',
+  'anonymous bodies %s: exactly as much as is set, small ones beyond, and as much again afterwards',
   async (_, isChunked) => {
     const instance = await createInstance({ environment: SETTINGS });
-    const verify = (bytes = STRANGERS) =>
+    const verify = (bytes = ANONYMOUS) =>
       send(instance, '/api/v1/auth/otp/verify', { challengeId: 'none', code: '123456' }, { bytes, isChunked });
     for (let round = 0; round < 2; round += 1) {
       const held = times(16, () => verify());
@@ -77,12 +79,12 @@ test.each([
   },
 );
 
-test('bodies of callers have room of their own; a workspace has a quarter of it, for all of its keys', async () => {
+test('authenticated bodies have a pool of their own; a workspace has a quarter of it, for all of its keys', async () => {
   const instance = await createInstance({ environment: SETTINGS });
   const create = (token: string, bytes = 512 * KIB) =>
     send(instance, '/api/applications', { name: 'Shop' }, { token, bytes });
-  const strangers = times(16, () =>
-    send(instance, '/api/v1/auth/otp/verify', { challengeId: 'none', code: '123456' }, { bytes: STRANGERS }),
+  const anonymous = times(16, () =>
+    send(instance, '/api/v1/auth/otp/verify', { challengeId: 'none', code: '123456' }, { bytes: ANONYMOUS }),
   );
   const second = await given.workspaceKey(instance);
   const held = [create(instance.workspaceKey), create(second.token)];
@@ -91,7 +93,7 @@ test('bodies of callers have room of their own; a workspace has a quarter of it,
   const other = create((await given.tenant(instance)).workspaceKey);
   expect(await statuses([other, ...held])).toEqual([200, 200, 200]);
   expect(await statuses([create(instance.workspaceKey)])).toEqual([200]);
-  expect(await statuses(strangers)).not.toContain(503);
+  expect(await statuses(anonymous)).not.toContain(503);
 });
 
 test('a body that its operation does not read counts as well, until the answer', async () => {
@@ -106,4 +108,35 @@ test('a body that its operation does not read counts as well, until the answer',
     ).answer;
   expect(await remove(2 * MIB)).toEqual(REFUSED);
   expect((await remove(KIB)).status).toBe(404);
+});
+
+test('a chunked body that goes on arriving after its request is over holds nothing', async () => {
+  const bodies = bodyReader({
+    bodySeconds: 20,
+    slowBodiesPerAddress: 1,
+    slowBodiesInAll: 1,
+    anonymousBodiesMib: 1,
+    authenticatedBodiesMib: 1,
+  });
+  const begin = () => {
+    const stream = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => stream.resolve(controller) });
+    const request = new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const context = { request, ip: '192.0.2.1', headers: {}, bodyHold: null } as unknown as RequestContext;
+    return { context, stream: stream.promise, read: bodies.read(context, null) };
+  };
+  for (let count = 0; count < 17; count += 1) {
+    const { context, stream, read } = begin();
+    bodies.release(context);
+    (await stream).enqueue(new Uint8Array(ANONYMOUS).fill(0x20));
+    await expect(read).rejects.toMatchObject({ code: 'unavailable' });
+  }
+  const { stream, read } = begin();
+  (await stream).enqueue(Buffer.from('{}'.padEnd(ANONYMOUS, ' ')));
+  (await stream).close();
+  expect(await read).toEqual({});
 });

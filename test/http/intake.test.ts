@@ -13,7 +13,7 @@ function work(): void {
 function intake() {
   const taken: string[] = [];
   const serve = requestIntake({
-    limits: { requestsAtOnce: 100, strangersBodiesMib: 2 },
+    limits: { requestsAtOnce: 100, anonymousBodiesMib: 2 },
     handle: async (request) => {
       taken.push(new URL(request.url).pathname);
       return new Response('ok');

@@ -18,25 +18,33 @@ const UNDECLARED_BYTES = 256 * KIB;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Bytes held for one request. */
+/** Bytes of one request. */
 export interface BodyHold {
   /**
    * Adds to what this request holds.
    *
-   * @throws {AppError} unavailable where the room is full, or the hold was released.
+   * @throws {AppError} unavailable where the pool is full, or the hold was released.
    */
   take(bytes: number): void;
   /** Gives everything back. Idempotent. */
   release(): void;
 }
 
-export interface BodyRoom {
-  /** Opens an empty hold. @param caller holds at most a share of the room; null has no share of its own. */
+/** Holds nothing, and takes nothing: the request is over. */
+export const RELEASED: BodyHold = {
+  take() {
+    throw bodyPoolFull();
+  },
+  release() {},
+};
+
+export interface BodyPool {
+  /** Opens an empty hold. @param caller holds at most its share of the pool; null is counted in the total alone. */
   open(caller?: string | null): BodyHold;
 }
 
-/** @param perCaller bytes that one caller may hold; all of them by default. */
-export function bodyRoom(maxBytes: number, perCaller = maxBytes): BodyRoom {
+/** Never holds more than `maxBytes`. @param perCaller bytes that one caller may hold; all of them by default. */
+export function bodyPool(maxBytes: number, perCaller = maxBytes): BodyPool {
   let heldInAll = 0;
   const heldBy = new Map<string, number>();
 
@@ -55,7 +63,7 @@ export function bodyRoom(maxBytes: number, perCaller = maxBytes): BodyRoom {
       return {
         take(bytes) {
           const own = caller === null ? 0 : (heldBy.get(caller) ?? 0);
-          if (isReleased || heldInAll + bytes > maxBytes || own + bytes > perCaller) throw noBodyRoom();
+          if (isReleased || heldInAll + bytes > maxBytes || own + bytes > perCaller) throw bodyPoolFull();
           held += bytes;
           add(caller, bytes);
         },
@@ -69,8 +77,8 @@ export function bodyRoom(maxBytes: number, perCaller = maxBytes): BodyRoom {
   };
 }
 
-/** Why a body is not taken in while too many others are. */
-export function noBodyRoom(): AppError {
+/** The refusal of a body while others fill the pool. */
+export function bodyPoolFull(): AppError {
   return new AppError('unavailable', { hint: 'too_many_bodies', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 

@@ -1,7 +1,7 @@
 /** Memory for request bodies: exact in all and by caller, given back once, and free of charge for small bodies. */
 import { expect, test } from 'bun:test';
 import type { AppError } from '@/core/error.ts';
-import { bodyRoom, bufferedBytes } from '@/http/body-room.ts';
+import { bodyPool, bufferedBytes } from '@/http/body-pool.ts';
 
 const full = (take: () => void): boolean => {
   try {
@@ -15,7 +15,7 @@ const full = (take: () => void): boolean => {
 };
 
 test('the room takes exactly its bytes, and has them again when they are released, once', () => {
-  const room = bodyRoom(100);
+  const room = bodyPool(100);
   const first = room.open();
   first.take(60);
   const second = room.open();
@@ -30,7 +30,7 @@ test('the room takes exactly its bytes, and has them again when they are release
 });
 
 test('a caller has a share of the room, over all of their requests, and leaves the rest to others', () => {
-  const room = bodyRoom(100, 30);
+  const room = bodyPool(100, 30);
   const [one, two, other] = [room.open('ada'), room.open('ada'), room.open('bob')];
   one.take(20);
   expect(full(() => two.take(11))).toBe(true);
@@ -40,7 +40,7 @@ test('a caller has a share of the room, over all of their requests, and leaves t
 });
 
 test('a released hold takes nothing more: a body that was refused goes on arriving', () => {
-  const room = bodyRoom(100);
+  const room = bodyPool(100);
   const hold = room.open();
   hold.release();
   expect(full(() => hold.take(1))).toBe(true);
