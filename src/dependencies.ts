@@ -4,14 +4,23 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type AdjustableClock, type Clock, systemClock, type WorldClock } from './core/clock.ts';
+import type { Deadline } from './core/deadline.ts';
 import type { InstanceKey } from './core/instance-key.ts';
 import { type Random, systemRandom } from './core/random.ts';
 import { StartupError } from './core/startup-error.ts';
-import { requirePresentSchema, takeLeftNote } from './db/beside-server.ts';
-import { type DataFolder, lockDataFolder, noDatabaseIn, openDataFolder, pathsIn } from './db/data-folder.ts';
+import { letServerRelock, requirePresentSchema, takeLeftNote } from './db/beside-server.ts';
+import {
+  type DataFolder,
+  type FolderLock,
+  lockDataFolder,
+  noDatabaseIn,
+  openDataFolder,
+  pathsIn,
+} from './db/data-folder.ts';
 import type { Database } from './db/database.ts';
 import { folderTrouble } from './db/folder-trouble.ts';
 import { openInstanceKey } from './db/instance-key-file.ts';
+import { findLogLoss } from './db/log-look.ts';
 import { findInstance, migrate } from './db/migrate.ts';
 import { openEngine, openSqlite } from './db/open.ts';
 import { finishRestore, isRestorePending } from './db/restored-folder.ts';
@@ -24,6 +33,8 @@ import { smtpTransport } from './mail/smtp.ts';
 import type { InstanceIdentity } from './modules/health/facts.ts';
 import type { GuardedFetch } from './outbound/guarded-fetch.ts';
 import type { MailTransport } from './mail/transport.ts';
+import { databaseLog } from './database-log.ts';
+import { writeProbe } from './store/rate-counters.ts';
 import { VERSION } from './version.ts';
 
 /** All that the product uses of the world outside. */
@@ -60,7 +71,7 @@ export interface OpenedData {
   readonly upgradeCopy: string | null;
   /** The server before this one did not come to its end in order. */
   readonly isAfterCrash: boolean;
-  close(): Promise<void>;
+  close(deadline?: Deadline): Promise<void>;
 }
 
 /** How a folder is opened; for a server, durably, unless said otherwise. */
@@ -96,11 +107,14 @@ export async function openData(
   // A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind.
   if (!isServer && !existsSync(pathsIn(path).databasePath)) throw noDatabaseIn(path);
   const folder: DataFolder = openDataFolder(path);
-  let lock: { release(): void } | null = null;
+  const told = databaseLog(folder.databasePath, log);
+  let lock: FolderLock | null = null;
   try {
-    lock = isServer ? lockDataFolder(folder) : null;
+    if (isServer) await letServerRelock(folder.path);
+    lock = isServer ? lockDataFolder(folder, told.onLockRemade) : null;
     const isAfterCrash = lock !== null && takeLeftNote(folder.path);
     if (isServer) finishRestore(folder.path);
+    const damage = isServer ? told.logLoss(findLogLoss(folder.databasePath, clock.now())) : null;
     const instance = findInstance(folder.databasePath);
     if (!isServer && instance === null) throw noDatabaseIn(path);
     if (!isServer) requirePresentSchema(folder.path, folder.databasePath);
@@ -120,30 +134,18 @@ export async function openData(
           tell: (sql, ms) => log?.warn({ durationMs: Math.round(ms), sql }, 'a statement was slow'),
         },
       }),
-      onDiskProblem: (error, isRecovered) =>
-        isRecovered
-          ? log?.warn('the disk takes writes again')
-          : log?.error({ err: error }, 'the disk refused a flush: no change is taken until it is safe again'),
-      onRefusal: (error) =>
-        error === null
-          ? log?.warn('the disk takes changes again')
-          : log?.error(
-              { err: error, path: folder.databasePath },
-              'the disk refuses changes; each is tried all the same',
-            ),
-      onGone: () =>
-        log?.fatal(
-          { path: folder.databasePath },
-          'the database was deleted or replaced while it is open: no change is taken; stop this server, put the database back, start again',
-        ),
+      probe: writeProbe,
+      damage,
+      ...(lock && { isFolderHeld: lock.isHeld }),
+      ...told.engine,
     });
     return {
       db,
       instanceKey: key,
       upgradeCopy: copy,
       isAfterCrash,
-      async close() {
-        await db.close();
+      async close(deadline) {
+        await db.close(deadline);
         lock?.release();
       },
     };

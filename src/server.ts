@@ -4,10 +4,12 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, localUrlOf, ownUrl } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
+import { before, deadlineIn, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/beside-server.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
+import { reasonOf } from './database-log.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
 import { bodyPoolFull, bufferedBytes } from './http/body-pool.ts';
 import { readCertificate } from './http/certificate.ts';
@@ -56,11 +58,13 @@ export interface ServerOptions {
   readonly isDrill?: boolean;
 }
 
-/** Longest wait for requests in flight at a stop; the whole stop stays under 10 s. */
-const DRAIN_MS = 7500;
+/** Longest stop: supervisors are told 10 s. */
+const STOP_MS = 9500;
 
-/** Longest wait for jobs under way. */
-const JOBS_MS = 1000;
+/** Left for what follows the requests in flight: jobs under way, the last flush and the end of the database. */
+const AFTER_DRAIN_MS = 2000;
+const AFTER_JOBS_MS = 1000;
+const AFTER_FLUSH_MS = 500;
 
 /** @throws {StartupError} with the remedy, where the listening throws. */
 function listening<Result>(config: Config, listen: () => Result): Result {
@@ -170,6 +174,7 @@ export async function startServer(
   refuse = app.refuse;
   ready.resolve(app.fetch);
   if (!isDrill) services.scheduler.start();
+  if (!isDrill && !isEphemeral) void lookThrough(db, log);
   const localUrl = localUrlOf(config, door.port);
   if (identity) {
     try {
@@ -189,18 +194,39 @@ export async function startServer(
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     isStopping = true;
+    const deadline = deadlineIn(STOP_MS);
+    const drained = before(deadline, AFTER_DRAIN_MS);
     closeStreams();
-    await door.leave();
-    // Those that were opened again meanwhile.
+    await waitUntil(drained, door.leave());
+    // Again for streams that were opened meanwhile.
     closeStreams();
-    await waitedFor(door.stop(), DRAIN_MS);
-    await door.stop(true);
+    await waitUntil(drained, door.stop());
+    await waitUntil(deadline, door.stop(true));
     descriptors[Symbol.dispose]();
-    await waitedFor(services.stop(), JOBS_MS);
-    await services.flushAll();
-    if (identity) removeServerNote(folder);
-    await data.close();
+    await waitUntil(
+      before(deadline, AFTER_JOBS_MS),
+      services
+        .stop()
+        .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'a job failed as it was stopped')),
+    );
+    await services.flushAll(before(deadline, AFTER_FLUSH_MS));
+    if (identity) leaveFolder();
+    await data.close(deadline);
     removeFolder();
+  }
+
+  /** Never throws: a disk that is read-only keeps the note, and the next start removes it. */
+  function leaveFolder(): void {
+    // The note is that of the other server then.
+    if (db.status().trouble === 'folder_taken') return;
+    try {
+      removeServerNote(folder);
+    } catch (error) {
+      log.warn(
+        { reason: reasonOf(error) },
+        'the note of this server stays in the data folder; the next start removes it',
+      );
+    }
   }
   return {
     url,
@@ -215,12 +241,18 @@ export async function startServer(
   };
 }
 
-/** For so long at most; a timer that is left would keep the process of a command. */
-async function waitedFor(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
+/** Looks through the database beside the first requests, and logs what is damaged. */
+async function lookThrough(db: Database, log: Logger): Promise<void> {
+  try {
+    const problems = await db.check();
+    if (problems.length > 0)
+      log.error(
+        { problems },
+        'the database is damaged: keep a copy of the folder, run gatehouse doctor --full, and bring back a good backup',
+      );
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, 'the database could not be looked through at the start');
+  }
 }
 
 /** What has begun ends again where the instance cannot be made ready. */

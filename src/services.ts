@@ -1,5 +1,6 @@
 /** Everything that runs: the modules, and what serves them all: limits, mail, long work and jobs. Their start and their stop. */
 import { DAY, SECOND } from './core/clock.ts';
+import { type Deadline, NO_DEADLINE } from './core/deadline.ts';
 import { metricsRegistry } from './core/metrics.ts';
 import type { Dependencies } from './dependencies.ts';
 import { bodyReader } from './http/body-reader.ts';
@@ -8,6 +9,7 @@ import { rateLimiter } from './http/rate-limit.ts';
 import { countLimited, requestFigures } from './http/request-figures.ts';
 import { instanceFacts, type ProxyWatch } from './instance-facts.ts';
 import { clockSteps } from './jobs/clock-steps.ts';
+import { flushLast } from './jobs/last-flush.ts';
 import { longWorkRunner } from './jobs/long-work.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { scheduler } from './jobs/scheduler.ts';
@@ -73,7 +75,7 @@ export function wireServices(dependencies: Dependencies) {
     {
       jobs: [{ name: 'flush counters', everyMs: SECOND, runOnce: () => limiter.flush() }],
       start: () => limiter.load(),
-      flush: () => limiter.flushAll(),
+      flush: { of: 'rate-limit counters', run: limiter.flushAll },
     },
     {
       // Commits wake the queue; the job finds what has become due by time.
@@ -89,7 +91,7 @@ export function wireServices(dependencies: Dependencies) {
       : []),
     { jobs: [{ name: 'checkpoint', everyMs: SECOND, runOnce: () => db.maintain() }] },
     {
-      jobs: [{ name: 'long work', everyMs: 5 * SECOND, runOnce: () => longWork.runOnce() }],
+      jobs: [{ name: 'long work', everyMs: 5 * SECOND, isDueAtStart: true, runOnce: () => longWork.runOnce() }],
       stop: () => longWork.stop(),
     },
     ...modules,
@@ -99,6 +101,7 @@ export function wireServices(dependencies: Dependencies) {
   const jobs = scheduler(
     parts.flatMap((part) => part.jobs ?? []),
     log,
+    () => db.status().trouble !== null,
   );
 
   /** Jobs first: what they emit is delivered as well, and what that mails is sent. */
@@ -136,9 +139,10 @@ export function wireServices(dependencies: Dependencies) {
     async stop() {
       await Promise.all([...parts.map((part) => part.stop?.()), jobs.stop()]);
     },
-    /** Writes down all that is counted in memory; for a clean stop. */
-    async flushAll() {
-      for (const part of parts) await part.flush?.();
+    /** Writes what is counted in memory, for a clean stop; logs what is not written by the deadline. */
+    async flushAll(deadline: Deadline = NO_DEADLINE) {
+      const flushes = parts.flatMap(({ flush }) => flush ?? []);
+      await flushLast(flushes, deadline, log);
     },
   };
 }

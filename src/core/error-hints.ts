@@ -24,6 +24,9 @@ export const HINTS = {
   database_in_use: 'Another process holds the database; try again in a moment.',
   database_gone:
     'The database was deleted or replaced while the server runs: its operator has to put it back and start again.',
+  database_log_gone:
+    'The database’s log was deleted or replaced while the server runs: its operator has to start the server again.',
+  folder_taken: 'Another server has taken the data folder: its operator has to stop one of the two.',
   database_not_writable: 'The database cannot be written.',
   database_not_readable: 'The database cannot be read.',
   database_schema_differs: 'The database has another schema than this binary.',

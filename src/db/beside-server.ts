@@ -44,6 +44,17 @@ export function removeServerNote(folder: string): void {
   rmSync(notePathOf(folder), { force: true });
 }
 
+/** A running server looks at its lock file several times in this. */
+const RELOCK_MS = 1000;
+
+/**
+ * Waits where a server has left its note and the lock file is gone: if it still runs, the file was deleted under it, and it
+ * makes the lock anew.
+ */
+export async function letServerRelock(folder: string): Promise<void> {
+  if (existsSync(notePathOf(folder)) && !existsSync(lockPathOf(folder))) await Bun.sleep(RELOCK_MS);
+}
+
 /**
  * Takes away what a server has left that did not come to its end in order, so that nobody goes by it. For whoever holds the lock.
  *

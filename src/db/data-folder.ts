@@ -102,14 +102,42 @@ export function lockPathOf(path: string): string {
   return join(path, 'gatehouse.lock');
 }
 
+/** The hold of one server on its folder. */
+export interface FolderLock {
+  /** Makes a lock file anew that was deleted. @returns false once another server holds the folder. */
+  isHeld(): boolean;
+  release(): void;
+}
+
 /**
  * Holds the folder for one server. The lock is an operating-system lock on a file, taken through SQLite, so a killed
  * process never leaves it behind.
  *
+ * @param onRemade called where the file was deleted and made anew.
  * @throws {StartupError} when another server holds it.
  */
-export function lockDataFolder({ path }: Pick<DataFolder, 'path'>): { release(): void } {
+export function lockDataFolder({ path }: Pick<DataFolder, 'path'>, onRemade: () => void = () => {}): FolderLock {
   const lockPath = lockPathOf(path);
+  let held = takeLock(path, lockPath);
+  return {
+    isHeld() {
+      try {
+        if (statSync(lockPath, { throwIfNoEntry: false })?.ino === held.inode) return true;
+        const again = takeLock(path, lockPath);
+        held.lock.close();
+        held = again;
+      } catch (error) {
+        // A disk that refuses this server a new file refuses it to another one too.
+        return codeOf((error as Error).cause) !== 'SQLITE_BUSY';
+      }
+      onRemade();
+      return true;
+    },
+    release: () => held.lock.close(),
+  };
+}
+
+function takeLock(path: string, lockPath: string): { readonly lock: SqliteDatabase; readonly inode: number } {
   let lock: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
@@ -117,9 +145,11 @@ export function lockDataFolder({ path }: Pick<DataFolder, 'path'>): { release():
     lock.run(`PRAGMA busy_timeout = ${LOOK_MS}`);
     lock.run('PRAGMA journal_mode = MEMORY');
     lock.run('BEGIN EXCLUSIVE');
+    chmodSync(lockPath, PRIVATE_FILE);
+    return { lock, inode: statSync(lockPath).ino };
   } catch (cause) {
     lock?.close();
-    const { code } = cause as { code?: string };
+    const code = codeOf(cause);
     if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
       throw new StartupError(
         `${lockPath} is not the lock that Gatehouse made. Remove it while no server runs on this folder, then start again.`,
@@ -131,7 +161,6 @@ export function lockDataFolder({ path }: Pick<DataFolder, 'path'>): { release():
       { cause },
     );
   }
-  chmodSync(lockPath, PRIVATE_FILE);
-  const held = lock;
-  return { release: () => held.close() };
 }
+
+const codeOf = (error: unknown) => (error as { code?: string } | undefined)?.code;

@@ -3,8 +3,10 @@
  * changes through `write`. What a reader or a unit holds inside is the store's affair (`statements.ts`).
  */
 import type { Actor } from '../core/actor.ts';
+import type { Deadline } from '../core/deadline.ts';
 import type { Connection } from './connection.ts';
 import type { DatabaseFigures } from './figures.ts';
+import type { Loss } from './open-files.ts';
 
 /** Where a `Reader` keeps its connection; only `db/` looks there. */
 export const CONNECTION: unique symbol = Symbol('connection');
@@ -67,9 +69,14 @@ export interface Database {
   readonly figures: DatabaseFigures;
   /** Looks at what it takes of its disk. */
   measure(): Promise<DatabaseSize>;
-  /** Keeps the log short, off the loop; to be called every second or so. */
+  /** Keeps the log short, off the loop, and probes a disk that refuses changes; to be called every second or so. */
   maintain(): Promise<void>;
-  close(): Promise<void>;
+  /** Probes the disk now where it refuses changes. `status` knows the outcome when this resolves. */
+  tryAgain(): Promise<void>;
+  /** Looks through the whole file in another thread. @returns what is wrong; `status().damage` says it from then on. */
+  check(): Promise<readonly string[]>;
+  /** @param deadline by which it ends, closed in order or not: the next start reads what is left in the log. */
+  close(deadline?: Deadline): Promise<void>;
 }
 
 /** What a database takes of its disk. */
@@ -88,10 +95,12 @@ export interface DatabaseStatus {
   readonly queued: number;
   /** Bytes of log not yet folded into the database. */
   readonly logBytes: number;
-  /** False from a failed flush until the data is safe again; no change is taken meanwhile. */
-  readonly isWritable: boolean;
-  /** The disk refused the last change; the next one is tried all the same. */
-  readonly isRefusing: boolean;
-  /** False where the file was deleted or replaced while it was open; no change is taken then. */
-  readonly isInPlace: boolean;
+  /** Why no change is taken now, as callers are told; null while they are taken. */
+  readonly trouble: DatabaseTrouble | null;
+  /** Damage that was found in the file or its log since the start, in a sentence. */
+  readonly damage: string | null;
 }
+
+export type { Loss };
+
+export type DatabaseTrouble = Loss | 'disk_refuses_writes' | 'database_not_writable';

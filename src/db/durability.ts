@@ -6,8 +6,9 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
-import { AppError } from '../core/error.ts';
 import type { CountedFigures } from './figures.ts';
+import { lossRefusal, type OpenFiles } from './open-files.ts';
+import { diskRefusal } from './refusals.ts';
 
 /** Knows which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {
@@ -20,14 +21,16 @@ export interface Durability {
   close(): Promise<void>;
 }
 
-/** For a folder that is thrown away: nothing is waited for. */
-export const NO_DURABILITY: Durability = {
-  settled: () => Promise.resolve(),
-  refuseWhenBroken() {},
-  isBroken: () => false,
-  logBytes: () => 0,
-  close: () => Promise.resolve(),
-};
+/** For a folder that is thrown away: no flush is waited for. */
+export function noDurability(files: OpenFiles): Durability {
+  return {
+    settled: async () => files.require(),
+    refuseWhenBroken() {},
+    isBroken: () => false,
+    logBytes: () => 0,
+    close: () => Promise.resolve(),
+  };
+}
 
 interface Waiter {
   /** The flush that serves it: the first that begins after its commit. */
@@ -46,26 +49,19 @@ export interface LogDurabilityOptions {
    * kernel may call pages clean that never reached the disk, so flushing the same log again would prove nothing.
    */
   readonly secure: () => Promise<void>;
-  readonly onProblem: (error: unknown, isRecovered: boolean) => void;
+  /** Asked after each flush: a deleted log is flushed like any other, and its changes are lost. */
+  readonly files: OpenFiles;
   readonly figures: CountedFigures;
 }
 
 /** To be called while a connection is open, which keeps the log in place. */
-export async function logDurability({
-  logPath,
-  secure,
-  onProblem,
-  figures,
-}: LogDurabilityOptions): Promise<Durability> {
+export async function logDurability({ logPath, secure, files, figures }: LogDurabilityOptions): Promise<Durability> {
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
   let begun = 0;
   let isFlushing = false;
   let isBroken = false;
   let isClosed = false;
-
-  const refusal = (cause?: unknown) =>
-    new AppError('unavailable', { hint: 'disk_refuses_writes', retryAfterSeconds: 5, cause });
 
   async function flushAll(): Promise<void> {
     isFlushing = true;
@@ -82,7 +78,10 @@ export async function logDurability({
       }
       // In the order of their commits.
       const later = waiters.findIndex(({ flush }) => flush > served);
-      for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later)) waiter.resolve();
+      const loss = files.look();
+      for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later))
+        if (loss === null) waiter.resolve();
+        else waiter.reject(lossRefusal(loss));
     }
     isFlushing = false;
   }
@@ -90,8 +89,7 @@ export async function logDurability({
   function breakDown(error: unknown): void {
     isBroken = true;
     figures.flushFailures += 1;
-    onProblem(error, false);
-    for (const waiter of waiters.splice(0)) waiter.reject(refusal(error));
+    for (const waiter of waiters.splice(0)) waiter.reject(diskRefusal(error));
     void recover();
   }
 
@@ -99,10 +97,10 @@ export async function logDurability({
     while (!isClosed) {
       await Bun.sleep(RECOVERY_INTERVAL_MS);
       try {
+        files.require();
         await secure();
         await log.datasync();
         isBroken = false;
-        onProblem(null, true);
         return;
       } catch {
         // Asked again: the disk is still full, or still gone.
@@ -112,14 +110,14 @@ export async function logDurability({
 
   return {
     settled() {
-      if (isBroken) return Promise.reject(refusal());
+      if (isBroken) return Promise.reject(diskRefusal());
       return new Promise((resolve, reject) => {
         waiters.push({ flush: begun + 1, resolve, reject });
         if (!isFlushing) void flushAll();
       });
     },
     refuseWhenBroken() {
-      if (isBroken) throw refusal();
+      if (isBroken) throw diskRefusal();
     },
     isBroken: () => isBroken,
     logBytes: () => statSync(logPath, { throwIfNoEntry: false })?.size ?? 0,

@@ -146,7 +146,9 @@ export function migrate(
 
 /** How many migrations the file has had; 0 for a new one. */
 export function schemaVersion(sqlite: SqliteDatabase): number {
-  return (sqlite.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+  // Finalized: else closing leaves the connection and its shared memory open, whose file is then deleted under the next one.
+  using statement = sqlite.prepare<{ user_version: number }, []>('PRAGMA user_version');
+  return statement.get()?.user_version ?? 0;
 }
 
 const presentVersion = raw<{ user_version: number }>('PRAGMA user_version');

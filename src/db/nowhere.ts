@@ -15,9 +15,11 @@ export const NO_DATABASE: Database = {
   },
   write: async () => refuse(),
   onCommit() {},
-  status: () => ({ queued: 0, logBytes: 0, isWritable: false, isRefusing: false, isInPlace: false }),
+  status: () => ({ queued: 0, logBytes: 0, trouble: 'database_not_writable', damage: null }),
   figures: databaseFigures(),
   measure: async () => refuse(),
   async maintain() {},
+  async tryAgain() {},
+  check: async () => refuse(),
   async close() {},
 };

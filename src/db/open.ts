@@ -1,17 +1,19 @@
 /** Opens the SQLite file with the settings the product relies on; each pragma stands with its reason. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { background } from './background.ts';
 import type { Database, DatabaseSize } from './database.ts';
-import { logDurability, NO_DURABILITY } from './durability.ts';
+import { logDurability, noDurability } from './durability.ts';
 import { databaseFigures, type SlowStatements } from './figures.ts';
 import { flush } from './flush.ts';
+import { openFiles } from './open-files.ts';
 import { remembered as remember } from './remembered.ts';
 import { noSnapshot, shortSnapshot } from './snapshot.ts';
-import { createDatabase } from './sqlite.ts';
+import { createDatabase, type SqliteEngine } from './sqlite.ts';
+import { wholeCheck } from './whole-check.ts';
 
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
@@ -54,7 +56,7 @@ function tune(sqlite: SqliteDatabase): void {
   sqlite.run('PRAGMA temp_store = MEMORY');
 }
 
-export interface EngineOptions {
+export interface EngineOptions extends Pick<SqliteEngine, 'probe' | 'damage' | 'onRefusal' | 'onLoss' | 'onLogLeft'> {
   readonly clock: Clock;
   /** False only where the folder is thrown away on exit: nothing is flushed then. */
   readonly isDurable: boolean;
@@ -65,19 +67,15 @@ export interface EngineOptions {
   readonly isServer: boolean;
   /** Told of statements that take long; without, none is timed. */
   readonly slow?: SlowStatements;
-  /** The disk refused a flush, or takes them again. */
-  readonly onDiskProblem?: (error: unknown, isRecovered: boolean) => void;
-  /** The disk refused a change, or, with null, takes them again. */
-  readonly onRefusal?: (error: unknown) => void;
-  /** The file was deleted or replaced while it is open; told once. */
-  readonly onGone?: () => void;
+  /** Whether this server still holds its folder; asked several times a second. */
+  readonly isFolderHeld?: () => boolean;
 }
 
 /** Makes a migrated connection the writer of a database, and opens what goes beside it. */
 export async function openEngine(
   writer: SqliteDatabase,
   path: string,
-  { clock, isDurable, isServer, slow, onDiskProblem = () => {}, onRefusal, onGone = () => {} }: EngineOptions,
+  { clock, isDurable, isServer, slow, isFolderHeld = () => true, ...told }: EngineOptions,
 ): Promise<Database> {
   forgetStatistics(writer);
   // The queue asks again by itself: waiting here would hold the loop.
@@ -99,9 +97,10 @@ export async function openEngine(
   const figures = databaseFigures();
   const thread = isServer ? background(path) : null;
   await thread?.begin();
+  const files = openFiles(path, isServer ? isFolderHeld : null);
   const durability = isDurable
-    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), onProblem: onDiskProblem, figures })
-    : NO_DURABILITY;
+    ? await logDurability({ logPath: `${path}-wal`, secure: () => secure(path), files, figures })
+    : noDurability(files);
   return createDatabase({
     writer,
     reader,
@@ -111,17 +110,13 @@ export async function openEngine(
     ...(slow && { slow }),
     thread,
     remembered,
-    isInPlace: placeOf(path, onGone),
+    files,
     isFoldedByOthers: () => isCopiedByLitestream(path),
-    ...(onRefusal && { onRefusal }),
+    check: () => wholeCheck(path),
+    ...told,
     measure: () => measure(path, reader),
     // A test changes rows behind the product's back, and reads them through it in the same turn.
     snapshotOn: isServer ? shortSnapshot : noSnapshot,
-    async close() {
-      // A clean stop leaves one file: the log is folded into it.
-      await thread?.close();
-      if (!isCopiedByLitestream(path)) writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
-    },
   });
 }
 
@@ -133,19 +128,6 @@ export async function openEngine(
  */
 function forgetStatistics(writer: SqliteDatabase): void {
   for (const table of ['sqlite_stat1', 'sqlite_stat4']) writer.run(`DROP TABLE IF EXISTS ${table}`);
-}
-
-/** @returns whether a path still leads to the file that it leads to now; once it does not, it never does again. */
-function placeOf(path: string, onGone: () => void): () => boolean {
-  const { ino } = statSync(path);
-  let isThere = true;
-  return () => {
-    if (isThere && statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
-      isThere = false;
-      onGone();
-    }
-    return isThere;
-  };
 }
 
 async function measure(path: string, reader: SqliteDatabase): Promise<DatabaseSize> {

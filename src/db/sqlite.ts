@@ -3,7 +3,9 @@
  * one at a time, so what a change reads is still so when it writes, and an `await` inside one lets nobody else into it.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
+import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
+import { NO_DEADLINE, waitUntil } from '../core/deadline.ts';
 import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Background } from './background.ts';
@@ -19,6 +21,9 @@ import {
 } from './database.ts';
 import type { Durability } from './durability.ts';
 import { type CountedFigures, type SlowStatements, slowStatementWatch } from './figures.ts';
+import { logMaintenance } from './log-maintenance.ts';
+import { type Loss, lossRefusal, type OpenFiles } from './open-files.ts';
+import { asRefusal, isDiskRefusal, type RefusalOptions, refusalWatch } from './refusals.ts';
 import type { Changes, Remembered } from './remembered.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openUnit, type UnitState } from './unit.ts';
@@ -40,22 +45,28 @@ export interface SqliteEngine {
   readonly slow?: SlowStatements;
   /** For checkpoints and long reads; null where they are made here. */
   readonly thread: Background | null;
-  /** Whether the file that is open is still the one in the folder: what is written to another would be lost. */
-  readonly isInPlace?: () => boolean;
+  readonly files: OpenFiles;
   /** Whether another process folds the log, and must be let: it copies what is in it before. */
   readonly isFoldedByOthers?: () => boolean;
   /** Looks at the file and its disk. */
   readonly measure?: () => Promise<DatabaseSize>;
-  /** The disk refused a change, or, with null, takes them again; told once of each. Flushes have their own word. */
-  readonly onRefusal?: (error: unknown) => void;
-  /** Called last, before the connections are closed. */
-  readonly close?: () => void | Promise<void>;
+  /** Called with the error when the disk begins to refuse changes, and with null when it takes them again. */
+  readonly onRefusal?: RefusalOptions['onChange'];
+  /** A change that writes so many KiB and leaves no row. */
+  readonly probe?: (unit: Unit, kibibytes: number) => Promise<void>;
+  /** Damage that was found before the file was opened, in a sentence. */
+  readonly damage?: string | null;
+  /** Looks through the whole file. @returns what is wrong, in SQLite's words. */
+  readonly check?: () => Promise<readonly string[]>;
+  /**
+   * Called once the names of the open files lead elsewhere.
+   *
+   * @param isKept whether all that was acknowledged is in the database file.
+   */
+  readonly onLoss?: (loss: Loss, isKept: boolean) => void;
+  /** Called where closing leaves the log beside the database; with null where the time was over. */
+  readonly onLogLeft?: (error: unknown) => void;
 }
-
-/** What SQLite says where the disk is full, gone, or read-only (https://www.sqlite.org/rescode.html). */
-const DISK_CODES = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
-const RETRY_SECONDS = 5;
-const DISK_HINT = 'disk_refuses_writes';
 
 /** Longest time for which changes are taken into one transaction, in milliseconds. */
 const GROUP_MS = 3;
@@ -69,30 +80,11 @@ interface Change {
 
 type Queued = Change | { run(): Promise<void> };
 
-/** Pages of log from which on changes wait a moment, so that the log can begin anew: 64 MiB. */
-const LONG_LOG_PAGES = 16_384;
-
-/** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
-const RESTART_AGAIN_MS = 5000;
-
-/** A file of the log that a burst has made as large is cut, once the log in it is short again. */
-const LARGE_LOG_BYTES = 128 * 2 ** 20;
-
-/**
- * How much of it is cut at a time: a millisecond or two of a commit, where all at once holds the loop for 50. Nobody else can do it:
- * after a TRUNCATE on another connection SQLite takes the file for a changed one, and drops the writer's mapping of it.
- */
-const CUT_BYTES = 8 * 2 ** 20;
-
-const NO_LIMIT = -1;
-
-/** From here on the log is folded here, whoever else should: they have not for long, or do not run. */
-const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
-
 /** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
-  const { writer, clock, durability, remembered, figures, isInPlace = () => true, onRefusal } = engine;
-  const { isFoldedByOthers = () => false } = engine;
+  const { writer, clock, durability, remembered, figures, files } = engine;
+  const { isFoldedByOthers = () => false, probe = async () => {} } = engine;
+  const { onRefusal = () => {}, onLoss = () => {}, onLogLeft = () => {} } = engine;
   const { measure = async () => ({ bytes: 0, reusableBytes: 0, freeBytes: null }) } = engine;
   const listeners = new Map<Topic<never>, ((messages: readonly never[]) => void)[]>();
   const begin = writer.prepare('BEGIN IMMEDIATE');
@@ -102,18 +94,19 @@ export function createDatabase(engine: SqliteEngine): Database {
   const release = writer.prepare('RELEASE change');
   const rollbackTo = writer.prepare('ROLLBACK TO change');
   const queue: Queued[] = [];
-  let changesFolded = 0;
-  let restartFrom = 0;
-  let logLimit = NO_LIMIT;
   let isRunning = false;
   let isClosed = false;
-  let isRefusing = false;
-  let isRefusalTold = false;
+  let damage = engine.damage ?? null;
   let current: UnitState | null = null;
   /** From the beginning of a transaction to its end, and longer where the disk does not let it end. */
   let isChanging = false;
   /** By the open transaction. */
   const changed: Changes = { tables: new Set(), ids: new Set() };
+
+  const refusals = refusalWatch({
+    probe: (kibibytes) => commitDurably(SYSTEM_ACTOR, (unit) => probe(unit, kibibytes)).then(() => {}),
+    onChange: onRefusal,
+  });
 
   const ran = engine.slow && slowStatementWatch(engine.slow, figures);
 
@@ -218,7 +211,8 @@ export function createDatabase(engine: SqliteEngine): Database {
     let failure: unknown = null;
     try {
       durability.refuseWhenBroken();
-      if (!isInPlace()) throw new AppError('unavailable', { hint: 'database_gone', retryAfterSeconds: RETRY_SECONDS });
+      const loss = files.known();
+      if (loss !== null) throw lossRefusal(loss);
       await beginWhenFree();
       do {
         settle.push(await carryOut(queue.shift() as Change));
@@ -230,7 +224,6 @@ export function createDatabase(engine: SqliteEngine): Database {
       figures.commits.observe((ended - ending) / 1000);
       figures.transactions.observe((ended - since) / 1000);
       figures.changes += settle.length;
-      if (isRefusing) takenAgain();
       snapshot.end();
       remembered.forget(changed);
     } catch (error) {
@@ -266,24 +259,28 @@ export function createDatabase(engine: SqliteEngine): Database {
     setImmediate(() => void drain());
   }
 
-  /** Counts what the disk is the reason of. */
-  function refused(error: unknown): unknown {
-    if (error instanceof AppError && error.hint === DISK_HINT) {
-      figures.refusals += 1;
-      isRefusing = true;
-      if (!isRefusalTold && !durability.isBroken()) {
-        isRefusalTold = true;
-        onRefusal?.(error.cause);
-      }
-    }
-    return error;
+  /** Commits one change and waits until it is on the disk. */
+  async function commitDurably<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
+    if (isClosed) throw new AppError('unavailable');
+    const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
+    queueUp({ author, work, turn });
+    const { result, state } = await turn.promise;
+    await durability.settled();
+    return { result: result as Awaited<Result>, state };
   }
 
-  function takenAgain(): void {
-    isRefusing = false;
-    if (!isRefusalTold) return;
-    isRefusalTold = false;
-    onRefusal?.(null);
+  /** Notes and counts what the disk refused. @returns what the caller is told. */
+  function refused(error: unknown): unknown {
+    const refusal = refusals.noted(error);
+    if (isDiskRefusal(refusal)) figures.refusals += 1;
+    return refusal;
+  }
+
+  function trouble(): DatabaseStatus['trouble'] {
+    const loss = files.look();
+    if (loss !== null) return loss;
+    if (isClosed) return 'database_not_writable';
+    return durability.isBroken() || refusals.isRefusing() ? 'disk_refuses_writes' : null;
   }
 
   /** Waits for the turn among the changes, and lets none begin meanwhile. */
@@ -293,32 +290,32 @@ export function createDatabase(engine: SqliteEngine): Database {
     return turn.promise;
   }
 
-  /** The next change that begins the log anew shortens its file to the limit. */
-  function cutLog(isLong: boolean): void {
-    const bytes = durability.logBytes();
-    const limit = isLong || bytes <= LARGE_LOG_BYTES || isFoldedByOthers() ? NO_LIMIT : bytes - CUT_BYTES;
-    if (limit === logLimit) return;
-    writer.run(`PRAGMA journal_size_limit = ${limit}`);
-    logLimit = limit;
-  }
+  const log = logMaintenance({
+    writer,
+    thread,
+    snapshots,
+    files,
+    alone,
+    logBytes: durability.logBytes,
+    isFoldedByOthers,
+    onLogLeft,
+  });
+  const lossHandled = files.lost.then(async (loss) =>
+    onLoss(loss, loss !== 'database_log_gone' || (await log.rescue())),
+  );
 
   return {
     engine: 'sqlite',
     reader: { [CONNECTION]: reading },
     figures,
     async write(author, work) {
-      if (isClosed) throw new AppError('unavailable');
-      const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
-      queueUp({ author, work, turn });
-      const { result, state } = await turn.promise.catch((error: unknown) => {
-        throw refused(asRefusal(error));
-      });
-      await durability.settled().catch((error: unknown) => {
+      const { result, state } = await commitDurably(author, work).catch((error: unknown) => {
         throw refused(error);
       });
+      void refusals.tryAgain();
       for (const [topic, messages] of state.news)
         for (const listener of listeners.get(topic as Topic<never>) ?? []) listener(messages as never[]);
-      return result as Awaited<ReturnType<typeof work>>;
+      return result;
     },
     onCommit(topic, listener) {
       const known = listeners.get(topic as Topic<never>) ?? [];
@@ -327,48 +324,41 @@ export function createDatabase(engine: SqliteEngine): Database {
     status: (): DatabaseStatus => ({
       queued: queue.length,
       logBytes: durability.logBytes(),
-      isWritable: !durability.isBroken() && !isClosed,
-      isRefusing,
-      isInPlace: isInPlace(),
+      trouble: trouble(),
+      damage,
     }),
+    tryAgain: refusals.tryAgain,
     measure,
-    async maintain() {
-      if (!thread || isClosed || figures.changes === changesFolded) return;
-      if (isFoldedByOthers() && durability.logBytes() < ABANDONED_LOG_BYTES) return;
-      changesFolded = figures.changes;
-      const { log } = await thread.checkpoint('PASSIVE');
-      const isLong = log > LONG_LOG_PAGES;
-      cutLog(isLong);
-      if (!isLong || performance.now() < restartFrom) return;
-      for (const each of snapshots) each.suspend();
-      try {
-        await alone(async () => {
-          const { busy } = await thread.checkpoint('RESTART');
-          if (busy !== 0) restartFrom = performance.now() + RESTART_AGAIN_MS;
-        });
-      } finally {
-        for (const each of snapshots) each.resume();
-      }
+    async check() {
+      const problems = (await engine.check?.()) ?? [];
+      if (problems.length > 0) damage = `The database is damaged: ${problems.join('; ')}.`;
+      return problems;
     },
-    async close() {
+    async maintain() {
+      await refusals.tryAgain();
+      if (isClosed) return;
+      await log.maintain(figures.changes).catch((error: unknown) => {
+        throw asRefusal(error);
+      });
+    },
+    async close(deadline = NO_DEADLINE) {
       if (isClosed) return;
       isClosed = true;
-      while (isRunning || queue.length > 0) await Bun.sleep(1);
-      await durability.settled().catch(() => {});
-      for (const each of snapshots) each.suspend();
-      await engine.close?.();
+      while ((isRunning || queue.length > 0) && deadline.remainingMs() > 0) await Bun.sleep(1);
+      await waitUntil(
+        deadline,
+        durability.settled().catch(() => {}),
+      );
+      const isLost = files.look() !== null;
+      await (isLost ? waitUntil(deadline, lossHandled) : log.finish(deadline));
+      files.close();
       await durability.close();
+      // SQLite deletes the log by its name as it closes. Once lost, that name may lead to the log of another process.
+      if (isLost) return;
       engine.reader.close();
       writer.close();
     },
   };
-}
-
-/** What the disk does not take is no fault of the change, and may be taken in a moment. */
-function asRefusal(error: unknown): unknown {
-  const code = String((error as { code?: unknown } | null)?.code);
-  if (!DISK_CODES.test(code)) return error;
-  return new AppError('unavailable', { hint: DISK_HINT, retryAfterSeconds: RETRY_SECONDS, cause: error });
 }
 
 function isBusy(error: unknown): boolean {

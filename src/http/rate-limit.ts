@@ -4,6 +4,8 @@
  */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Deadline } from '../core/deadline.ts';
+import { together, type Unwritten, writeBatches } from '../core/last-batches.ts';
 import { AppError } from '../core/error.ts';
 import type { Database } from '../db/database.ts';
 import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
@@ -45,8 +47,8 @@ export interface RateLimiter {
   load(): Promise<void>;
   /** Writes changed counters, at most a few hundred a change, and forgets windows that have ended. */
   flush(): Promise<void>;
-  /** Writes everything, brief windows too; for a clean stop. */
-  flushAll(): Promise<void>;
+  /** Writes everything, brief windows too, for a clean stop. @returns how many counters are not written by the deadline. */
+  flushAll(deadline: Deadline): Promise<Unwritten>;
 }
 
 /** To be loaded before its first use; else a restart forgives what was counted before. */
@@ -92,27 +94,28 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     };
   }
 
-  /** Only what is on the disk is clean: after a failure the next flush takes it again. */
-  async function write(name: string, table: CounterTable, counters: Iterable<Counter>): Promise<void> {
+  /** Marks as unchanged only what is on the disk: after a failure the next flush takes it again. */
+  async function write(name: string, table: CounterTable, counters: readonly Counter[]): Promise<void> {
     const { windowMs, windowEndsAt } = table;
     const window = { bucket: name, windowStartedAt: windowEndsAt - windowMs, windowEndsAt };
-    const all = [...counters];
-    for (let from = 0; from < all.length; from += FLUSH_ROWS) {
-      const chunk = all.slice(from, from + FLUSH_ROWS);
-      const rows = chunk.map(({ subject, count }) => ({ ...window, subject, count }));
-      // Before the write: what is counted while it waits is written the next time.
-      for (const counter of chunk) table.changed.delete(counter);
-      try {
-        await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));
-      } catch (error) {
-        for (const counter of chunk) if (table.get(counter.subject) === counter) table.changed.add(counter);
-        throw error;
-      }
+    const rows = counters.map(({ subject, count }) => ({ ...window, subject, count }));
+    // Before the write: what is counted while it waits is written the next time.
+    for (const counter of counters) table.changed.delete(counter);
+    try {
+      await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));
+    } catch (error) {
+      for (const counter of counters) if (table.get(counter.subject) === counter) table.changed.add(counter);
+      throw error;
     }
   }
 
   async function writeChanged(): Promise<void> {
-    for (const [name, table] of tables) if (!hasEnded(table, clock.now())) await write(name, table, table.changed);
+    for (const [name, table] of tables) {
+      if (hasEnded(table, clock.now())) continue;
+      const all = [...table.changed];
+      for (let from = 0; from < all.length; from += FLUSH_ROWS)
+        await write(name, table, all.slice(from, from + FLUSH_ROWS));
+    }
   }
 
   return {
@@ -149,10 +152,14 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
       const now = clock.now();
       for (const [name, table] of tables) if (hasEnded(table, now)) tables.delete(name);
     },
-    async flushAll() {
-      await writeChanged();
+    async flushAll(deadline) {
+      const parts: Unwritten[] = [];
       for (const [name, table] of tables)
-        if (table.isBrief && !hasEnded(table, clock.now())) await write(name, table, table.all());
+        if (!hasEnded(table, clock.now())) {
+          const counters = table.isBrief ? [...table.all()] : [...table.changed];
+          parts.push(await writeBatches(counters, deadline, (batch) => write(name, table, batch)));
+        }
+      return together(parts);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
+import { isOutage } from '../db/engine-error.ts';
 import {
   advanceLongWork,
   deleteLongWork,
@@ -152,7 +153,8 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
         } catch (error) {
           // Left where it stands, and taken up again by the job.
           const reason = error instanceof AppError ? error.code : undefined;
-          log.error({ err: error, work: id, reason }, 'a slice of long work failed; it will be tried again');
+          if (!isOutage(error))
+            log.error({ err: error, work: id, reason }, 'a slice of long work failed; it will be tried again');
         }
         await nextTurn();
       }
@@ -184,9 +186,9 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     },
   };
   db.onCommit(LONG_WORK_BEGUN, () => {
-    runner
-      .runOnce()
-      .catch((err: unknown) => log.error({ err }, 'long work could not be taken up; it will be tried again'));
+    runner.runOnce().catch((err: unknown) => {
+      if (!isOutage(err)) log.error({ err }, 'long work could not be taken up; it will be tried again');
+    });
   });
   return runner;
 }

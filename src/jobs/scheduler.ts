@@ -1,10 +1,13 @@
 /** The one scheduler: runs each job at its interval, never twice at a time, and survives a job's failure. */
 import type { Logger } from 'pino';
+import { isOutage } from '../db/engine-error.ts';
 
 /** Something that is due at an interval. What it throws is logged, and it runs again. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /** Runs when the scheduler starts as well, not only an interval later. */
+  readonly isDueAtStart?: boolean;
   runOnce(): void | Promise<void>;
 }
 
@@ -17,10 +20,35 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-/** A job that takes longer than its interval skips a run. */
-export function scheduler(jobs: readonly Job[], log: Logger): Scheduler {
+/**
+ * A job that takes longer than its interval skips a run.
+ *
+ * @param isDatabaseDown whether the database takes no changes now: jobs that fail meanwhile are logged once together.
+ */
+export function scheduler(jobs: readonly Job[], log: Logger, isDatabaseDown: () => boolean = () => false): Scheduler {
   const timers: Timer[] = [];
   const running = new Map<Job, Promise<void>>();
+  /** Jobs that have failed for want of the database and have not run well since, by the cause that was logged. */
+  const stalled = new Map<string, Set<Job>>();
+
+  function failed(job: Job, error: unknown): void {
+    if (!isOutage(error)) {
+      log.error({ job: job.name, err: error }, 'a job failed; it will run again at its next turn');
+      return;
+    }
+    const known = stalled.get(error.message);
+    if (known) return void known.add(job);
+    stalled.set(error.message, new Set([job]));
+    log.error(
+      { job: job.name, reason: error.message },
+      'jobs fail because the database takes no changes; each runs again at its next turn',
+    );
+  }
+
+  function succeeded(job: Job): void {
+    if (stalled.size === 0 || isDatabaseDown()) return;
+    for (const [cause, those] of stalled) if (those.delete(job) && those.size === 0) stalled.delete(cause);
+  }
 
   function run(job: Job): Promise<void> {
     const current = running.get(job);
@@ -29,8 +57,9 @@ export function scheduler(jobs: readonly Job[], log: Logger): Scheduler {
       try {
         // After this turn, so that even a job that throws at once is in the map before it is taken out.
         await Promise.resolve().then(() => job.runOnce());
+        succeeded(job);
       } catch (error) {
-        log.error({ job: job.name, err: error }, 'a job failed; it will run again at its next turn');
+        failed(job, error);
       } finally {
         running.delete(job);
       }
@@ -41,7 +70,10 @@ export function scheduler(jobs: readonly Job[], log: Logger): Scheduler {
 
   return {
     start() {
-      for (const job of jobs) timers.push(setInterval(() => void run(job), job.everyMs));
+      for (const job of jobs) {
+        timers.push(setInterval(() => void run(job), job.everyMs));
+        if (job.isDueAtStart) void run(job);
+      }
     },
     async runAll() {
       for (const job of jobs) {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Database } from '../db/database.ts';
+import { isOutage } from '../db/engine-error.ts';
 import { captureDueMails, endMailLeases, type Mail } from '../store/mails.ts';
 import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';
@@ -28,9 +29,9 @@ export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQue
     return captured.length === CAPTURED_AT_ONCE;
   }
 
-  const { wake, run, close } = pump(capture, (err) =>
-    log.error({ err }, 'mail could not be captured; it will be tried again'),
-  );
+  const { wake, run, close } = pump(capture, (err) => {
+    if (!isOutage(err)) log.error({ err }, 'mail could not be captured; it will be tried again');
+  });
   return {
     start: () => db.write(SYSTEM_ACTOR, endMailLeases),
     wake,

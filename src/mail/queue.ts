@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { HOUR, MINUTE, SECOND, type WorldClock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
+import { isOutage } from '../db/engine-error.ts';
 import {
   DUE_MAILS_READ,
   type DuePosition,
@@ -68,9 +69,9 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
   /** Fills the free places until nothing more is due or there are none. */
-  const { wake, run, close, isClosed } = pump(turn, (err) =>
-    log.error({ err }, 'mail could not be claimed; it will be tried again'),
-  );
+  const { wake, run, close, isClosed } = pump(turn, (err) => {
+    if (!isOutage(err)) log.error({ err }, 'mail could not be claimed; it will be tried again');
+  });
 
   /** What may be claimed now, the most urgent first. */
   async function listClaimable(): Promise<Candidate[]> {

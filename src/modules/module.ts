@@ -13,6 +13,7 @@ import type { LimitSettings } from '../http/limits.ts';
 import type { Operation } from '../http/operation.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import type { PeerAddress } from '../http/request-context.ts';
+import type { LastFlush } from '../jobs/last-flush.ts';
 import type { LongWorkKind } from '../jobs/long-work.ts';
 import type { Job } from '../jobs/scheduler.ts';
 import type { SendNow } from '../mail/send-now.ts';
@@ -32,7 +33,7 @@ export interface Module {
   /** Takes up nothing more, and waits for what is under way. */
   stop?(): Promise<void>;
   /** Writes down what is counted in memory; for a clean stop, after everything else. */
-  flush?(): Promise<void>;
+  readonly flush?: LastFlush;
 }
 
 /** What a module wants to know of commits. */

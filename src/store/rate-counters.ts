@@ -3,7 +3,7 @@
  * alone, in the change that it belongs to.
  */
 import type { Reader, Unit } from '../db/database.ts';
-import { raw, rawChange } from '../db/statements.ts';
+import { raw, rawChange, rawNote } from '../db/statements.ts';
 
 /** One subject's count in one window of one limit. */
 export interface RateCounter {
@@ -80,4 +80,20 @@ export function noteProbe(unit: Unit): Promise<void> {
   return saveRateCounters(unit, [
     { bucket: 'probe', subject: '', windowStartedAt: now, windowEndsAt: now + 1, count: 1 },
   ]);
+}
+
+/** Makes a KiB a row, with its place in the index by end. */
+const FILLER = 'x'.repeat(500);
+
+const fill = rawNote<[number, string]>(
+  `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+   INSERT INTO rate_counters (bucket, subject, window_started_at, window_ends_at, count)
+   SELECT 'probe', i || ?2, 0, 0, 0 FROM n`,
+);
+const empty = rawNote<[]>("DELETE FROM rate_counters WHERE bucket = 'probe'");
+
+/** Writes so many KiB to the disk, and leaves no row: deleted bytes are overwritten, so their pages are written as well. */
+export async function writeProbe(unit: Unit, kibibytes: number): Promise<void> {
+  await fill(unit, kibibytes, FILLER);
+  await empty(unit);
 }

@@ -82,6 +82,27 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave a sound data
   expect(readDatabase(folder, faultsOf)).toEqual([]);
 });
 
+test('long work goes on from the start itself, so that kills soon after each start do not hold it up', async () => {
+  const sessions = 20_000;
+  const folder = join(scratch.path, 'resumed');
+  const { env, token, ownerEmail, doomed } = await setScene(folder, { receiverUrl, doomed: 1, sessionsEach: sessions });
+  const { applicationId } = doomed[0]!;
+  const lifecycle = `/api/applications/${applicationId}/lifecycle`;
+  let server = await startServer(folder, env);
+  const sent = await request(server, 'POST', `${lifecycle}/send`, { token, body: { kind: 'archive' } });
+  const body = { challengeId: sent.json.data.challengeId, code: databaseCode(folder, ownerEmail) };
+  await request(server, 'POST', `${lifecycle}/confirm`, { token, body });
+  await server.stop('SIGKILL');
+  const done = () => readDatabase(folder, (sqlite) => trailOf(sqlite, applicationId)).events;
+  for (let kills = 0; kills < 5; kills += 1) {
+    const before = done();
+    server = await startServer(folder, env);
+    // Sooner than the job comes round.
+    await eventually('some more of the trail', () => done() > before, 4000);
+    await server.stop('SIGKILL');
+  }
+});
+
 test('kills in the middle of long work leave its trail complete, and nothing twice', async () => {
   const sessions = 20_000;
   const folder = join(scratch.path, 'trail');

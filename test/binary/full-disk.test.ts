@@ -1,54 +1,200 @@
-/** A disk that takes no more: what cannot be written is refused as that, and the server says so, goes on and ends well. */
+/**
+ * A disk that takes no more, full or read-only, under a running server: changes are refused as that, every place that says
+ * whether they are taken says the same, and the server ends well.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { badDiskRun, TROUBLES } from '../faults/bad-disk.ts';
 import { hasCompiler } from '../faults/shims.ts';
-import { BINARY, cleanEnvironment, emptyFolder } from '../support/binary.ts';
+import {
+  BINARY,
+  cleanEnvironment,
+  emptyFolder,
+  eventually,
+  readDatabase,
+  request,
+  run,
+  type RunningServer,
+  startServer,
+} from '../support/binary.ts';
+import { readExposition } from '../support/exposition.ts';
+import { hasSmallDisks, type SmallDisk, smallDisk } from '../support/small-disk.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
-/** In units of the shell: more than a new instance takes, and little more. */
-const BLOCKS = 2400;
+const key = (await run(['key'], { cwd: '/' })).stdout.trim();
+const BOOTSTRAP = { GATEHOUSE_WORKSPACE_KEY: key, GATEHOUSE_OWNER_EMAIL: 'owner@example.com' };
 
-test('answers 503 with Retry-After to writes, goes on reading, and ends with 0', async () => {
-  const scratch = emptyFolder();
-  const key = await new Response(Bun.spawn([BINARY, 'key'], { stdout: 'pipe' }).stdout).text();
-  const limited = `trap '' XFSZ; ulimit -f ${BLOCKS}; exec "$0" "$@"`;
-  const server = Bun.spawn(['sh', '-c', limited, BINARY, 'serve', '--data', join(scratch.path, 'data'), '--port=0'], {
-    cwd: scratch.path,
-    env: cleanEnvironment({ GATEHOUSE_WORKSPACE_KEY: key.trim(), GATEHOUSE_OWNER_EMAIL: 'owner@example.com' }),
-    stdout: 'pipe',
-    stderr: 'ignore',
-  });
-  let said = '';
-  const reading = (async () => {
-    for await (const piece of server.stdout.pipeThrough(new TextDecoderStream())) said += piece;
-  })();
-  while (!/http:\/\/localhost:\d+/.test(said)) await Bun.sleep(10);
-  const [url] = /http:\/\/localhost:\d+/.exec(said) ?? [''];
-  const call = (path: string, init: RequestInit = {}) =>
-    fetch(`${url}${path}`, {
-      ...init,
-      headers: { authorization: `Bearer ${key.trim()}`, 'content-type': 'application/json' },
-    });
-  const refused: { status: number; retryAfter: string | null; error: string }[] = [];
-  const returnUrls = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}/${'x'.repeat(1900)}`);
-  for (let n = 0; n < 120 && refused.length === 0; n += 1) {
-    const body = JSON.stringify({ name: `Shop ${n}`, returnUrls });
-    const answer = await call('/api/applications', { method: 'POST', body });
-    const { error } = (await answer.json()) as { error: string };
-    if (answer.ok) continue;
-    refused.push({ status: answer.status, retryAfter: answer.headers.get('retry-after'), error });
+/** A folder and a server on a disk of its own. */
+async function serveOn(disk: SmallDisk): Promise<RunningServer> {
+  const server = await startServer(join(disk.path, 'data'), BOOTSTRAP, ['--log-format', 'json']);
+  const { json } = await request(server, 'GET', '/api/workspace/api-keys', { token: key });
+  const body = { rateLimits: { perMinute: 1_000_000, perDay: 1_000_000_000 } };
+  await request(server, 'PATCH', `/api/workspace/api-keys/${json.data.items[0].id}`, { token: key, body });
+  return server;
+}
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly reason?: string;
+  readonly err?: unknown;
+}
+
+const TROUBLE = ['warn', 'error', 'fatal'];
+
+/** What the log says of trouble. */
+const linesOf = (server: RunningServer): Line[] =>
+  server.stdout
+    .text()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ level }) => TROUBLE.includes(level));
+
+const said = (server: RunningServer, pattern: RegExp) => linesOf(server).filter(({ msg }) => pattern.test(msg));
+
+const returnUrls = Array.from({ length: 20 }, (_, n) => `https://example.com/${n}/${'x'.repeat(1900)}`);
+
+/** A change of ordinary size. */
+const change = (server: RunningServer, name: string) =>
+  request(server, 'POST', '/api/applications', { token: key, body: { name, returnUrls } });
+
+const ready = async (server: RunningServer) => {
+  const { status, json } = await request(server, 'GET', '/readyz');
+  return `${status} ${json.message ?? json.status}`;
+};
+
+const isWritable = async (server: RunningServer) =>
+  readExposition((await request(server, 'GET', '/metrics')).text).value('gatehouse_database_writable');
+
+const REFUSED = 'The disk refuses writes; nothing is accepted until it takes them again.';
+
+/** Makes changes until none was taken for longer than the jobs need to free what they can. */
+async function nothingFits(server: RunningServer): Promise<void> {
+  for (let refused = 0; refused < 30; await Bun.sleep(100))
+    refused = (await change(server, 'Fits')).status === 503 ? refused + 1 : 0;
+}
+
+/** What is asked in each of so many looks while the disk refuses: changes go on being tried meanwhile. */
+async function lookOften(server: RunningServer, looks: number) {
+  const seen = { ready: new Set<string>(), writable: new Set<number | undefined>(), changes: new Set<string>() };
+  for (let look = 0; look < looks; look += 1) {
+    const { status, json, headers } = await change(server, `Shop ${look}`);
+    seen.changes.add(`${status} ${json.error} ${headers.get('retry-after')}`);
+    seen.ready.add(await ready(server));
+    seen.writable.add(await isWritable(server));
+    // Between the ticks of the jobs, whose small changes may still fit.
+    await Bun.sleep(60);
   }
-  expect(refused[0]).toEqual({ status: 503, retryAfter: '5', error: 'unavailable' });
-  expect((await call('/api/applications')).status).toBe(200);
-  server.kill('SIGTERM');
-  expect(await server.exited).toBe(0);
-  await reading;
+  return { ready: [...seen.ready], writable: [...seen.writable], changes: [...seen.changes] };
+}
 
-  // A command beside it says the same in a line.
-  const noRoom = `trap '' XFSZ; ulimit -f 1; exec "$0" "$@"`;
-  const command = Bun.spawn(['sh', '-c', noRoom, BINARY, 'setup-link', '--data', join(scratch.path, 'data')], {
+test.skipIf(!hasSmallDisks)(
+  'on a full disk /readyz, metrics and doctor say so from the first refused change to the first that is taken',
+  async () => {
+    const disk = smallDisk(64);
+    const server = await serveOn(disk);
+    disk.fill();
+    await nothingFits(server);
+    const before = linesOf(server).length;
+    expect(await lookOften(server, 60)).toEqual({
+      ready: [`503 ${REFUSED}`],
+      writable: [0],
+      changes: ['503 unavailable 5'],
+    });
+    const doctor = await run(['doctor', '--data', server.folder, '--json'], { cwd: '/' });
+    expect(doctor.stdout).toContain('takes no changes');
+    expect((await request(server, 'GET', '/api/applications', { token: key })).status).toBe(200);
+
+    disk.makeRoom();
+    await eventually('a change is taken', async () => (await change(server, 'Room')).status === 200);
+    expect([await ready(server), await isWritable(server)]).toEqual(['200 ok', 1]);
+    await eventually('the log says so', () => linesOf(server).length > before);
+    const lines = linesOf(server);
+    expect(lines.slice(before).filter(({ msg }) => !/^jobs fail/.test(msg))).toMatchObject([
+      { msg: 'the disk takes changes again' },
+    ]);
+    // A log that is restarted in the room it has takes changes for a moment, and is refused again.
+    expect(said(server, /disk refuses changes/).length).toBe(said(server, /disk takes changes again/).length);
+    expect(said(server, /jobs? fail/).length).toBeLessThanOrEqual(said(server, /disk refuses changes/).length);
+    expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
+    expect(await server.stop()).toBe(0);
+    disk.remove();
+  },
+);
+
+test.skipIf(!hasSmallDisks)(
+  'where nobody makes a change, metrics say by themselves that a disk has room again',
+  async () => {
+    const disk = smallDisk(64);
+    const server = await serveOn(disk);
+    disk.fill();
+    await nothingFits(server);
+    expect(await isWritable(server)).toBe(0);
+    disk.makeRoom();
+    await eventually('metrics say so', async () => (await isWritable(server)) === 1, 10_000);
+    expect(await server.stop()).toBe(0);
+    disk.remove();
+  },
+);
+
+test.skipIf(!hasSmallDisks).each(['full', 'read-only'] as const)(
+  'SIGTERM on a %s disk ends with 0 and says in the log what is left, and nothing acknowledged is lost',
+  async (kind) => {
+    const disk = smallDisk(64);
+    const server = await serveOn(disk);
+    const taken = (await change(server, 'Taken')).json.data.id as string;
+    if (kind === 'full') {
+      disk.fill();
+      await nothingFits(server);
+    } else {
+      disk.makeReadOnly();
+      expect(await lookOften(server, 10)).toEqual({
+        ready: [`503 ${REFUSED}`],
+        writable: [0],
+        changes: ['503 unavailable 5'],
+      });
+    }
+    const since = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await server.stderr.whole).toBe('');
+    await server.stdout.whole;
+    expect(said(server, /the log of the database stays beside it/).length).toBe(1);
+    expect(linesOf(server).filter(({ err }) => err !== undefined)).toEqual([]);
+    if (kind === 'read-only') {
+      expect(readCopy(server.folder)).toContain(taken);
+      disk.remove();
+      return;
+    }
+    expect(existsSync(join(server.folder, 'gatehouse.server.json'))).toBe(false);
+    disk.makeRoom();
+    const again = await startServer(server.folder, BOOTSTRAP);
+    expect((await request(again, 'GET', `/api/applications/${taken}`, { token: key })).status).toBe(200);
+    expect(await again.stop()).toBe(0);
+    disk.remove();
+  },
+);
+
+/** Ids of the applications, read in a copy: the disk itself takes no recovery. */
+function readCopy(folder: string): string[] {
+  const scratch = emptyFolder();
+  Bun.spawnSync(['cp', '-r', folder, join(scratch.path, 'data')]);
+  const ids = readDatabase(join(scratch.path, 'data'), (sqlite) =>
+    sqlite.query('SELECT id FROM applications').values(),
+  );
+  scratch.remove();
+  return ids.map(([id]) => id as string);
+}
+
+test.skipIf(!hasSmallDisks)('a command on a full disk says so in a line', async () => {
+  const disk = smallDisk(64);
+  const server = await serveOn(disk);
+  await server.stop();
+  disk.fill();
+  const command = Bun.spawn([BINARY, 'setup-link', '--data', server.folder], {
     env: cleanEnvironment(),
     stdout: 'ignore',
     stderr: 'pipe',
@@ -57,7 +203,7 @@ test('answers 503 with Retry-After to writes, goes on reading, and ends with 0',
     expect.stringMatching(/^gatehouse: [^\n]+\n$/),
     1,
   ]);
-  scratch.remove();
+  disk.remove();
 });
 
 /** Of the troubles that `bun test/faults/bad-disk.ts` has. */

@@ -1,10 +1,10 @@
 /** Backups that are killed in the middle: what they leave goes with the next one, and nothing that another process writes goes. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BINARY, cleanEnvironment, emptyFolder, run, startServer } from '../support/binary.ts';
-import { smallDisk } from '../support/small-disk.ts';
+import { hasSmallDisks, smallDisk } from '../support/small-disk.ts';
 
 setDefaultTimeout(60_000);
 
@@ -93,18 +93,17 @@ test('one that another process is writing, of the same instance and under the sa
     expect((await gatehouse('backup', 'verify', join(backups, name))).exitCode).toBe(0);
 });
 
-const disk = smallDisk(4);
-test.skipIf(disk === null)('a full data disk keeps no backup to another disk from being made', async () => {
-  const folder = join(disk!, 'data');
+test.skipIf(!hasSmallDisks)('a full data disk keeps no backup to another disk from being made', async () => {
+  const disk = smallDisk(16);
+  const folder = join(disk.path, 'data');
   const server = await startServer(folder);
   try {
-    const { bavail, bsize } = statfsSync(disk!);
-    writeFileSync(join(disk!, 'filler'), Buffer.alloc(bavail * bsize));
+    disk.fill();
     const made = await gatehouse('backup', join(backups, 'of-a-full-disk.db'), '--data', folder);
     expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining('of-a-full-disk.db: ')]);
     expect(unfinishedIn(backups)).toEqual([]);
   } finally {
-    rmSync(join(disk!, 'filler'), { force: true });
+    disk.makeRoom();
     await server.stop();
   }
 });

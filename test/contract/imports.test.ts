@@ -191,6 +191,7 @@ describe('imports', () => {
       'db/flush.ts',
       'db/folder-trouble.ts',
       'db/instance-key-file.ts',
+      'db/log-look.ts',
       'db/migrate.ts',
       'db/nowhere.ts',
       'db/onlooker.ts',

@@ -11,7 +11,7 @@ import { layFixture, migrationNames } from '../fixtures/schemas.ts';
 import { FIXTURE_KEY, FIXTURE_TIME, HELD } from '../fixtures/world.ts';
 import { emptyFolder } from '../support/binary.ts';
 import { createInstanceOn } from '../support/instance.ts';
-import { smallDisk } from '../support/small-disk.ts';
+import { hasSmallDisks, smallDisk } from '../support/small-disk.ts';
 
 setDefaultTimeout(30_000);
 
@@ -187,8 +187,6 @@ describe('the copy before an upgrade', () => {
 
 describe('an upgrade that is refused', () => {
   const OLD = 5;
-  const disk = smallDisk(12);
-
   /** Files by name, with the hash of what is in them. The lock is made by looking whether another server runs. */
   const filesOf = (folder: string) =>
     Object.fromEntries(
@@ -219,11 +217,13 @@ describe('an upgrade that is refused', () => {
     expect(filesOf(folder)).toEqual(before);
   }
 
-  test.skipIf(disk === null)(
+  test.skipIf(!hasSmallDisks)(
     'for want of room has changed no byte of the folder, and goes well once there is room',
     async () => {
-      const folder = folderOf(OLD, disk!);
+      const disk = smallDisk(16);
+      const folder = folderOf(OLD, disk.path);
       await leaveCrashed(folder);
+      disk.fill();
       await expectUnchanged(
         folder,
         /The upgrade needs .* are free\. Make room, then start again\. Nothing was changed\./,

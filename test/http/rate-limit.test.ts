@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type AdjustableClock, adjustableClock, DAY, HOUR, MINUTE, SECOND } from '@/core/clock.ts';
+import { NO_DEADLINE } from '@/core/deadline.ts';
 import { announceLimit, type Bucket, type RateLimiter, rateLimiter } from '@/http/rate-limit.ts';
 import { openTestDatabase } from '../support/database.ts';
 
@@ -118,7 +119,7 @@ describe('counters', () => {
     limiter.consume(brief, 'a', 1);
     await limiter.flush();
     expect(rows()).toEqual([]);
-    await limiter.flushAll();
+    await limiter.flushAll(NO_DEADLINE);
     expect((await restarted()).consume(brief, 'a', 1).isAllowed).toBe(false);
   });
 
@@ -217,7 +218,7 @@ describe('a flood of made-up subjects', () => {
     await limiter.flush();
     expect(performance.now() - began).toBeLessThan(1000);
     expect(limiter.used(brief, 'flood1')).toBe(0);
-    await limiter.flushAll();
+    await limiter.flushAll(NO_DEADLINE);
     expect(rows()).toHaveLength(1);
   });
 

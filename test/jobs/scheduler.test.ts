@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import pino from 'pino';
+import { AppError } from '@/core/error.ts';
 import { type Job, scheduler } from '@/jobs/scheduler.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -38,6 +39,34 @@ describe('the scheduler', () => {
     await eventually('the fast one has run a few times', () => fast.state.runs >= 3);
     expect(slow.state.runs).toBe(0);
     await jobs.stop();
+  });
+
+  test('runs a job that is due at the start when it starts, and then at its interval', async () => {
+    const { job, state } = watched('resumed', HOUR);
+    const jobs = scheduler([{ ...job, isDueAtStart: true }, watched('other', HOUR).job], log);
+    jobs.start();
+    await eventually('it has run', () => state.runs === 1);
+    await jobs.stop();
+  });
+
+  test('logs once, without a stack, that jobs fail because the database takes no changes', async () => {
+    lines.length = 0;
+    let isDown = true;
+    const refused = () => {
+      if (isDown) throw new AppError('unavailable', { hint: 'disk_refuses_writes', cause: new Error('full') });
+    };
+    const [one, two, idle] = [watched('one', HOUR, refused), watched('two', HOUR, refused), watched('idle', HOUR)];
+    const jobs = scheduler([one.job, two.job, idle.job], log, () => isDown);
+    const said = () => lines.map((line) => JSON.parse(line) as { level: number; job: string; err?: unknown });
+    for (let round = 0; round < 3; round += 1) await jobs.runAll();
+    expect(said()).toEqual([expect.objectContaining({ level: 50, job: 'one' })]);
+    expect(said()[0]).not.toHaveProperty('err');
+    // The next outage is another one.
+    isDown = false;
+    await jobs.runAll();
+    isDown = true;
+    await jobs.runAll();
+    expect(said().map(({ job }) => job)).toEqual(['one', 'one']);
   });
 
   test('never runs a job twice at a time, although it takes longer than its interval', async () => {

@@ -1,31 +1,82 @@
-/** A real file system of a few megabytes in memory. Only root may mount one; elsewhere tests that need it are skipped. */
+/**
+ * A real file system of some MiB, to be filled or made read-only under a running server. It is ext4 in a file behind a loop
+ * device, since a disk that fails turns read-only while files on it are open for writing, which a tmpfs refuses. Only root may
+ * mount one.
+ */
 import { afterAll } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const mounted = new Set<string>();
+/** Whether tests with a small disk run: always in CI, where they fail if it cannot be made; elsewhere as root only. */
+export const hasSmallDisks = process.env['CI'] === 'true' || process.getuid?.() === 0;
 
-const run = (...command: string[]): boolean => Bun.spawnSync(command, { stdout: 'ignore', stderr: 'ignore' }).success;
-
-afterAll(() => {
-  for (const path of mounted) unmount(path);
-});
-
-/** Returns where it is mounted; null where this user may not mount. */
-export function smallDisk(megabytes: number): string | null {
-  if (process.platform !== 'linux') return null;
-  const path = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'));
-  if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', path)) {
-    rmSync(path, { recursive: true });
-    return null;
-  }
-  mounted.add(path);
-  return path;
+export interface SmallDisk {
+  /** The mounted folder. */
+  readonly path: string;
+  /** Takes all room that is left. */
+  fill(): void;
+  /** Gives back what `fill` has taken. */
+  makeRoom(): void;
+  /** As the kernel does after an error of the disk, whatever is open on it. */
+  makeReadOnly(): void;
+  remove(): void;
 }
 
-export function unmount(path: string): void {
-  run('umount', '-l', path);
-  rmSync(path, { recursive: true, force: true });
-  mounted.delete(path);
+const mounted = new Set<SmallDisk>();
+
+if (process.env['NODE_ENV'] === 'test')
+  afterAll(() => {
+    for (const disk of mounted) disk.remove();
+  });
+
+/** @throws where a loop device cannot be mounted, with what the system says. */
+export function smallDisk(mebibytes: number): SmallDisk {
+  const scratch = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'));
+  const image = join(scratch, 'image');
+  const path = join(scratch, 'disk');
+  const ballast = join(path, 'ballast');
+  mkdirSync(path);
+  run('truncate', '-s', `${mebibytes}M`, image);
+  // Without blocks that are kept for root, who runs this.
+  run('mkfs.ext4', '-q', '-m', '0', image);
+  run('mount', '-o', 'loop', image, path);
+  const disk: SmallDisk = {
+    path,
+    fill() {
+      const file = openSync(ballast, 'a');
+      for (const bytes of [2 ** 20, 2 ** 12, 1]) while (takes(file, bytes));
+      closeSync(file);
+    },
+    makeRoom: () => rmSync(ballast),
+    makeReadOnly: () => run('mount', '-o', 'remount,abort', path),
+    remove() {
+      mounted.delete(disk);
+      run('umount', '-l', path);
+      rmSync(scratch, { recursive: true });
+    },
+  };
+  mounted.add(disk);
+  return disk;
+}
+
+/** Flushed each time: ext4 gives blocks to bytes when they are written back. */
+function takes(file: number, bytes: number): boolean {
+  try {
+    writeSync(file, new Uint8Array(bytes));
+    fsyncSync(file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+    throw error;
+  }
+}
+
+function run(...command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command, { stdout: 'ignore', stderr: 'pipe' });
+  if (exitCode === 0) return;
+  throw new Error(
+    `A small disk cannot be made: ${command.join(' ')}: ${stderr.toString().trim()}. ` +
+      'These tests need e2fsprogs, a free loop device and the right to mount it: run them as root (sudo), or in a privileged container.',
+  );
 }

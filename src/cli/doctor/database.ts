@@ -4,6 +4,7 @@ import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderTrouble } from '../../db/folder-trouble.ts';
+import { findLogLoss } from '../../db/log-look.ts';
 import { findInstance, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
 import { type Onlooker, openOnlooker } from '../../db/onlooker.ts';
 import type { Reader } from '../../db/database.ts';
@@ -40,12 +41,15 @@ export async function databaseFindings(
     return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
   let onlooker: Onlooker | undefined;
   try {
+    // First: reading a log that a kill has left makes its index anew.
+    const lostFindings = logLossFindings(scene);
     if (!findInstance(path))
       return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
     const { isCurrent, findings } = schemaFindings(scene);
     onlooker = openOnlooker(path);
     return [
       ...findings,
+      ...lostFindings,
       ...wholeFindings(onlooker, options),
       ...logFindings(onlooker),
       ...(isCurrent ? await contentFindings(scene, onlooker.reader, local) : []),
@@ -98,6 +102,28 @@ function wholeFindings(onlooker: Onlooker, { isFull, checkMs = CHECK_MS, step }:
   return [ok(`${checked} tables (${bytesText(onlooker.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
 }
 
+/** A running server has the log open, and looked at it when it started. */
+function logLossFindings({ databasePath, server, now }: Scene): Finding[] {
+  const loss = server === null ? findLogLoss(databasePath, now()) : null;
+  if (loss === null) return [];
+  const { fail, warn } = findingsOf('log');
+  const { committed, readable, isMachineRestarted } = loss;
+  const message = `${committed - readable} of ${committed} pages of the write-ahead log cannot be read`;
+  if (isMachineRestarted)
+    return [
+      warn(
+        `${message}. The machine was restarted since: after a power cut only changes are missing that were never acknowledged.`,
+        'Where there was no power cut, compare with a good backup.',
+      ),
+    ];
+  return [
+    fail(
+      `${message}: it is damaged or was cut, and acknowledged changes in it are lost.`,
+      'Keep a copy of the folder, and compare with a good backup: gatehouse restore FILE.',
+    ),
+  ];
+}
+
 function logFindings({ logBytes }: Onlooker): Finding[] {
   const { ok, warn } = findingsOf('log');
   if (logBytes <= LONG_LOG_BYTES) return [ok(`The write-ahead log has ${bytesText(logBytes)}.`)];
@@ -131,9 +157,8 @@ const ALL_WELL = {
   database: {
     queued: 0,
     logBytes: 0,
-    isWritable: true,
-    isRefusing: false,
-    isInPlace: true,
+    trouble: null,
+    damage: null,
     bytes: 0,
     reusableBytes: 0,
     freeBytes: null,

@@ -1,4 +1,5 @@
 /** Keys of applications and of workspaces. */
+import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { keyExpiryJob } from '../../jobs/key-expiry.ts';
 import type { Module, World } from '../module.ts';
 import { apiKeyRoutes } from './routes.ts';
@@ -13,6 +14,12 @@ export function apiKeysModule(world: World): Module & { readonly service: ApiKey
     operations: apiKeyRoutes(service),
     jobs: [expiry],
     kinds: [keyEndings],
-    flush: async () => expiry.runOnce(),
+    flush: {
+      of: 'expired keys',
+      async run() {
+        await expiry.runOnce();
+        return ALL_WRITTEN;
+      },
+    },
   };
 }

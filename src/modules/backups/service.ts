@@ -14,6 +14,7 @@ import { DAY, HOUR, MINUTE, type WorldClock } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import type { Database, Unit } from '../../db/database.ts';
+import { isOutage } from '../../db/engine-error.ts';
 import { recordAudit } from '../../store/audit.ts';
 import {
   type BackupCause,
@@ -73,7 +74,8 @@ export function backupService(dependencies: BackupServiceDependencies) {
         await db.write(SYSTEM_ACTOR, work);
         return;
       } catch (error) {
-        log.error({ err: error }, 'what became of a backup could not be recorded; it is tried again');
+        if (!isOutage(error))
+          log.error({ err: error }, 'what became of a backup could not be recorded; it is tried again');
         if (!(error instanceof AppError)) return;
         await Bun.sleep(RECORD_RETRY_MS);
       }

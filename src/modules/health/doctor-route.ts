@@ -62,11 +62,10 @@ export function doctorRoute({ db, clock, metrics, peerAddress, instance }: Docto
       const { identity, version } = instance;
       const pass = headers.get(DOCTOR_HEADER) ?? '';
       if (identity === null || !isDoctorPass(pass, identity.pass, clock.real())) throw new AppError('not_found');
-      const { isWritable, isRefusing, isInPlace } = db.status();
       return {
         instanceId: identity.instanceId,
         version,
-        isWritable: isWritable && !isRefusing && isInPlace,
+        isWritable: db.status().trouble === null,
         seen: {
           peer: peerAddress(context.request),
           client: context.ip,

@@ -50,6 +50,9 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
       method: 'GET',
       path: '/readyz',
       summary: 'Whether requests can be served: the database is writable and its schema current',
+      description:
+        '503 with the reason from the first change that the database refuses until it has taken one of ordinary size again. ' +
+        'Reads and verification may be answered meanwhile.',
       tag,
       access: 'none',
       scope: 'instance',
@@ -69,10 +72,10 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
 
 /** @throws {AppError} unavailable, saying no more than what is the matter. */
 async function requireDatabase(db: Database): Promise<void> {
-  const { isWritable, isInPlace } = db.status();
-  if (!isInPlace) throw new AppError('unavailable', { hint: 'database_gone', retryAfterSeconds: RETRY_SECONDS });
-  if (!isWritable)
-    throw new AppError('unavailable', { hint: 'database_not_writable', retryAfterSeconds: RETRY_SECONDS });
+  // A disk may take changes again by now.
+  await db.tryAgain();
+  const { trouble } = db.status();
+  if (trouble !== null) throw new AppError('unavailable', { hint: trouble, retryAfterSeconds: RETRY_SECONDS });
   const isCurrent = await isSchemaCurrent(db.reader).catch((cause: unknown) => {
     throw new AppError('unavailable', { hint: 'database_not_readable', cause });
   });

@@ -1,5 +1,6 @@
 /** What those who run an instance should look at, told from what is known of it. */
 import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
+import { HINTS } from '../../core/error-hints.ts';
 import { isLoopbackName } from '../../core/ip-address.ts';
 import { bytesText } from '../../core/quantities.ts';
 import type { DatabaseSize, DatabaseStatus } from '../../db/database.ts';
@@ -46,6 +47,7 @@ export const WARNING_CODES = [
   'certificate_expires',
   'proxy_not_trusted',
   'database_not_writable',
+  'database_damaged',
   'log_is_long',
   'disk_nearly_full',
   'backup_failed',
@@ -82,10 +84,16 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
   const expiresAt = facts.certificateExpiresAt();
   const { deliveries, longWork, mails } = queues;
   const found: (Warning | false)[] = [
-    (!database.isWritable || database.isRefusing || !database.isInPlace) && {
+    database.trouble !== null && {
       code: 'database_not_writable',
-      message: 'The database takes no changes: its disk refuses them, or its file was deleted or replaced.',
+      message: `The database takes no changes. ${HINTS[database.trouble]}`,
       remedy: 'Look at the disk and at the log; where the file is gone, stop the server, put it back and start again.',
+    },
+    database.damage !== null && {
+      code: 'database_damaged',
+      message: database.damage,
+      remedy:
+        'Keep a copy of the folder, run gatehouse doctor --full, and bring back a good backup: gatehouse restore FILE.',
     },
     database.freeBytes !== null &&
       database.freeBytes < LITTLE_DISK_BYTES && {

@@ -41,9 +41,7 @@ function databaseFigureFamilies({ metrics, db }: InstanceFigureDependencies): vo
   );
   metrics.gauge('gatehouse_database_disk_free_bytes', 'Left on its disk.', async () => (await db.measure()).freeBytes);
   status('gatehouse_database_wal_bytes', 'Size of its write-ahead log.', ({ logBytes }) => logBytes);
-  status('gatehouse_database_writable', '1 while changes are taken.', ({ isWritable, isRefusing, isInPlace }) =>
-    isWritable && !isRefusing && isInPlace ? 1 : 0,
-  );
+  status('gatehouse_database_writable', '1 while changes are taken.', ({ trouble }) => (trouble === null ? 1 : 0));
   status('gatehouse_database_changes_waiting', 'Changes that wait for their turn.', ({ queued }) => queued);
   counter('gatehouse_database_changes_total', 'Changes that were committed.', () => figures.changes);
   metrics.histogram(

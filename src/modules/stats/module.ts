@@ -1,5 +1,6 @@
 /** What happens in applications, in numbers by the day: counted from what is told of commits, and read by management. */
 import { SECOND } from '../../core/clock.ts';
+import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { DELIVERY_ATTEMPTED } from '../../store/deliveries.ts';
 import { MEMBER_SEEN } from '../../store/members.ts';
@@ -21,6 +22,12 @@ export function statsModule(world: World): Module & { readonly counts: Counts } 
       onCommit(DELIVERY_ATTEMPTED, (attempts) => attempts.forEach(counts.attempted)),
       onCommit(LIMIT_REACHED, (reached) => reached.forEach(counts.limitReached)),
     ],
-    flush: () => counts.flush(),
+    flush: {
+      of: 'daily counts',
+      async run() {
+        await counts.flush();
+        return ALL_WRITTEN;
+      },
+    },
   };
 }

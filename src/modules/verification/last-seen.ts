@@ -2,6 +2,8 @@
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
+import type { Deadline } from '../../core/deadline.ts';
+import { together, type Unwritten, writeBatches } from '../../core/last-batches.ts';
 import { TimesById } from '../../core/times-by-id.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { noteKeyUse } from '../../store/api-keys.ts';
@@ -18,6 +20,8 @@ const MOST_NOTED = 500_000;
 const SLICE_ROWS = 50;
 /** Rows that are put in order together: a millisecond's work. */
 const SORTED_ROWS = 10_000;
+/** Sorting one of half a million ids, on a machine that is busy with other things; it cannot be ended halfway. */
+const SORT_MS = 0.003;
 /** Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. */
 const RUNS = 50;
 /** Rows that are not worth being spread. */
@@ -37,12 +41,10 @@ export interface LastSeen {
   /** Nothing is noted while the last time is less than a minute old, and of today; else it moves on to now. */
   sessionSeen(session: Seen, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
-  /**
-   * Writes down what has been noted: all where it is little, else a part. Calls while it runs join the run.
-   *
-   * @param isWhole everything, without pauses; for a clean stop.
-   */
-  flush(isWhole?: boolean): Promise<void>;
+  /** Writes down what has been noted: all where it is little, else a part. Calls while it runs join the run. */
+  flush(): Promise<void>;
+  /** Writes everything without pauses, for a clean stop. @returns how many times are not written by the deadline. */
+  flushAll(deadline: Deadline): Promise<Unwritten>;
 }
 
 /** What has been noted of one kind, and how one of it is written. */
@@ -56,7 +58,7 @@ interface Notes {
   /** What is being written, a part each time. Once nothing is left of it, what has been noted by then takes its place. */
   writing: TimesById;
   /** Of what is being written, but for those whose turn is next. */
-  rest: Iterator<string, undefined>;
+  rest: Generator<string, undefined>;
   /** In the order of their ids, from the end. */
   next: string[];
   /** How many are still to be written. */
@@ -77,8 +79,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const members = notesOf(noteMemberSeen);
   const keys = notesOf(noteKeyUse);
   let running: Promise<void> | undefined;
-  /** From the stop on. */
-  let isHasty = false;
+  let isStopping = false;
 
   /** Those that are noted already are brought up to date, however many there are. */
   function note(notes: Notes, id: string, at: number): boolean {
@@ -115,15 +116,38 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
 
   async function writeDown(notes: Notes): Promise<void> {
     let due = Math.max(FEW_ROWS, Math.ceil(noted(notes) / RUNS));
-    while (noted(notes) > 0 && (due > 0 || isHasty)) {
+    while (noted(notes) > 0 && due > 0 && !isStopping) {
       await writeSlice(notes);
       due -= SLICE_ROWS;
-      if (due > 0 && !isHasty) await Bun.sleep(PAUSE_MS);
+      if (due > 0) await Bun.sleep(PAUSE_MS);
     }
   }
 
-  async function writeAll(): Promise<void> {
+  async function writeSome(): Promise<void> {
     for (const notes of [sessions, members, keys]) await writeDown(notes);
+  }
+
+  /** Sorts all ids at once, unlike a run: each page of the table is then written once. */
+  async function writeRest(notes: Notes, deadline: Deadline): Promise<Unwritten> {
+    const parts: Unwritten[] = [];
+    while (noted(notes) > 0) {
+      if (deadline.remainingMs() <= noted(notes) * SORT_MS) {
+        parts.push({ count: noted(notes), cause: null });
+        break;
+      }
+      if (notes.left === 0) beginNext(notes);
+      const { writing, write } = notes;
+      const ids = [...notes.next, ...notes.rest].sort();
+      Object.assign(notes, { next: [], left: 0 });
+      parts.push(
+        await writeBatches(ids, deadline, (batch) =>
+          db.write(SYSTEM_ACTOR, async (unit) => {
+            for (const id of batch) await write(unit, id, writing.get(id) as number);
+          }),
+        ),
+      );
+    }
+    return together(parts);
   }
 
   return {
@@ -136,13 +160,17 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     keyUsed(keyId, known, now) {
       if (known === null || now - known >= RESOLUTION_MS) note(keys, keyId, now);
     },
-    async flush(isWhole = false) {
-      if (isWhole) {
-        isHasty = true;
-        await running?.catch(() => {});
-      }
-      running ??= writeAll().finally(() => (running = undefined));
+    async flush() {
+      running ??= writeSome().finally(() => (running = undefined));
       await running;
+    },
+    async flushAll(deadline) {
+      isStopping = true;
+      await running?.catch(() => {});
+      isStopping = false;
+      const parts: Unwritten[] = [];
+      for (const notes of [keys, sessions, members]) parts.push(await writeRest(notes, deadline));
+      return together(parts);
     },
   };
 }

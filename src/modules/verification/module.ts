@@ -10,6 +10,6 @@ export function verificationModule(world: World): Module & { readonly service: V
     service,
     operations: verificationRoutes(service),
     jobs: [{ name: 'last seen', everyMs: SECOND, runOnce: () => service.flushLastSeen() }],
-    flush: () => service.flushLastSeen(true),
+    flush: { of: 'last-seen times', run: service.flushAllLastSeen },
   };
 }

@@ -248,6 +248,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     noteSessionVerdict: (outcome: Outcome) => void (sessionsJudged[outcome].count += 1),
 
     flushLastSeen: seen.flush,
+    flushAllLastSeen: seen.flushAll,
   };
 }
 

@@ -6,6 +6,7 @@ import type { InstanceKey } from '../../core/instance-key.ts';
 import type { Random } from '../../core/random.ts';
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Database } from '../../db/database.ts';
+import { isOutage } from '../../db/engine-error.ts';
 import type { WorkspaceMail } from '../../mail/workspace-mail.ts';
 import type { GuardedFetch } from '../../outbound/guarded-fetch.ts';
 import { endLeases } from '../../store/deliveries.ts';
@@ -72,7 +73,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
         }
       } catch (error) {
         // A database that refuses for a moment is asked again at the next wake.
-        log.error({ err: error }, 'deliveries could not be claimed; it will be tried again');
+        if (!isOutage(error)) log.error({ err: error }, 'deliveries could not be claimed; it will be tried again');
       } finally {
         looking = undefined;
       }

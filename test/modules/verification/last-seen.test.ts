@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
 import { MINUTE, SECOND } from '@/core/clock.ts';
+import { deadlineIn } from '@/core/deadline.ts';
 import * as given from '../../support/given.ts';
 import { createInstance, type Instance, START } from '../../support/instance.ts';
 
@@ -77,6 +79,44 @@ describe('when someone was last seen', () => {
     for (let run = 0; run < 3; run += 1) await instance.services.flushCounters();
     expect(sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?').get(START + MINUTE)).toEqual({
       n: 600,
+    });
+  });
+
+  test('is written by a stop in large changes that nobody waits for, however much it is', async () => {
+    const { instance, application, person } = await setUp();
+    const minted = await given.sessions(instance, application, person.userId, 5000);
+    instance.clock.advance(MINUTE);
+    for (const { token } of minted) await session(instance, token);
+    const before = instance.db.figures.changes;
+    await instance.services.flushAll();
+    expect(instance.db.figures.changes - before).toBeLessThan(20);
+    const written = instance.sqlite.query('SELECT count(*) AS n FROM sessions WHERE last_seen_at = ?');
+    expect(written.get(START + MINUTE)).toEqual({ n: 5000 });
+    expect(instance.logLines.join('')).not.toContain('could not write');
+  });
+
+  test('that a stop has no time for is said with its number, and the stop goes on', async () => {
+    const { instance, person } = await setUp();
+    instance.clock.advance(MINUTE);
+    await session(instance, person.token);
+    await instance.services.flushAll(deadlineIn(0));
+    const line = instance.logLines.findLast((each) => each.includes('could not write everything'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      unwritten: expect.arrayContaining(['2 last-seen times']),
+      reason: 'the time for it was over',
+    });
+  });
+
+  test('that the disk refuses at a stop is said with its number and reason, and the stop goes on', async () => {
+    const { instance, person } = await setUp();
+    instance.clock.advance(MINUTE);
+    await session(instance, person.token);
+    rmSync(instance.sqlite.filename);
+    await instance.services.flushAll();
+    const line = instance.logLines.findLast((each) => each.includes('could not write everything'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      unwritten: expect.arrayContaining(['2 last-seen times']),
+      reason: expect.stringContaining('deleted or replaced'),
     });
   });
 });

@@ -1,0 +1,37 @@
+/** Deadlines: how long the steps of a stop may take together. They follow a clock that never goes back. */
+
+export interface Deadline {
+  /** Milliseconds left; 0 once it has passed. */
+  remainingMs(): number;
+}
+
+export const NO_DEADLINE: Deadline = { remainingMs: () => Infinity };
+
+export function deadlineIn(ms: number): Deadline {
+  const endsAt = performance.now() + ms;
+  return { remainingMs: () => Math.max(0, endsAt - performance.now()) };
+}
+
+/** Returns a deadline that leaves `reserveMs` of another one to later steps. */
+export function before(deadline: Deadline, reserveMs: number): Deadline {
+  return { remainingMs: () => Math.max(0, deadline.remainingMs() - reserveMs) };
+}
+
+/**
+ * Waits for work, at most until the deadline. Work that is late goes on and is not waited for.
+ *
+ * @returns whether it ended in time.
+ * @throws what the work throws in time.
+ */
+export async function waitUntil({ remainingMs }: Deadline, work: Promise<unknown>): Promise<boolean> {
+  const ms = remainingMs();
+  if (ms === Infinity) return work.then(() => true);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  // Cleared: a timer that is left would keep the process of a command.
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([work.then(() => true), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,65 @@
+/** What the log says of the database: each trouble once when it begins, and once when it ends. */
+import type { Logger } from 'pino';
+import { AppError } from './core/error.ts';
+import type { Loss } from './db/database.ts';
+import type { LogLoss } from './db/log-look.ts';
+
+const LOSSES: Record<Loss, string> = {
+  database_gone:
+    'the database was deleted or replaced while it is open: no change is taken; stop this server, put the database back, start again',
+  database_log_gone:
+    'the log of the database was deleted or replaced while it is open: no change is taken; what was acknowledged is in the database; start this server again',
+  folder_taken:
+    'the lock file was deleted, and another server has taken the data folder: no change is taken; stop one of the two',
+};
+const LOG_NOT_KEPT =
+  'the log of the database was deleted or replaced while it is open: no change is taken; the last changes before it may be lost; start this server again';
+
+export function databaseLog(path: string, log: Logger | undefined) {
+  /** For the engine, by the names of its options. */
+  const engine = {
+    onRefusal: (error: unknown) =>
+      error === null
+        ? log?.warn('the disk takes changes again')
+        : log?.error(
+            { path, reason: reasonOf(error) },
+            'the disk refuses changes: they are answered 503 until it takes them again',
+          ),
+    onLoss: (loss: Loss, isKept: boolean) => log?.fatal({ path, reason: loss }, isKept ? LOSSES[loss] : LOG_NOT_KEPT),
+    onLogLeft: (error: unknown) =>
+      log?.warn(
+        { path, reason: error === null ? 'the time for it was over' : reasonOf(error) },
+        'the log of the database stays beside it; the next start reads it',
+      ),
+  };
+  return {
+    engine,
+    onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server made it anew'),
+    /** @returns the damage in a sentence; null where there is none for certain. */
+    logLoss(loss: LogLoss | null): string | null {
+      if (loss === null) return null;
+      const { committed, readable, isMachineRestarted } = loss;
+      const pages = { path, committed, readable };
+      if (isMachineRestarted) {
+        log?.warn(
+          pages,
+          'the log of the database is shorter than its index says. The machine was restarted since: after a power cut only changes ' +
+            'are missing that were never acknowledged; if the log was cut or its disk does not flush, acknowledged ones are lost',
+        );
+        return null;
+      }
+      log?.error(
+        pages,
+        'the log of the database is damaged or was cut, and acknowledged changes in it are lost; compare with a good backup',
+      );
+      return `Its log was damaged or cut before the last start: ${committed - readable} of ${committed} pages in it could not be read, so acknowledged changes are lost.`;
+    },
+  };
+}
+
+/** Says what went wrong in a line, without a stack. */
+export function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof AppError ? error : {};
+  const { code, message = String(cause) } = cause as { code?: string; message?: string };
+  return code === undefined ? message : `${code}: ${message}`;
+}

@@ -1,0 +1,42 @@
+/** The last flush of a stop: writes what is counted in memory, until a deadline, and logs once what could not be written. */
+import type { Logger } from 'pino';
+import { before, type Deadline, waitUntil } from '../core/deadline.ts';
+import type { Unwritten } from '../core/last-batches.ts';
+
+export interface LastFlush {
+  /** What is counted, in the plural, as the log names it. */
+  readonly of: string;
+  /** @returns what is not written by the deadline. @throws where nothing of it could be written. */
+  run(deadline: Deadline): Promise<Unwritten>;
+}
+
+/** Time that each flush leaves to every later one. */
+const RESERVE_MS = 150;
+
+/** Runs the flushes in turn. Never throws. */
+export async function flushLast(flushes: readonly LastFlush[], deadline: Deadline, log: Logger): Promise<void> {
+  const unwritten: string[] = [];
+  const reasons = new Set<string>();
+  for (const [index, { of, run }] of flushes.entries()) {
+    const own = before(deadline, (flushes.length - 1 - index) * RESERVE_MS);
+    let left: Unwritten | null = null;
+    let cause: unknown = null;
+    try {
+      // Ends early, so that what is left is known by its own deadline.
+      await waitUntil(
+        own,
+        run(before(own, RESERVE_MS)).then((seen) => void (left = seen)),
+      );
+    } catch (error) {
+      cause = error;
+    }
+    const { count, ...known } = left ?? { count: null, cause };
+    if (count === 0) continue;
+    unwritten.push(count === null ? of : `${count} ${of}`);
+    reasons.add(known.cause === null ? 'the time for it was over' : messageOf(known.cause));
+  }
+  if (unwritten.length === 0) return;
+  log.warn({ unwritten, reason: [...reasons].join('; ') }, 'the stop could not write everything it had counted');
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
