@@ -1,4 +1,4 @@
-/** What the log says of the database: each trouble once when it begins, and once when it ends. */
+/** Log lines about the database: one when a trouble begins, and one when it ends. */
 import type { Logger } from 'pino';
 import { AppError } from './core/error.ts';
 import type { Loss } from './db/database.ts';
@@ -16,7 +16,7 @@ const LOG_NOT_KEPT =
   'the log of the database was deleted or replaced while it is open: no change is taken; the last changes before it may be lost; start this server again';
 
 export function databaseLog(path: string, log: Logger | undefined) {
-  /** For the engine, by the names of its options. */
+  /** Options of the engine. */
   const engine = {
     onRefusal: (error: unknown) =>
       error === null
@@ -57,7 +57,7 @@ export function databaseLog(path: string, log: Logger | undefined) {
   };
 }
 
-/** Says what went wrong in a line, without a stack. */
+/** Returns the cause of a failure in one line, without a stack. */
 export function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof AppError ? error : {};
   const { code, message = String(cause) } = cause as { code?: string; message?: string };

@@ -1,7 +1,7 @@
-/** Writes what was counted in memory at a stop, when no request waits: in large batches that share flushes of the disk. */
+/** Large batches for a stop, when no request waits: several share one flush of the disk. */
 import type { Deadline } from './deadline.ts';
 
-/** What a stop did not write. */
+/** The items that a stop did not write. */
 export interface Unwritten {
   readonly count: number;
   /** Null where the time was over. */

@@ -44,12 +44,12 @@ export function removeServerNote(folder: string): void {
   rmSync(notePathOf(folder), { force: true });
 }
 
-/** A running server looks at its lock file several times in this. */
+/** A running server checks its lock file five times in this time. */
 const RELOCK_MS = 1000;
 
 /**
- * Waits where a server has left its note and the lock file is gone: if it still runs, the file was deleted under it, and it
- * makes the lock anew.
+ * Waits a second where a server's note exists without its lock file. The file was then deleted, and a server that still runs
+ * makes it anew in that time.
  */
 export async function letServerRelock(folder: string): Promise<void> {
   if (existsSync(notePathOf(folder)) && !existsSync(lockPathOf(folder))) await Bun.sleep(RELOCK_MS);

@@ -104,7 +104,7 @@ export function lockPathOf(path: string): string {
 
 /** The hold of one server on its folder. */
 export interface FolderLock {
-  /** Makes a lock file anew that was deleted. @returns false once another server holds the folder. */
+  /** Makes a deleted lock file anew. @returns false once another server holds the folder. */
   isHeld(): boolean;
   release(): void;
 }
@@ -127,7 +127,7 @@ export function lockDataFolder({ path }: Pick<DataFolder, 'path'>, onRemade: () 
         held.lock.close();
         held = again;
       } catch (error) {
-        // A disk that refuses this server a new file refuses it to another one too.
+        // A disk that refuses a new lock file refuses it to every other server too.
         return codeOf((error as Error).cause) !== 'SQLITE_BUSY';
       }
       onRemade();

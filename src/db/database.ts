@@ -73,9 +73,9 @@ export interface Database {
   maintain(): Promise<void>;
   /** Probes the disk now where it refuses changes. `status` knows the outcome when this resolves. */
   tryAgain(): Promise<void>;
-  /** Looks through the whole file in another thread. @returns what is wrong; `status().damage` says it from then on. */
+  /** Checks the whole file in another thread. @returns problems in SQLite's words; `status().damage` keeps them. */
   check(): Promise<readonly string[]>;
-  /** @param deadline by which it ends, closed in order or not: the next start reads what is left in the log. */
+  /** Ends by the deadline, closed in order or not: the next start recovers the rest from the log. */
   close(deadline?: Deadline): Promise<void>;
 }
 

@@ -49,7 +49,7 @@ export interface LogDurabilityOptions {
    * kernel may call pages clean that never reached the disk, so flushing the same log again would prove nothing.
    */
   readonly secure: () => Promise<void>;
-  /** Asked after each flush: a deleted log is flushed like any other, and its changes are lost. */
+  /** Checked after each flush: a deleted log can be flushed as well, and its changes are lost. */
   readonly files: OpenFiles;
   readonly figures: CountedFigures;
 }

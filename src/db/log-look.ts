@@ -1,7 +1,7 @@
 /**
- * Looks at the write-ahead log that a killed server has left, before SQLite recovers it. Recovery stops at the first frame that
- * is not valid and says nothing, so a log that was cut would lose acknowledged changes in silence. The index beside the log
- * (`-shm`) still says how many frames were committed: https://www.sqlite.org/walformat.html
+ * Checks the write-ahead log of a killed server before SQLite recovers it. Recovery silently stops at the first invalid frame,
+ * so a truncated log would lose acknowledged changes unnoticed. The WAL index (`-shm`) outlives a kill and has the number of
+ * committed frames: https://www.sqlite.org/walformat.html
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -10,7 +10,7 @@ import { uptime } from 'node:os';
 export interface LogLoss {
   readonly committed: number;
   readonly readable: number;
-  /** After a power cut the index may know changes that were never flushed, so nobody was told of them. */
+  /** After a power cut the index may count frames that were never flushed, and so never acknowledged. */
   readonly isMachineRestarted: boolean;
 }
 
@@ -36,7 +36,7 @@ const BOOT_SLACK_MS = 5000;
 
 /**
  * @param now in epoch milliseconds.
- * @returns null where nothing is missing, and where it cannot be told: without an index, or with that of another log.
+ * @returns null where no frame is missing, and where that is unknown: without an index, or with one of another log.
  */
 export function findLogLoss(databasePath: string, now: number): LogLoss | null {
   const indexPath = `${databasePath}-shm`;
@@ -51,12 +51,12 @@ export function findLogLoss(databasePath: string, now: number): LogLoss | null {
   return { committed: index.frames, readable, isMachineRestarted };
 }
 
-/** The first bytes of the index, in the machine's byte order; it holds its header twice. */
+/** Reads the index's two equal headers, in the machine's byte order. */
 function readIndex(path: string): Index | null {
   const bytes = readStart(path, 2 * INDEX_HEADER_BYTES + 4);
   if (bytes === null) return null;
   const [first, second] = [bytes.subarray(0, INDEX_HEADER_BYTES), bytes.subarray(INDEX_HEADER_BYTES)];
-  // Killed between the two: the log tells nothing then that could be compared.
+  // They differ where the kill came between the two writes.
   if (first.compare(second, 0, INDEX_HEADER_BYTES) !== 0 || first[12] !== 1) return null;
   const words = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
   return { frames: words[4] as number, copied: words[24] as number, salts: first.toString('hex', 32, 40) };
@@ -97,7 +97,7 @@ function readLog(path: string): Log | null {
   }
 }
 
-/** The log's own checksum, which goes on from frame to frame. */
+/** The log's checksum, which is cumulative over all frames. */
 function checksum(isLittleEndian: boolean) {
   let [first, second] = [0, 0];
   return {

@@ -8,9 +8,9 @@ import type { Snapshot } from './snapshot.ts';
 export interface LogMaintenance {
   /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
   maintain(changes: number): Promise<void>;
-  /** Moves a deleted log into the database file, since no name leads to it any more. Never throws. @returns whether all of it is there. */
+  /** Checkpoints a deleted log while it is still open. Never throws. @returns whether all of it is in the database file. */
   rescue(): Promise<boolean>;
-  /** Checkpoints everything and closes the thread. Never throws: what is left, the next start reads from the log. */
+  /** Checkpoints everything and closes the thread. Never throws: the next start recovers the rest from the log. */
   finish(deadline: Deadline): Promise<void>;
 }
 
@@ -25,28 +25,28 @@ export interface LogMaintenanceOptions {
   readonly logBytes: () => number;
   /** Whether another process checkpoints the log, and copies it before. */
   readonly isFoldedByOthers: () => boolean;
-  /** Called where the end leaves the log beside the database; with null where the time was over. */
+  /** Called where frames stay in the log, with the failure, or with null where the time was over. */
   readonly onLogLeft: (error: unknown) => void;
 }
 
-/** Pages of log from which on changes wait a moment, so that the log can begin anew: 64 MiB. */
+/** Pages (64 MiB) from which the log is restarted, for which changes wait a moment. */
 const LONG_LOG_PAGES = 16_384;
 
-/** Until it is tried again where somebody reads for long, such as a backup: changes wait for each try. */
+/** Time between two tries where a long read, such as a backup, prevents a restart: changes wait for each try. */
 const RESTART_AGAIN_MS = 5000;
 
-/** A file of the log that a burst has made as large is cut, once the log in it is short again. */
+/** A larger log file is truncated once the log in it is short again. */
 const LARGE_LOG_BYTES = 128 * 2 ** 20;
 
 /**
- * How much of it is cut at a time: a millisecond or two of a commit, where all at once holds the loop for 50. Nobody else can do it:
- * after a TRUNCATE on another connection SQLite takes the file for a changed one, and drops the writer's mapping of it.
+ * Bytes truncated at a time, for 1 to 2 ms of a commit: all at once stalls the loop for 50 ms. Only the writer may do it: a
+ * TRUNCATE on another connection makes SQLite drop the writer's memory mapping.
  */
 const CUT_BYTES = 8 * 2 ** 20;
 
 const NO_LIMIT = -1;
 
-/** From here on the log is folded here, whoever else should: they have not for long, or do not run. */
+/** A log of this size is checkpointed even where another process should do it: it has stopped or hangs. */
 const ABANDONED_LOG_BYTES = 512 * 2 ** 20;
 
 /** A reader may hold up a checkpoint for a moment. */
@@ -59,7 +59,7 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
   let restartFrom = 0;
   let logLimit = NO_LIMIT;
 
-  /** The next change that begins the log anew shortens its file to the limit. */
+  /** Sets the size to which SQLite truncates the file at the next restart of the log. */
   function cutLog(isLong: boolean): void {
     const bytes = logBytes();
     const limit = isLong || bytes <= LARGE_LOG_BYTES || isFoldedByOthers() ? NO_LIMIT : bytes - CUT_BYTES;
@@ -68,7 +68,7 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
     logLimit = limit;
   }
 
-  /** Waits for the turn among the changes, without snapshots that hold up a checkpoint. */
+  /** Runs something between two changes, while no snapshot holds up a checkpoint. */
   async function undisturbed(run: () => Promise<unknown>): Promise<void> {
     for (const each of snapshots) each.suspend();
     try {
@@ -97,7 +97,7 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
       for (let left = RESCUE_TRIES; left > 0 && !isWhole && files.isLogOurs(); left -= 1) {
         await undisturbed(async () => {
           if (!files.isLogOurs()) return;
-          // By the writer, which has the deleted log open: the thread might open the name anew.
+          // On the writer, which has the deleted log open: the thread might create a new one by its name.
           const { log, checkpointed } = writer.query('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
           isWhole = log === checkpointed;
         }).catch(() => {
@@ -111,7 +111,7 @@ export function logMaintenance(options: LogMaintenanceOptions): LogMaintenance {
       for (const each of snapshots) each.suspend();
       try {
         if (isFoldedByOthers()) return await thread?.close();
-        // Off the loop and before the time is over; what is left for the writer is little.
+        // In the thread, so that the deadline holds; the writer has little left to do.
         const isInTime = !thread || (await waitUntil(deadline, thread.checkpoint('PASSIVE')));
         if (!isInTime) return onLogLeft(null);
         await thread?.close();

@@ -146,7 +146,7 @@ export function migrate(
 
 /** How many migrations the file has had; 0 for a new one. */
 export function schemaVersion(sqlite: SqliteDatabase): number {
-  // Finalized: else closing leaves the connection and its shared memory open, whose file is then deleted under the next one.
+  // Unfinalized, it keeps a closed connection open, and the server would share its deleted shared-memory file.
   using statement = sqlite.prepare<{ user_version: number }, []>('PRAGMA user_version');
   return statement.get()?.user_version ?? 0;
 }

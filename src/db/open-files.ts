@@ -1,34 +1,34 @@
 /**
- * The files that a server has open, and whether their names still lead to them. SQLite goes on writing to a deleted file, and
- * a restart finds nothing of it: so no change is acknowledged from then on.
+ * Checks that the names of the open database files still lead to them. SQLite goes on writing to a deleted file, and a restart
+ * finds none of these changes: no change is acknowledged once a name leads elsewhere.
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../core/error.ts';
 
-/** How a server lost its files: once lost, they stay so until it starts again. */
+/** The way in which a server lost its files, until it is restarted. */
 export type Loss = 'database_gone' | 'database_log_gone' | 'folder_taken';
 
 export interface OpenFiles {
-  /** Looks at the names. @returns null where all is in place. */
+  /** Checks the names now. @returns null where all is in place. */
   look(): Loss | null;
-  /** What the last look found. */
+  /** The result of the last check. */
   known(): Loss | null;
-  /** @throws {AppError} unavailable where a look finds a loss. */
+  /** Checks the names now. @throws {AppError} unavailable after a loss. */
   require(): void;
   /** Resolves at the first loss. */
   readonly lost: Promise<Loss>;
-  /** Ends the looks that are made without being asked for. */
+  /** Ends the periodic checks. */
   close(): void;
-  /** Whether no other process has put another log in place: only then is the index in memory that of the deleted log. */
+  /** Whether no other process has created a new log: only then the shared index still describes the deleted one. */
   isLogOurs(): boolean;
 }
 
-/** A loss is found so soon where no change is made meanwhile. */
+/** Interval of the checks that need no change. */
 const LOOK_EVERY_MS = 200;
 
 /**
  * @param path of a database whose log and shared memory exist.
- * @param isFolderHeld asked now and then; without it, the files are looked at only when something is acknowledged.
+ * @param isFolderHeld called at each periodic check; without it there is none, and only acknowledgements check.
  */
 export function openFiles(path: string, isFolderHeld: (() => boolean) | null): OpenFiles {
   const watched = [
@@ -55,7 +55,7 @@ export function openFiles(path: string, isFolderHeld: (() => boolean) | null): O
   }
 
   const timer = isFolderHeld && setInterval(() => look() ?? (isFolderHeld() || lose('folder_taken')), LOOK_EVERY_MS);
-  // An open database alone keeps no process.
+  // An open database alone must not keep a process alive.
   timer?.unref();
 
   return {
@@ -79,7 +79,7 @@ export function lossRefusal(loss: Loss): AppError {
   return new AppError('unavailable', { hint: loss, retryAfterSeconds: 5 });
 }
 
-/** @returns null where the name leads nowhere, undefined where the disk does not tell. */
+/** @returns null where there is no such file, undefined where the disk fails to say. */
 function inodeOf(path: string): number | null | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.ino ?? null;

@@ -1,32 +1,32 @@
 /**
- * Whether the disk takes changes: no longer from the first one that it refuses, and again once it has taken a probe. A small
- * change may still fit where nothing else does, so only a probe of a change's ordinary size ends a refusal.
+ * Knows whether the disk takes changes. A refusal begins with the first refused change and ends with a successful probe: a
+ * small change may still fit on a full disk, so only a write of ordinary size proves that it takes changes again.
  */
 import { AppError } from '../core/error.ts';
 
 export interface Refusals {
   isRefusing(): boolean;
-  /** Notes a failure where the disk is its cause. @returns what the caller is told instead of it. */
+  /** Begins a refusal where the disk caused the failure. @returns the failure as callers are told it. */
   noted(failure: unknown): unknown;
-  /** Probes the disk while it refuses changes. Calls share the next probe, so a caller learns of a moment after its call. */
+  /** Probes the disk while it refuses changes. Calls share the next probe, which begins after them. */
   tryAgain(): Promise<void>;
 }
 
 export interface RefusalOptions {
-  /** Writes and flushes so many KiB. @throws what the disk says. */
+  /** Writes and flushes this many KiB. @throws where the disk refuses. */
   readonly probe: (kibibytes: number) => Promise<void>;
   /** Called with the error when a refusal begins, and with null when it ends. */
   readonly onChange: (error: unknown) => void;
 }
 
-/** What SQLite says where the disk is full, gone, or read-only (https://www.sqlite.org/rescode.html). */
+/** SQLite's codes for a disk that is full, gone or read-only (https://www.sqlite.org/rescode.html). */
 const DISK_CODES = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
 const RETRY_SECONDS = 5;
 
-/** More than a request's change writes. */
+/** More than the change of an ordinary request writes. */
 const PROBE_KIB = 256;
 const LARGEST_PROBE_KIB = 4096;
-/** A refusal that comes so soon after the last one doubles the probe: the one before was too small to tell. */
+/** A refusal within this time of the last one doubles the probe, which was too small to prove anything. */
 const RELAPSE_MS = 60_000;
 const PROBE_EVERY_MS = 250;
 
@@ -73,7 +73,7 @@ export function refusalWatch({ probe, onChange }: RefusalOptions): Refusals {
   };
 }
 
-/** Turns what SQLite says of the disk into a refusal that may be repeated; the change itself is not at fault. */
+/** Turns a disk error of SQLite into a refusal after which callers may retry. */
 export function asRefusal(error: unknown): unknown {
   const code = String((error as { code?: unknown } | null)?.code);
   return DISK_CODES.test(code) ? diskRefusal(error) : error;

@@ -52,19 +52,19 @@ export interface SqliteEngine {
   readonly measure?: () => Promise<DatabaseSize>;
   /** Called with the error when the disk begins to refuse changes, and with null when it takes them again. */
   readonly onRefusal?: RefusalOptions['onChange'];
-  /** A change that writes so many KiB and leaves no row. */
+  /** Writes this many KiB in a change and leaves no row. */
   readonly probe?: (unit: Unit, kibibytes: number) => Promise<void>;
   /** Damage that was found before the file was opened, in a sentence. */
   readonly damage?: string | null;
-  /** Looks through the whole file. @returns what is wrong, in SQLite's words. */
+  /** Checks the whole file. @returns problems in SQLite's words. */
   readonly check?: () => Promise<readonly string[]>;
   /**
-   * Called once the names of the open files lead elsewhere.
+   * Called when a name of the open files leads elsewhere.
    *
    * @param isKept whether all that was acknowledged is in the database file.
    */
   readonly onLoss?: (loss: Loss, isKept: boolean) => void;
-  /** Called where closing leaves the log beside the database; with null where the time was over. */
+  /** Called where closing leaves frames in the log, with the failure, or with null where the time was over. */
   readonly onLogLeft?: (error: unknown) => void;
 }
 
@@ -269,7 +269,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     return { result: result as Awaited<Result>, state };
   }
 
-  /** Notes and counts what the disk refused. @returns what the caller is told. */
+  /** Counts refusals of the disk. @returns the failure as callers are told it. */
   function refused(error: unknown): unknown {
     const refusal = refusals.noted(error);
     if (isDiskRefusal(refusal)) figures.refusals += 1;

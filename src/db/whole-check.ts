@@ -1,15 +1,15 @@
-/** Looks through a database for damage, beside the server that has it open. */
+/** Checks a database for damage while the server runs. */
 import { statSync } from 'node:fs';
 import { background } from './background.ts';
 
-/** Larger ones take too long, some 5 s a gigabyte of one processor: for these there are `gatehouse doctor` and backups. */
+/** A check takes some 5 s of one processor a gigabyte. Larger databases are checked by `gatehouse doctor` and by backups. */
 const LARGEST_BYTES = 2 * 2 ** 30;
 const MOST_PROBLEMS = 5;
 
 /**
- * Looks through all pages, in a thread of its own with low priority: that of checkpoints would hold up changes meanwhile.
+ * Checks all pages in a low-priority thread of its own: in the thread of checkpoints it would hold up changes.
  *
- * @returns what is wrong, in SQLite's words; nothing where the database is sound or too large.
+ * @returns problems in SQLite's words; none where the database is sound or too large.
  */
 export async function wholeCheck(path: string): Promise<readonly string[]> {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

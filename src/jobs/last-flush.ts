@@ -1,16 +1,16 @@
-/** The last flush of a stop: writes what is counted in memory, until a deadline, and logs once what could not be written. */
+/** The last flush of a stop: writes counts from memory until a deadline, and logs once which were not written. */
 import type { Logger } from 'pino';
 import { before, type Deadline, waitUntil } from '../core/deadline.ts';
 import type { Unwritten } from '../core/last-batches.ts';
 
 export interface LastFlush {
-  /** What is counted, in the plural, as the log names it. */
+  /** Name of the counted items for the log, in the plural. */
   readonly of: string;
-  /** @returns what is not written by the deadline. @throws where nothing of it could be written. */
+  /** @returns items not written by the deadline. @throws where the flush failed as a whole. */
   run(deadline: Deadline): Promise<Unwritten>;
 }
 
-/** Time that each flush leaves to every later one. */
+/** Time reserved for each later flush. */
 const RESERVE_MS = 150;
 
 /** Runs the flushes in turn. Never throws. */
@@ -22,7 +22,7 @@ export async function flushLast(flushes: readonly LastFlush[], deadline: Deadlin
     let left: Unwritten | null = null;
     let cause: unknown = null;
     try {
-      // Ends early, so that what is left is known by its own deadline.
+      // Ends a little early, so that its count arrives in time.
       await waitUntil(
         own,
         run(before(own, RESERVE_MS)).then((seen) => void (left = seen)),

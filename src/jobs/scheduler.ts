@@ -6,7 +6,7 @@ import { isOutage } from '../db/engine-error.ts';
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Runs when the scheduler starts as well, not only an interval later. */
+  /** Also runs at the start of the scheduler, not only an interval later. */
   readonly isDueAtStart?: boolean;
   runOnce(): void | Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface Scheduler {
 export function scheduler(jobs: readonly Job[], log: Logger, isDatabaseDown: () => boolean = () => false): Scheduler {
   const timers: Timer[] = [];
   const running = new Map<Job, Promise<void>>();
-  /** Jobs that have failed for want of the database and have not run well since, by the cause that was logged. */
+  /** Jobs that failed because the database takes no changes and have not succeeded since, by logged cause. */
   const stalled = new Map<string, Set<Job>>();
 
   function failed(job: Job, error: unknown): void {

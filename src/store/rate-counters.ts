@@ -82,7 +82,7 @@ export function noteProbe(unit: Unit): Promise<void> {
   ]);
 }
 
-/** Makes a KiB a row, with its place in the index by end. */
+/** Makes a row of 1 KiB, its entry in the index included. */
 const FILLER = 'x'.repeat(500);
 
 const fill = rawNote<[number, string]>(
@@ -92,7 +92,7 @@ const fill = rawNote<[number, string]>(
 );
 const empty = rawNote<[]>("DELETE FROM rate_counters WHERE bucket = 'probe'");
 
-/** Writes so many KiB to the disk, and leaves no row: deleted bytes are overwritten, so their pages are written as well. */
+/** Writes this many KiB to the disk and leaves no row: `secure_delete` writes the pages of deleted rows too. */
 export async function writeProbe(unit: Unit, kibibytes: number): Promise<void> {
   await fill(unit, kibibytes, FILLER);
   await empty(unit);

@@ -102,7 +102,7 @@ function wholeFindings(onlooker: Onlooker, { isFull, checkMs = CHECK_MS, step }:
   return [ok(`${checked} tables (${bytesText(onlooker.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
 }
 
-/** A running server has the log open, and looked at it when it started. */
+/** Skipped beside a running server: it checked the log when it started. */
 function logLossFindings({ databasePath, server, now }: Scene): Finding[] {
   const loss = server === null ? findLogLoss(databasePath, now()) : null;
   if (loss === null) return [];

@@ -70,9 +70,9 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
   ];
 }
 
-/** @throws {AppError} unavailable, saying no more than what is the matter. */
+/** @throws {AppError} unavailable with the reason. */
 async function requireDatabase(db: Database): Promise<void> {
-  // A disk may take changes again by now.
+  // The disk may take changes again by now.
   await db.tryAgain();
   const { trouble } = db.status();
   if (trouble !== null) throw new AppError('unavailable', { hint: trouble, retryAfterSeconds: RETRY_SECONDS });

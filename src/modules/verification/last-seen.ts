@@ -20,7 +20,7 @@ const MOST_NOTED = 500_000;
 const SLICE_ROWS = 50;
 /** Rows that are put in order together: a millisecond's work. */
 const SORTED_ROWS = 10_000;
-/** Sorting one of half a million ids, on a machine that is busy with other things; it cannot be ended halfway. */
+/** Time to sort one of 500,000 ids on a busy machine. A sort cannot be interrupted, so none begins too late. */
 const SORT_MS = 0.003;
 /** Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. */
 const RUNS = 50;
@@ -127,7 +127,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     for (const notes of [sessions, members, keys]) await writeDown(notes);
   }
 
-  /** Sorts all ids at once, unlike a run: each page of the table is then written once. */
+  /** Sorts all ids at once, unlike `writeSlice`: each page of the table is then written once. */
   async function writeRest(notes: Notes, deadline: Deadline): Promise<Unwritten> {
     const parts: Unwritten[] = [];
     while (noted(notes) > 0) {
