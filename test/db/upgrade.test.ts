@@ -223,7 +223,7 @@ describe('an upgrade that is refused', () => {
       const disk = smallDisk(16);
       const folder = folderOf(OLD, disk.path);
       await leaveCrashed(folder);
-      disk.fill();
+      disk.fill(256 * 1024);
       await expectUnchanged(
         folder,
         /The upgrade needs .* are free\. Make room, then start again\. Nothing was changed\./,

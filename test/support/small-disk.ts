@@ -4,7 +4,17 @@
  * mount one.
  */
 import { afterAll } from 'bun:test';
-import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,8 +24,8 @@ export const hasSmallDisks = process.env['CI'] === 'true' || process.getuid?.() 
 export interface SmallDisk {
   /** The mounted folder. */
   readonly path: string;
-  /** Takes all room that is left. */
-  fill(): void;
+  /** Takes all room that is left, but for some bytes. */
+  fill(spare?: number): void;
   /** Gives back what `fill` has taken. */
   makeRoom(): void;
   /** As the kernel does after an error of the disk, whatever is open on it. */
@@ -43,9 +53,10 @@ export function smallDisk(mebibytes: number): SmallDisk {
   run('mount', '-o', 'loop', image, path);
   const disk: SmallDisk = {
     path,
-    fill() {
+    fill(spare = 0) {
       const file = openSync(ballast, 'a');
       for (const bytes of [2 ** 20, 2 ** 12, 1]) while (takes(file, bytes));
+      ftruncateSync(file, Math.max(0, fstatSync(file).size - spare));
       closeSync(file);
     },
     makeRoom: () => rmSync(ballast),
