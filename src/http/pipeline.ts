@@ -5,7 +5,7 @@
 import { AppError } from '../core/error.ts';
 import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/principal.ts';
 import type { Author, Database, Reader } from '../db/database.ts';
-import { type Application, findApplication } from '../store/applications.ts';
+import { type Application, findApplication, findApplicationByClientId } from '../store/applications.ts';
 import type { NoteAnswer } from './access-log.ts';
 import { type AnyPrincipal, type Authenticator, CallActor, type Look } from './authenticate.ts';
 import { parametersOf } from './body.ts';
@@ -84,6 +84,18 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   const isStream = operation.mediaType === 'text/event-stream';
   const canBeSlow = access !== 'none' && (validateBody !== undefined || uploadRule !== undefined);
   const { address: addressLimit, person: personLimit } = LIMIT_CLASSES[limit];
+
+  /** The application that a page's address names, for the way back from a problem. Never throws. */
+  async function applicationNamedIn(request: Request): Promise<Application | null> {
+    const clientId = queryOf(request).get('clientId');
+    if (clientId === null) return null;
+    try {
+      return (await findApplicationByClientId(reader, clientId)) ?? null;
+    } catch {
+      // The database itself may be the problem.
+      return null;
+    }
+  }
 
   async function resolveApplication(reader: Reader, principal: Principal, id: string): Promise<Application> {
     const application = await findApplication(reader, id);
@@ -214,6 +226,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     try {
       response = await call(context, params);
     } catch (error) {
+      if (style === 'page') context.application ??= await applicationNamedIn(context.request);
       response = respondToError(error, context, style);
     } finally {
       bodies.release(context);

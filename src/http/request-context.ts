@@ -6,6 +6,7 @@ import { countryCode } from '../core/country.ts';
 import { idSeries } from '../core/id.ts';
 import { canonicalAddress, familyOf } from '../core/ip-address.ts';
 import type { BodyHold } from './body-pool.ts';
+import type { Application } from '../store/applications.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
 
 /** One request, from its arrival to its log line. */
@@ -27,6 +28,8 @@ export interface RequestContext {
   principalId: string | null;
   /** What the body counts for in the memory of all bodies; null for a small one. Set by the body reader. */
   bodyHold: BodyHold | null;
+  /** The application whose page was asked for, where it is known: a problem page leads back to it. */
+  application: PageApplication | null;
   /** Headers of the answer, whichever way it ends. */
   readonly headers: Record<string, string>;
   /** Values of `Set-Cookie`, likewise: each is a header of its own. */
@@ -34,6 +37,9 @@ export interface RequestContext {
   /** It is a part of a call that came from outside, which has been counted against the limits of the same key. */
   readonly isCounted?: true;
 }
+
+/** An application as far as a problem page shows it. */
+export type PageApplication = Pick<Application, 'name' | 'returnUrls'>;
 
 /** Which headers of a proxy are believed; null for no header. */
 export interface ContextSettings {
@@ -82,6 +88,7 @@ class Incoming implements RequestContext {
   readonly cookies: string[] = [];
   principalId: string | null = null;
   bodyHold: BodyHold | null = null;
+  application: PageApplication | null = null;
   private peer: string | null = null;
   private country: string | null | undefined;
   knownIp: string | null = null;
@@ -203,6 +210,7 @@ export function contextWithin(outer: RequestContext, request: Request): RequestC
     startedAt: performance.now(),
     principalId: null,
     bodyHold: null,
+    application: null,
     headers: {},
     cookies: [],
     isCounted: true,

@@ -687,6 +687,5 @@ export const cs: Catalogue = {
     'problem.waitTitle': 'Okamžik',
     'problem.other': 'Tuto stránku nelze zobrazit. Vraťte se a zkuste to znovu.',
     'problem.tryAgain': 'Zkusit znovu',
-    'problem.home': 'Přejít na úvodní stránku',
   },
 };

@@ -729,6 +729,5 @@ export const de: Catalogue = {
     'problem.waitTitle': 'Einen Moment',
     'problem.other': 'Diese Seite kann nicht angezeigt werden. Gehen Sie zurück und versuchen Sie es noch einmal.',
     'problem.tryAgain': 'Erneut versuchen',
-    'problem.home': 'Zur Startseite',
   },
 };

@@ -724,6 +724,5 @@ export const el: Catalogue = {
     'problem.waitTitle': 'Μια στιγμή',
     'problem.other': 'Αυτή η σελίδα δεν μπορεί να εμφανιστεί. Πηγαίνετε πίσω και δοκιμάστε ξανά.',
     'problem.tryAgain': 'Δοκιμάστε ξανά',
-    'problem.home': 'Μετάβαση στην αρχική σελίδα',
   },
 };

@@ -675,6 +675,5 @@ export const en = {
     'problem.waitTitle': 'One moment',
     'problem.other': 'This page cannot be shown. Go back and try again.',
     'problem.tryAgain': 'Try again',
-    'problem.home': 'Go to the start page',
   },
 };

@@ -708,6 +708,5 @@ export const es: Catalogue = {
     'problem.waitTitle': 'Un momento',
     'problem.other': 'Esta página no se puede mostrar. Vuelve atrás e inténtalo de nuevo.',
     'problem.tryAgain': 'Intentar de nuevo',
-    'problem.home': 'Ir a la página de inicio',
   },
 };

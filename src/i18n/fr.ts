@@ -727,6 +727,5 @@ export const fr: Catalogue = {
     'problem.waitTitle': 'Un instant',
     'problem.other': 'Cette page ne peut pas être affichée. Revenez en arrière et réessayez.',
     'problem.tryAgain': 'Réessayer',
-    'problem.home': 'Aller à la page d’accueil',
   },
 };

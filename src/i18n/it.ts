@@ -709,6 +709,5 @@ export const it: Catalogue = {
     'problem.waitTitle': 'Un momento',
     'problem.other': 'Questa pagina non può essere mostrata. Torna indietro e riprova.',
     'problem.tryAgain': 'Riprova',
-    'problem.home': 'Vai alla pagina iniziale',
   },
 };

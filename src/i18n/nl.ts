@@ -705,6 +705,5 @@ export const nl: Catalogue = {
     'problem.waitTitle': 'Een ogenblik',
     'problem.other': 'Deze pagina kan niet worden getoond. Ga terug en probeer het opnieuw.',
     'problem.tryAgain': 'Opnieuw proberen',
-    'problem.home': 'Naar de startpagina',
   },
 };

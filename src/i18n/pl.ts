@@ -703,6 +703,5 @@ export const pl: Catalogue = {
     'problem.waitTitle': 'Chwileczkę',
     'problem.other': 'Nie można wyświetlić tej strony. Wróć i spróbuj ponownie.',
     'problem.tryAgain': 'Spróbuj ponownie',
-    'problem.home': 'Przejdź do strony głównej',
   },
 };

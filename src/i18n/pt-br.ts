@@ -700,6 +700,5 @@ export const ptBr: Catalogue = {
     'problem.waitTitle': 'Um momento',
     'problem.other': 'Não é possível mostrar esta página. Volte e tente de novo.',
     'problem.tryAgain': 'Tentar de novo',
-    'problem.home': 'Ir para a página inicial',
   },
 };

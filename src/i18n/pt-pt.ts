@@ -711,6 +711,5 @@ export const ptPt: Catalogue = {
     'problem.waitTitle': 'Um momento',
     'problem.other': 'Não é possível apresentar esta página. Volte atrás e tente novamente.',
     'problem.tryAgain': 'Tentar novamente',
-    'problem.home': 'Ir para a página inicial',
   },
 };

@@ -697,6 +697,5 @@ export const ru: Catalogue = {
     'problem.waitTitle': 'Минутку',
     'problem.other': 'Эту страницу нельзя показать. Вернитесь и попробуйте снова.',
     'problem.tryAgain': 'Попробовать снова',
-    'problem.home': 'На главную страницу',
   },
 };

@@ -693,6 +693,5 @@ export const sv: Catalogue = {
     'problem.waitTitle': 'Ett ögonblick',
     'problem.other': 'Sidan kan inte visas. Gå tillbaka och försök igen.',
     'problem.tryAgain': 'Försök igen',
-    'problem.home': 'Gå till startsidan',
   },
 };

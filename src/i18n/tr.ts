@@ -699,6 +699,5 @@ export const tr: Catalogue = {
     'problem.waitTitle': 'Bir saniye',
     'problem.other': 'Bu sayfa gösterilemiyor. Geri dönüp yeniden deneyin.',
     'problem.tryAgain': 'Yeniden dene',
-    'problem.home': 'Ana sayfaya git',
   },
 };

@@ -702,6 +702,5 @@ export const uk: Catalogue = {
     'problem.waitTitle': 'Хвилинку',
     'problem.other': 'Цю сторінку не можна показати. Поверніться й спробуйте ще раз.',
     'problem.tryAgain': 'Спробувати ще раз',
-    'problem.home': 'На головну сторінку',
   },
 };

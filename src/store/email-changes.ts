@@ -44,6 +44,16 @@ export async function findOpenEmailChange(
   return change;
 }
 
+const applicationByHash = raw<{ applicationId: string }, [Uint8Array]>(
+  'SELECT application_id AS "applicationId" FROM email_changes WHERE token_hash = ?',
+);
+
+/** Returns the id of the application where a change was asked for, by its token, spent or not. */
+export async function findApplicationOfEmailChange(reader: Reader, tokenHash: Uint8Array): Promise<string | undefined> {
+  const [row] = await applicationByHash(reader, tokenHash);
+  return row?.applicationId;
+}
+
 const settleFrom = raw<{ previousEmail: string }, [number, string, number]>(
   `UPDATE email_changes SET settled_at = coalesce(settled_at, ?) WHERE user_id = ? AND id >= ?
    RETURNING previous_email AS "previousEmail"`,

@@ -6,6 +6,7 @@ import type { MessageKey } from '@/i18n/texts.ts';
 import { accentStyle } from '@/pages/accent.ts';
 import { assetUrl, findAsset } from '@/pages/assets.ts';
 import { renderDeviceCodePage, renderDevicePage } from '@/pages/device/route.tsx';
+import type { PageApplication } from '@/http/request-context.ts';
 import { renderProblemPage } from '@/pages/problem/page.tsx';
 import { renderSetupPage } from '@/pages/setup/route.tsx';
 import type { SignInData } from '@/pages/sign-in/offer.ts';
@@ -76,8 +77,13 @@ const documents = {
 };
 
 /** What a browser is shown that asked for a page and got an error. */
-function problemOf(error: AppError, address = '/nothing', requestId = 'req_1'): string {
-  return renderProblemPage(error, { request: new Request(`https://auth.test${address}`), requestId });
+function problemOf(
+  error: AppError,
+  address = '/nothing',
+  requestId = 'req_1',
+  application: PageApplication | null = null,
+): string {
+  return renderProblemPage(error, { request: new Request(`https://auth.test${address}`), requestId, application });
 }
 
 /** What a parser finds, as opposed to what a pattern would. */
@@ -259,19 +265,23 @@ describe('the problem page', () => {
     expect(linkOf(page)).toEqual(['', text('errors.problem.tryAgain')]);
   });
 
-  test('leads to the other ways to sign in where one of them failed, and else to the start', () => {
+  test('leads to the other ways to sign in where one of them failed, and else nowhere', () => {
     const start = '/api/auth/google/start?clientId=acme&returnTo=https%3A%2F%2Fevil.test';
     expect(linkOf(problemOf(new AppError('provider_failed'), start))).toEqual([
       '/sign-in?clientId=acme',
       text('signin.otherWay'),
     ]);
-    expect(linkOf(problemOf(new AppError('provider_failed'), '/api/auth/google/callback'))?.[0]).toBe('/');
-    expect(linkOf(problemOf(new AppError('not_found'), '//evil.test/nothing'))?.[0]).toBe('/');
+    expect(linkOf(problemOf(new AppError('provider_failed'), '/api/auth/google/callback'))).toBeUndefined();
+    expect(linkOf(problemOf(new AppError('not_found'), '//evil.test/nothing'))).toBeUndefined();
   });
 
-  test('leads from a link that is wrong to the start, and never where the link points', () => {
-    const page = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test');
-    expect(linkOf(page)).toEqual(['/', text('errors.problem.home')]);
+  test('leads from a link that is wrong to the home of its application, and never where the link points', () => {
+    const shop = { name: 'Shop', returnUrls: ['https://shop.test/signed-in', 'https://other.test/'] };
+    const page = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test', 'req_1', shop);
+    expect(linkOf(page)).toEqual(['https://shop.test/', text('signin.back', { app: 'Shop' })]);
     expect(page).not.toContain('evil.test');
+    const unknown = problemOf(new AppError('invalid_request'), '/sign-in?returnTo=//evil.test');
+    expect(linkOf(unknown)).toBeUndefined();
+    expect(unknown).not.toContain('evil.test');
   });
 });

@@ -303,7 +303,7 @@ function problem(code: 'forbidden' | 'unavailable', { retryAfterSeconds }: { ret
       const address = scene.address('/nothing');
       await page.open(address);
       const requestId = 'req_01kat1h5ppe3bv2d9g3wq5r1xm';
-      const html = renderProblemPage(error, { request: new Request(address), requestId });
+      const html = renderProblemPage(error, { request: new Request(address), requestId, application: null });
       const [, body] = /<body>([^]*)<\/body>/.exec(html)!;
       await page.evaluate(`void (document.body.innerHTML = ${JSON.stringify(body)})`);
     },

@@ -9,11 +9,12 @@ import { hashSecret, isSecret, mintSecret } from '../../core/secret.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
 import { emailUndoneMail } from '../../mail/messages/account-change.ts';
 import { mailNotice } from '../../mail/notice.ts';
-import { requireApplication } from '../../store/applications.ts';
+import { type Application, requireApplication } from '../../store/applications.ts';
 import { listAddedByMovers, recordAudit } from '../../store/audit.ts';
 import { dropCodesTo } from '../../store/codes.ts';
 import {
   type EmailChange,
+  findApplicationOfEmailChange,
   findOpenEmailChange,
   insertEmailChange,
   type NewEmailChange,
@@ -61,6 +62,13 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
     /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
     async isOpen(token: string): Promise<boolean> {
       return (await open(db.reader, token, clock.now())) !== undefined;
+    },
+
+    /** The application that a link was mailed by, whether it can still be used or not; null for a made-up token. */
+    async applicationOf(token: string): Promise<Application | null> {
+      if (!isSecret('emailUndo', token)) return null;
+      const applicationId = await findApplicationOfEmailChange(db.reader, hashSecret(token));
+      return applicationId === undefined ? null : requireApplication(db.reader, applicationId);
     },
 
     /**

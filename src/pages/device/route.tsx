@@ -60,6 +60,7 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
         const page = renderDeviceCodePage({ locale, wrongCode: userCode });
         return new Response(page, { status: 404, headers: pageHeaders(context) });
       }
+      context.application = application;
       if (isClosed(application)) throw new AppError('application_archived');
       const own = ownAddress('/device', { code: userCode, locale: query.get('locale') });
       const data = await signInDataFor({ application, locale, own }, dependencies);

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import type { MessageKey, Texts } from '../../i18n/texts.ts';
+import { homeOf } from '../application-home.ts';
 import { ProductMark } from '../components/application-mark.tsx';
 import { LinkButton } from '../components/button.tsx';
 import { waitText } from '../components/failure-text.ts';
@@ -24,12 +25,15 @@ const PASSING: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable'
 /** Another way to sign in may help. */
 const OF_ONE_WAY: readonly ErrorCode[] = ['forbidden', 'invalid_state', 'provider_failed'];
 
+type ProblemContext = Pick<RequestContext, 'request' | 'requestId' | 'application'>;
+
 /** The problem as a complete document, in the reader's words: what an error says to programs is never among them. */
-export function renderProblemPage(error: AppError, context: Pick<RequestContext, 'request' | 'requestId'>): string {
+export function renderProblemPage(error: AppError, context: ProblemContext): string {
   const locale = localeOf(context);
   const text = textsFor(locale);
   const title = titleOf(error, text);
   const { requestId } = context;
+  const wayOn = wayOnFrom(error, context, text);
   return renderPage({
     locale,
     title,
@@ -39,9 +43,11 @@ export function renderProblemPage(error: AppError, context: Pick<RequestContext,
           <p class="eyebrow">{error.status}</p>
           <h1>{title}</h1>
           <p class="lead">{problemText(error, text)}</p>
-          <div class="actions">
-            <WayOn error={error} context={context} text={text} />
-          </div>
+          {wayOn && (
+            <div class="actions">
+              <LinkButton href={wayOn.href}>{wayOn.label}</LinkButton>
+            </div>
+          )}
           <p class="hint">{text('errors.reference', { requestId })}</p>
         </section>
       </Frame>
@@ -61,21 +67,19 @@ function problemText({ code, hint, status, retryAfterSeconds }: AppError, text: 
   return text(status < 500 ? 'errors.problem.other' : 'errors.internal');
 }
 
-interface WayOnProps {
-  readonly error: AppError;
-  readonly context: Pick<RequestContext, 'request'>;
-  readonly text: Texts;
-}
-
-/** A link to where it goes on, within this server; from a link that is wrong, to the start. */
-function WayOn({ error: { code }, context: { request }, text }: WayOnProps) {
+/**
+ * Returns where to go on: this page again, another sign-in method, or the application's home. Null where none is known: this
+ * server's own start page is the operator's, and no place for an end user.
+ */
+function wayOnFrom({ code }: AppError, { request, application }: ProblemContext, text: Texts) {
   // An empty address is this very page.
-  if (PASSING.includes(code)) return <LinkButton href="">{text('errors.problem.tryAgain')}</LinkButton>;
+  if (PASSING.includes(code)) return { href: '', label: text('errors.problem.tryAgain') };
   const query = queryOf(request);
   const clientId = query.get('clientId');
   if (clientId !== null && OF_ONE_WAY.includes(code)) {
-    const address = ownAddress('/sign-in', { clientId, locale: query.get('locale') });
-    return <LinkButton href={address}>{text('signin.otherWay')}</LinkButton>;
+    const href = ownAddress('/sign-in', { clientId, locale: query.get('locale') });
+    return { href, label: text('signin.otherWay') };
   }
-  return <LinkButton href="/">{text('errors.problem.home')}</LinkButton>;
+  const home = application && homeOf(application);
+  return home && application && { href: home, label: text('signin.back', { app: application.name }) };
 }
