@@ -22,6 +22,13 @@ export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | 
   return url.protocol === 'https:' || isLoopback ? url : null;
 }
 
+/** Returns one sentence for a return URL that {@link parseReturnUrl} has refused: what to give, or how to start the server. */
+export function returnUrlRemedy(text: string): string {
+  return parseReturnUrl(text, true)
+    ? 'Give an https address; http is taken for localhost only with `serve --dev`.'
+    : 'Give an absolute https address without user name or fragment.';
+}
+
 /**
  * True when `returnTo` has the origin of a registered URL and a path at or below its path. In instances for tests any
  * loopback address is a return URL.

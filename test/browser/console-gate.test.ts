@@ -130,29 +130,41 @@ describe('the allowlist', () => {
   test('shows a request as it comes, and decides singly and over several at once', async () => {
     await page.go(gate());
     await page.untilText('#main', /Nobody is on the allowlist yet/);
-    for (const name of ['ada', 'bea', 'cleo', 'dan']) await asks(`${name}@example.com`);
-    await page.untilText('#status-tabs', /Pending\s*4/);
+    for (const name of ['ada', 'bea', 'cleo', 'dan', 'eve', 'fay']) await asks(`${name}@example.com`);
+    await page.untilText('#status-tabs', /Pending\s*6/);
     await choose('ada@example.com', 'bea@example.com');
     await page.pressNamed('Approve', '#selection');
     await confirm('decide-dialog');
     await page.untilSaid(/^2 approved\.$/);
     await choose('cleo@example.com', 'dan@example.com');
-    await page.pressNamed('Put off', '#selection');
+    await page.pressNamed('Decline', '#selection');
     await page.untilText('#decide-dialog', /told by mail/);
     await confirm('decide-dialog');
-    await page.untilSaid(/^2 put off\.$/);
+    await page.untilSaid(/^2 declined\.$/);
     expect(await statuses()).toEqual({
       'ada@example.com': 'approved',
       'bea@example.com': 'approved',
       'cleo@example.com': 'notify_when_public',
       'dan@example.com': 'notify_when_public',
+      'eve@example.com': 'pending',
+      'fay@example.com': 'pending',
     });
     await eventually('they are told', () => isMailed('dan@example.com'));
 
-    await page.pressNamed('Actions for ada@example.com');
+    await page.pressNamed('Actions for eve@example.com');
     await page.pressNamed('Decline', '[role=menu]:popover-open');
+    await page.untilText('#decide-dialog', /told by mail/);
     await confirm('decide-dialog');
-    await page.untilSaid(/^ada@example\.com declined\.$/);
+    await page.untilSaid(/^eve@example\.com declined\.$/);
+    await eventually('the person is told', () => isMailed('eve@example.com'));
+    expect((await statuses())['eve@example.com']).toBe('notify_when_public');
+    await page.pressNamed('Actions for fay@example.com');
+    await page.pressNamed('Refuse without a word', '[role=menu]:popover-open');
+    await page.untilText('#decide-dialog', /not mailed, now or when you open/);
+    await confirm('decide-dialog');
+    await page.untilSaid(/^fay@example\.com refused\.$/);
+    expect((await statuses())['fay@example.com']).toBe('declined');
+    expect(await isMailed('fay@example.com')).toBe(false);
     await page.pressNamed('Actions for ada@example.com');
     await page.pressNamed('Remove', '[role=menu]:popover-open');
     await page.untilText('#decide-dialog', /cannot be undone/);

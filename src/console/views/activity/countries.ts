@@ -4,7 +4,7 @@ const NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 /** Codes that are reserved, withdrawn or private. */
 const NO_COUNTRIES = new Set(
-  'AC CP CQ CS DD DG EA EU EZ FX IC NT QO SU TA TP UK UN XA XB YD YU ZR ZZ AN BU CT FQ HV JT MI NH NQ PC PU PZ RH VD WK'.split(
+  'AC CP CQ CS DD DG DY EA EU EZ FX IC NT QO SU TA TP UK UN XA XB YD YU ZR ZZ AN BU CT FQ HV JT MI NH NQ PC PU PZ RH VD WK'.split(
     ' ',
   ),
 );

@@ -96,8 +96,8 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
         <div class="selection" id="selection" role="toolbar" aria-label="What to do with the addresses that are chosen">
           <strong role="status">{counted(chosenInterests.length, 'address', 'addresses')} chosen</strong>
           <Action onClick={() => decide('approve', ...chosenInterests)}>Approve</Action>
-          <Action onClick={() => decide('soft_decline', ...chosenInterests)}>Put off</Action>
-          <Action onClick={() => decide('decline', ...chosenInterests)}>Decline</Action>
+          <Action onClick={() => decide('soft_decline', ...chosenInterests)}>Decline</Action>
+          <Action onClick={() => decide('decline', ...chosenInterests)}>Refuse without a word</Action>
           <Action onClick={() => decide('remove', ...chosenInterests)}>Remove</Action>
           <Action needs="nothing" onClick={() => setChosen(new Set())}>
             Choose none
@@ -119,10 +119,10 @@ export function Allowlist({ application, list, counts, onChanged, onDecided }: A
                 <MenuEntry onClick={() => decide('approve', interest)}>Approve</MenuEntry>
               )}
               {interest.status !== 'notify_when_public' && (
-                <MenuEntry onClick={() => decide('soft_decline', interest)}>Put off until you open</MenuEntry>
+                <MenuEntry onClick={() => decide('soft_decline', interest)}>Decline</MenuEntry>
               )}
               {interest.status !== 'declined' && (
-                <MenuEntry onClick={() => decide('decline', interest)}>Decline</MenuEntry>
+                <MenuEntry onClick={() => decide('decline', interest)}>Refuse without a word</MenuEntry>
               )}
               <MenuEntry isDanger onClick={() => decide('remove', interest)}>
                 Remove

@@ -18,7 +18,7 @@ const POLICIES: readonly Choice<Policy>[] = [
   { value: 'auto_accept', label: 'Comes in', detail: 'Whoever asks is approved at once.' },
   {
     value: 'auto_decline',
-    label: 'Is put off',
+    label: 'Is declined',
     detail: 'Whoever asks is put on the list of those who are told when you open.',
   },
 ];
@@ -102,13 +102,13 @@ export function PolicyPanel({ application, pending, onChanged }: PolicyPanelProp
 const TITLES: Readonly<Record<Policy, string>> = {
   manual: 'Decide by hand?',
   auto_accept: 'Let everybody in who asks?',
-  auto_decline: 'Put everybody off who asks?',
+  auto_decline: 'Decline everybody who asks?',
 };
 
 const SUBMITS: Readonly<Record<Policy, string>> = {
   manual: 'Decide by hand',
   auto_accept: 'Let everybody in',
-  auto_decline: 'Put everybody off',
+  auto_decline: 'Decline everybody',
 };
 
 function consequenceOf(policy: Policy, waiting: number): string {

@@ -10,7 +10,7 @@ export const BETA_STATUSES: Readonly<Record<Interest['status'], { readonly title
   pending: { title: 'Pending', tone: 'warn' },
   approved: { title: 'Approved', tone: 'good' },
   notify_when_public: { title: 'To be told', tone: 'calm' },
-  declined: { title: 'Declined', tone: 'bad' },
+  declined: { title: 'Refused', tone: 'bad' },
 };
 
 export const SOURCES: Readonly<Record<string, string>> = {
@@ -36,14 +36,14 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
       `${they(many, 'This person', 'They')} can sign in from now on. Who asked to be told is told by mail; others are not.`,
   },
   soft_decline: {
-    verb: 'Put off',
-    past: 'put off',
+    verb: 'Decline',
+    past: 'declined',
     lead: (many) =>
       `${they(many, 'This person is', 'They are')} told by mail, kindly, that it is too early, and again when you open.`,
   },
   decline: {
-    verb: 'Decline',
-    past: 'declined',
+    verb: 'Refuse without a word',
+    past: 'refused',
     lead: (many) =>
       `${they(many, 'This person cannot', 'They cannot')} sign in while this is a private beta, and ${they(many, 'is', 'are')} not mailed, now or when you open. You can still approve ${they(many, 'them', 'any of them')} later.`,
   },

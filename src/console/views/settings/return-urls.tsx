@@ -33,8 +33,8 @@ export function ReturnUrls({ application }: ApplicationViewProps) {
           hint={
             <>
               <code>https://shop.example.com/app</code> allows <code>…/app</code> and <code>…/app/done?from=mail</code>,
-              not <code>…/apple</code> and no other host. https; http on this machine alone, where a server is for
-              development.
+              not <code>…/apple</code> and no other host. https; http for localhost alone, where the server runs with{' '}
+              <code>serve --dev</code>.
             </>
           }
           error={draft.errorOf('returnUrls')}
