@@ -18,11 +18,6 @@ export interface World {
   reloadWorkspaces(): Promise<void>;
 }
 
-/** Deleted, and past the days in which it is still listed. */
-export function isHidden({ purgeAfter }: Pick<Schemas['Application'], 'purgeAfter'>): boolean {
-  return purgeAfter !== null && Date.parse(purgeAfter) <= Date.now();
-}
-
 const WorldContext = createContext<World | null>(null);
 
 export const WorldProvider = WorldContext.Provider;

@@ -52,7 +52,7 @@ export interface AuthenticatorDependencies {
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
   /** Told how a token was judged that a client sent to learn just that. */
-  readonly noteVerdict: (outcome: SessionRefusal | 'ok') => void;
+  readonly noteVerdict: (outcome: SessionRefusal | 'ok', session: SessionPrincipal | null) => void;
   readonly cookie: SessionCookie;
   readonly baseUrl: string;
 }
@@ -81,7 +81,8 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
   /** @throws {AppError} with the contract's refusal; failures are counted against the caller's address. */
   async function sessionOf(token: string | null, look: Look, isVerdict = false): Promise<SessionPrincipal> {
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
-    if (isVerdict && look.isCounted) noteVerdict(typeof found === 'string' ? found : 'ok');
+    const [outcome, session] = typeof found === 'string' ? [found, null] : (['ok', found] as const);
+    if (isVerdict && look.isCounted) noteVerdict(outcome, session);
     if (typeof found === 'string') {
       limitFailures(look);
       throw new AppError(found);

@@ -2,11 +2,11 @@
 import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
-import { orm, prepared, raw, rawChange } from '../db/statements.ts';
+import { orm, prepared, raw, rawChange, rawNote } from '../db/statements.ts';
 import { insertOne, updateOne } from './one-row.ts';
-import { type Application, applications } from './schema/applications.ts';
+import { type Application, applications, type TOKEN_REFUSALS } from './schema/applications.ts';
 
-export { BETA_POLICIES, SIGNIN_GATES, STAGES } from './schema/applications.ts';
+export { BETA_POLICIES, SIGNIN_GATES, STAGES, TOKEN_REFUSALS } from './schema/applications.ts';
 export type { Application };
 
 /** An application of a workspace: each but the console. */
@@ -184,4 +184,38 @@ const bumpEpoch = rawChange<[string]>('UPDATE applications SET session_epoch = s
 /** Ends all that is open in the application at once: what was made under another epoch is over. */
 export async function bumpApplicationEpoch(unit: Unit, id: string): Promise<void> {
   await bumpEpoch(unit, id);
+}
+
+const verifiedOf = raw<{ id: string }, [string]>(
+  `SELECT a.id FROM json_each(?) j CROSS JOIN applications a ON a.id = j.value WHERE a.first_verified_at IS NOT NULL`,
+);
+
+/** Returns those of the applications that have had a token verified. */
+export async function listVerifiedApplications(reader: Reader, ids: readonly string[]): Promise<string[]> {
+  return (await verifiedOf(reader, JSON.stringify(ids))).map(({ id }) => id);
+}
+
+const setFirstVerified = rawNote<[number, string]>(
+  `UPDATE applications SET first_verified_at = ?, verification_refusal = NULL, verification_refused_at = NULL
+   WHERE id = ? AND first_verified_at IS NULL`,
+);
+
+/** Records the first successful verification; later ones change nothing. @param at epoch milliseconds. */
+export async function noteFirstVerification(unit: Unit, id: string, at: number): Promise<void> {
+  await setFirstVerified(unit, at, id);
+}
+
+const setVerificationRefusal = rawNote<[string, number, string]>(
+  `UPDATE applications SET verification_refusal = ?, verification_refused_at = ?
+   WHERE id = ? AND first_verified_at IS NULL`,
+);
+
+/** Records the last refusal, as long as no verification has succeeded. @param at epoch milliseconds. */
+export async function noteVerificationRefusal(
+  unit: Unit,
+  id: string,
+  reason: (typeof TOKEN_REFUSALS)[number],
+  at: number,
+): Promise<void> {
+  await setVerificationRefusal(unit, reason, at, id);
 }

@@ -108,6 +108,19 @@ test('deleted ones say how long they are listed, and hidden ones are shown on de
   await page.untilText('#applications', /^(?![^]*Older shop)/);
 });
 
+test('a hidden application is hidden by the server’s clock, whatever the browser’s says', async () => {
+  const gone = await create('Sunken shop');
+  await end(gone, { kind: 'delete', skipGrace: true });
+  // The browser's clock is set back by a week before any script runs.
+  await page.view.cdp('Page.addScriptToEvaluateOnNewDocument', {
+    source: 'const now = Date.now; Date.now = () => now() - 7 * 86_400_000;',
+  });
+  await page.go(applications);
+  expect(await page.untilText('#applications', /Test application/)).not.toContain('Sunken shop');
+  await page.press('#show-hidden');
+  await page.untilText('#applications', /Sunken shop\s+Deleted\s*hidden; can be restored/);
+});
+
 test('a workspace is renamed, and another one stands beside it with nothing in it', async () => {
   await page.go(applications);
   await page.press('#rename-workspace');

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { addresses } from '../address.ts';
 import { api, ask, type Schemas } from '../api.ts';
-import { isHidden, useRights, useWorld } from '../rights.tsx';
+import { useRights, useWorld } from '../rights.tsx';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS } from './sections.ts';
 
 interface Entry {
@@ -144,7 +144,7 @@ function useKnownEntries(application: Schemas['Application'] | null): Entry[] {
   return [
     ...inApplication,
     ...applications
-      .filter((one) => !isHidden(one))
+      .filter((one) => !one.isHidden)
       .map(({ id, name, stage }) => ({
         id,
         title: name,

@@ -6,7 +6,7 @@ import { ApplicationMark } from '../../pages/components/application-mark.tsx';
 import { GateMark, Icon } from '../../pages/components/icon.tsx';
 import { addresses } from '../address.ts';
 import type { Schemas } from '../api.ts';
-import { isHidden, useWorld } from '../rights.tsx';
+import { useWorld } from '../rights.tsx';
 import { count } from '../components/words.ts';
 import { useLive } from './live.tsx';
 import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS, type Section } from './sections.ts';
@@ -171,7 +171,7 @@ function Switcher({ application }: Pick<RailProps, 'application'>) {
               {one.name}
             </p>
             {applications
-              .filter((application) => application.workspaceId === one.id && !isHidden(application))
+              .filter((application) => application.workspaceId === one.id && !application.isHidden)
               .map(({ id, name, stage }) => (
                 <Link
                   key={id}

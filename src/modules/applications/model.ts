@@ -12,7 +12,7 @@ import {
   Timestamp,
 } from '../../http/schemas.ts';
 import { SIGNIN_METHODS } from '../../core/sign-in-methods.ts';
-import { BETA_POLICIES, SIGNIN_GATES, STAGES } from '../../store/applications.ts';
+import { BETA_POLICIES, SIGNIN_GATES, STAGES, TOKEN_REFUSALS } from '../../store/applications.ts';
 import { LEGAL_URL_KINDS } from '../../store/legal-url-checks.ts';
 
 const ApplicationSlug = Type.String({
@@ -113,6 +113,25 @@ export const ApplicationSchema = Type.Object(
       Timestamp({
         description: 'When a deleted application is hidden from the lists. Nothing is removed then either.',
       }),
+    ),
+    isHidden: Type.Boolean({
+      description:
+        'Deleted, and `purgeAfter` has passed by the server’s clock: it is in lists only with `include=hidden`.',
+    }),
+    firstVerifiedAt: Nullable(
+      Timestamp({
+        description:
+          'When a session or personal key of the application was first verified with success, by `/api/v1/verify`, `/api/v1/session` or introspection; written within a second.',
+      }),
+    ),
+    verificationRefusal: Nullable(
+      Type.Object(
+        { error: Choice(TOKEN_REFUSALS, { $id: 'TokenRefusal' }), at: Timestamp() },
+        {
+          description:
+            'Until the first success, the last token that a key or the client secret of the application was refused; null if none was.',
+        },
+      ),
     ),
     createdAt: Timestamp(),
     updatedAt: Timestamp(),

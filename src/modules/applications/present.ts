@@ -7,20 +7,33 @@ import { listDefaultRoles } from '../../store/grants.ts';
 import { findPendingWork, type PendingWork } from '../../store/long-works.ts';
 import type { ApplicationRecord } from './model.ts';
 
-/** In a change, the change's unit is the reader: the record then shows what it has written. */
-export async function presentApplication(reader: Reader, row: Application): Promise<ApplicationRecord> {
-  return only(await presentApplications(reader, [row]));
+/**
+ * Returns the record of one application. In a change, the change's unit is the reader: the record then shows what it has written.
+ *
+ * @param now epoch milliseconds of the server's clock, which decides whether the application is hidden.
+ */
+export async function presentApplication(reader: Reader, row: Application, now: number): Promise<ApplicationRecord> {
+  return only(await presentApplications(reader, [row], now));
 }
 
 /** In the order of the rows, with a constant number of statements. */
-export async function presentApplications(reader: Reader, rows: readonly Application[]): Promise<ApplicationRecord[]> {
+export async function presentApplications(
+  reader: Reader,
+  rows: readonly Application[],
+  now: number,
+): Promise<ApplicationRecord[]> {
   const ids = rows.map(({ id }) => id);
   const defaultRoles = await listDefaultRoles(reader, ids);
   const pendingWork = await findPendingWork(reader, ids);
-  return rows.map((row) => present(row, defaultRoles.get(row.id) ?? [], pendingWork.get(row.id) ?? null));
+  return rows.map((row) => present(row, defaultRoles.get(row.id) ?? [], pendingWork.get(row.id) ?? null, now));
 }
 
-function present(row: Application, defaultRoles: string[], pendingWork: PendingWork | null): ApplicationRecord {
+function present(
+  row: Application,
+  defaultRoles: string[],
+  pendingWork: PendingWork | null,
+  now: number,
+): ApplicationRecord {
   return {
     id: row.id,
     workspaceId: row.workspaceId ?? '',
@@ -41,7 +54,15 @@ function present(row: Application, defaultRoles: string[], pendingWork: PendingW
     archivedAt: isoTime(row.archivedAt),
     deletedAt: isoTime(row.deletedAt),
     purgeAfter: isoTime(row.purgeAfter),
+    isHidden: row.purgeAfter !== null && row.purgeAfter <= now,
+    firstVerifiedAt: isoTime(row.firstVerifiedAt),
+    verificationRefusal: refusalOf(row),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
+}
+
+function refusalOf(row: Application): ApplicationRecord['verificationRefusal'] {
+  const { verificationRefusal: error, verificationRefusedAt: at } = row;
+  return error === null || at === null ? null : { error, at: isoTime(at) };
 }

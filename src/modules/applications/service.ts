@@ -6,7 +6,7 @@ import { AppError, type FieldProblem, invalidField } from '../../core/error.ts';
 import { newId } from '../../core/id.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Random } from '../../core/random.ts';
-import { parseReturnUrl } from '../../core/return-url.ts';
+import { parseReturnUrl, returnUrlRemedy } from '../../core/return-url.ts';
 import { hashSecret, mintSecret, secretPrefix } from '../../core/secret.ts';
 import type { Database, Unit } from '../../db/database.ts';
 import { decodeCursor, type Page, pageOf } from '../../db/page.ts';
@@ -70,8 +70,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
 
   function toColumns({ legalUrls, branding, ...columns }: ApplicationInput) {
     columns.returnUrls?.forEach((url, index) => {
-      if (!parseReturnUrl(url, isLoopbackAllowed))
-        throw invalidField(`returnUrls.${index}`, 'Give an absolute https address without user name or fragment.');
+      if (!parseReturnUrl(url, isLoopbackAllowed)) throw invalidField(`returnUrls.${index}`, returnUrlRemedy(url));
     });
     return {
       ...columns,
@@ -173,14 +172,15 @@ export function applicationService(dependencies: ApplicationDependencies) {
         workspaceId: changed.workspaceId,
         targetId: id,
       });
-      return { ...(await presentApplication(unit, changed)), warnings: readinessWarnings(changed) };
+      return { ...(await presentApplication(unit, changed, unit.now)), warnings: readinessWarnings(changed) };
     });
   }
 
   return {
     insert,
 
-    get: (application: Application): Promise<ApplicationRecord> => presentApplication(db.reader, application),
+    get: (application: Application): Promise<ApplicationRecord> =>
+      presentApplication(db.reader, application, clock.now()),
 
     create(
       actor: Actor,
@@ -190,21 +190,22 @@ export function applicationService(dependencies: ApplicationDependencies) {
     ): Promise<ApplicationRecord> {
       return db.write(actor, async (unit) => {
         const clientId = newId('client', unit.now);
-        return presentApplication(unit, await insert(unit, { workspaceId, clientId }, input, roles));
+        return presentApplication(unit, await insert(unit, { workspaceId, clientId }, input, roles), unit.now);
       });
     },
 
     /** What the principal can reach, oldest first; hidden ones are left out. */
     async list(principal: Principal, query: ApplicationsQuery): Promise<Page<ApplicationRecord>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor, include } = query;
+      const now = clock.now();
       const rows = await listApplications(db.reader, {
         ...reachOf(principal),
         // An application whose grace is over, or was skipped, is hidden.
-        hiddenSince: include === 'hidden' ? null : clock.now(),
+        hiddenSince: include === 'hidden' ? null : now,
         after: cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0],
         limit: limit + 1,
       });
-      const records = await presentApplications(db.reader, rows);
+      const records = await presentApplications(db.reader, rows, now);
       return pageOf(
         records,
         limit,
@@ -231,7 +232,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
           targetId: id,
           detail: { fields: Object.keys(patch) },
         });
-        return presentApplication(unit, changed);
+        return presentApplication(unit, changed, unit.now);
       });
     },
 

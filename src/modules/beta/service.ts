@@ -242,7 +242,7 @@ export function betaService({ db, trails }: BetaDependencies) {
         if (gate !== 'public') await stopLaunch(unit, id);
         else if (from !== 'public') await openToPublic(unit, id);
         await audit(unit, 'application.gate_changed', application, { from, to: gate });
-        return presentApplication(unit, changed);
+        return presentApplication(unit, changed, unit.now);
       });
     },
 

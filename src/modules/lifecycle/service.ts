@@ -48,7 +48,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
     const changed = await updateApplication(unit, applicationId, change.columns);
     await endSessions(unit, { applicationId }, change.audit);
     await recordAudit(unit, { kind: change.audit, applicationId, workspaceId, targetId: applicationId });
-    return presentApplication(unit, changed);
+    return presentApplication(unit, changed, unit.now);
   }
 
   return {
@@ -144,7 +144,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
       if (!application || !way.isAway(application)) throw new AppError('invalid_state', { hint: way.refusal });
       const changed = await updateApplication(unit, id, way.columns);
       await recordAudit(unit, { kind: way.audit, applicationId: id, workspaceId, targetId: id });
-      return presentApplication(unit, changed);
+      return presentApplication(unit, changed, unit.now);
     });
   }
 }

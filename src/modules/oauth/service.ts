@@ -7,7 +7,7 @@ import type { Author } from '../../db/database.ts';
 import type { PersonalKeys } from '../devices/personal-keys.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { Verification } from '../verification/service.ts';
-import type { KeySubject, SessionSubject } from '../verification/subject.ts';
+import { isOfPerson, type KeySubject, type SessionSubject } from '../verification/subject.ts';
 import type { Introspection } from './model.ts';
 
 export interface TokenDependencies {
@@ -16,9 +16,6 @@ export interface TokenDependencies {
   readonly personalKeys: PersonalKeys;
   readonly baseUrl: () => string;
 }
-
-/** A personal key stands for a person, as a session does. */
-const PERSONAL = 'device';
 
 export type Tokens = ReturnType<typeof tokenService>;
 
@@ -69,14 +66,10 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
       // Whoever holds the token can end it by itself; an application that hands it in does so for its holder.
       const actor = client.kind === 'client' ? inNameOf(author, userId) : author;
       if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
-      else if (row.source === PERSONAL) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
+      else if (isOfPerson(row)) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
       else if (refusal === null) throw new AppError('unsupported_token_type');
     },
   };
-}
-
-function isOfPerson(row: SessionSubject | KeySubject): boolean {
-  return 'sessionId' in row || row.source === PERSONAL;
 }
 
 /** Epoch milliseconds; a key that was rotated with grace ends with that. */

@@ -1,8 +1,9 @@
 /** What a document says of an application itself: its settings first, and last, when all else stands, gate and stage. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
-import { parseReturnUrl } from '../../core/return-url.ts';
+import { parseReturnUrl, returnUrlRemedy } from '../../core/return-url.ts';
 import { targetProblem } from '../../outbound/guarded-fetch.ts';
 import { STAGES } from '../../store/applications.ts';
 import type { ApplicationPatch, ApplicationRecord } from '../applications/model.ts';
@@ -18,6 +19,7 @@ export interface ApplicationTools {
   readonly applications: Applications;
   readonly beta: Beta;
   readonly clients: ProviderClients;
+  readonly clock: Clock;
   readonly isLoopbackAllowed: boolean;
   readonly allowedCidrs: BlockList;
 }
@@ -35,7 +37,7 @@ const NESTED_FIELDS = ['legalUrls', 'branding'] as const;
 
 /** Makes it, or changes its settings. @param made is told the id of a new one. */
 export async function planSettings(
-  { applications, isLoopbackAllowed }: ApplicationTools,
+  { applications, clock, isLoopbackAllowed }: ApplicationTools,
   { actor, workspaceId }: Doer,
   site: Site,
   made: (id: string) => void,
@@ -43,8 +45,7 @@ export async function planSettings(
   const { plan, wanted, place, present } = site;
   const { slug } = wanted;
   for (const [at, url] of (wanted.returnUrls ?? []).entries())
-    if (!parseReturnUrl(url, isLoopbackAllowed))
-      plan.problems.add(`${place}.returnUrls.${at}`, 'Give an absolute https address without user name or fragment.');
+    if (!parseReturnUrl(url, isLoopbackAllowed)) plan.problems.add(`${place}.returnUrls.${at}`, returnUrlRemedy(url));
   if (!present) {
     plan.add(place, [created('application', null, slug)], async () => {
       const input = { ...settingsOf(wanted), slug, name: wanted.name ?? slug };
@@ -52,7 +53,7 @@ export async function planSettings(
     });
     return;
   }
-  const fields = settingDifferences(wanted, await presentApplication(site.db.reader, present));
+  const fields = settingDifferences(wanted, await presentApplication(site.db.reader, present, clock.now()));
   if (fields.length === 0) plan.unchanged += 1;
   else
     plan.add(place, [updated('application', null, slug, fields)], async () => {

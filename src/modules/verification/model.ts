@@ -12,6 +12,7 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/schemas.ts';
+import { TOKEN_REFUSALS } from '../../store/applications.ts';
 
 const envelopeFields = {
   userId: Id('usr'),
@@ -46,7 +47,6 @@ const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 export const SessionVerification = Type.Intersect([Type.Object({ ok: Type.Literal(true) }), EnvelopeData]);
 
 /** Why a token is refused by `/api/v1/verify`, as its stable `errorMessage`. */
-export const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
 export const VerifyInput = Input({

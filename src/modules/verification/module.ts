@@ -9,7 +9,16 @@ export function verificationModule(world: World): Module & { readonly service: V
   return {
     service,
     operations: verificationRoutes(service),
-    jobs: [{ name: 'last seen', everyMs: SECOND, runOnce: () => service.flushLastSeen() }],
-    flush: { of: 'last-seen times', run: service.flushAllLastSeen },
+    jobs: [
+      { name: 'last seen', everyMs: SECOND, runOnce: () => service.flushLastSeen() },
+      { name: 'first verifications', everyMs: SECOND, runOnce: () => service.flushFirstVerified() },
+    ],
+    flush: {
+      of: 'last-seen times',
+      async run(deadline) {
+        await service.flushFirstVerified();
+        return service.flushAllLastSeen(deadline);
+      },
+    },
   };
 }

@@ -14,11 +14,12 @@ import {
   type OAuthClient,
   type PersonPrincipal,
   type Principal,
+  type SessionPrincipal,
 } from '../../core/principal.ts';
 import { hashSecret, isSecret } from '../../core/secret.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import type { Credentials, DeadKey } from '../../http/authenticate.ts';
-import { findApplication, findApplicationByClientId } from '../../store/applications.ts';
+import { findApplication, findApplicationByClientId, TOKEN_REFUSALS } from '../../store/applications.ts';
 import { findRetiredKeyToken } from '../../store/retired-key-tokens.ts';
 import {
   findKeyCredential,
@@ -30,9 +31,10 @@ import {
 } from '../../store/verification.ts';
 import { listSeatsOf } from '../../store/workspace-members.ts';
 import { endedCredentials } from './ended.ts';
+import { firstVerified } from './first-verified.ts';
 import { lastSeen } from './last-seen.ts';
-import { TOKEN_REFUSALS, type TokenRefusal } from './model.ts';
-import { type KeySubject, type SessionSubject, subjects } from './subject.ts';
+import type { TokenRefusal } from './model.ts';
+import { isOfPerson, type KeySubject, type SessionSubject, subjects } from './subject.ts';
 import { judgeKey, judgeSession, type Verdict } from './verdict.ts';
 
 export interface VerificationDependencies {
@@ -46,7 +48,7 @@ export interface VerificationDependencies {
 const OUTCOMES = ['ok', ...TOKEN_REFUSALS] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-const UNKNOWN: Verdict = { ok: false, error: 'invalid_token' };
+const UNKNOWN = { ok: false, error: 'invalid_token' } as const satisfies Verdict;
 
 const asItIs = (row: KeyCredential) => row;
 
@@ -77,6 +79,7 @@ export type Verification = ReturnType<typeof verificationService>;
 export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
+  const first = firstVerified(db);
   const { ofSession, ofKey } = subjects(cdnUrl);
   const ended = endedCredentials();
   const verdicts = metrics.counter('gatehouse_verdicts_total', 'Tokens that were judged for whoever asked.', {
@@ -173,6 +176,21 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     },
   };
 
+  /**
+   * Notes a verdict for the First steps of the console: of a person's token for its application, of a refused one that the
+   * caller cannot know for the caller's own. A workspace key with several applications has none of its own.
+   */
+  function noteVerdict(
+    caller: OAuthClient,
+    row: SessionSubject | KeySubject | null,
+    refusal: TokenRefusal | null,
+  ): void {
+    if (refusal !== null) {
+      const applicationId = row?.applicationId ?? onlyApplicationOf(caller);
+      if (applicationId !== null) first.refused(applicationId, refusal, clock.now());
+    } else if (row !== null && isOfPerson(row)) first.verified(row.applicationId, clock.now());
+  }
+
   function find(token: string): Promise<SessionSubject | KeySubject | undefined> {
     if (isSecret('session', token)) return findSessionSubject(reader, hashSecret(token), ofSession);
     return isSecret('apiKey', token) ? findKeySubject(reader, hashSecret(token), ofKey) : Promise.resolve(undefined);
@@ -190,9 +208,10 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     /** What a client may learn of a token that is good now, which counts as its use; null for any other. */
     async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
       const row = await find(token);
-      const isAsked = row && asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId });
+      const isAsked = row !== undefined && asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId });
       const refusal = isAsked ? refusalOf(row) : 'invalid_token';
       introspected[refusal ?? 'ok'].count += 1;
+      noteVerdict(client, isAsked ? row : null, refusal);
       return isAsked && refusal === null ? row : null;
     },
 
@@ -204,10 +223,12 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       const row = await find(token);
       if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
         verified.invalid_token.count += 1;
+        noteVerdict(caller, null, UNKNOWN.error);
         return UNKNOWN;
       }
       const refusal = refusalOf(row);
       verified[refusal ?? 'ok'].count += 1;
+      noteVerdict(caller, row, refusal);
       return refusal === null ? { ok: true, identity: row.identity } : { ok: false, error: refusal };
     },
 
@@ -244,12 +265,23 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return held;
     },
 
-    /** Counts how a session's own token was judged, where its holder asked for that. */
-    noteSessionVerdict: (outcome: Outcome) => void (sessionsJudged[outcome].count += 1),
+    /** Counts how a session's own token was judged, where its holder asked for that. @param session null where it was refused. */
+    noteSessionVerdict(outcome: Outcome, session: SessionPrincipal | null): void {
+      sessionsJudged[outcome].count += 1;
+      if (session !== null) first.verified(session.applicationId, clock.now());
+    },
 
     flushLastSeen: seen.flush,
     flushAllLastSeen: seen.flushAll,
+    flushFirstVerified: first.flush,
   };
+}
+
+/** The one application that a caller is for; null for a workspace key that reaches several. */
+function onlyApplicationOf(caller: OAuthClient): string | null {
+  if (caller.kind === 'client' || caller.applicationId !== null) return caller.applicationId;
+  const [only, ...others] = caller.applicationIds ?? [];
+  return others.length === 0 ? (only ?? null) : null;
 }
 
 /** Of a token that a rotation has replaced; null for one that there never was. */

@@ -76,6 +76,11 @@ export interface KeySubject extends Subject, Omit<KeyState, keyof Subject | 'dev
 
 type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt';
 
+/** Whether a token stands for a person: a session, or a personal key. A backend's key stands for itself. */
+export function isOfPerson(row: SessionSubject | KeySubject): boolean {
+  return 'sessionId' in row || row.source === 'device';
+}
+
 /** Makes subjects of rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
   function common(row: EndingRow, application: SubjectApplication, held: HeldSlugs): Subject {

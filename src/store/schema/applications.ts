@@ -8,6 +8,8 @@ export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
 export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
 export const LEGAL_URL_KINDS = ['terms', 'privacy', 'imprint'] as const;
 const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
+/** Why a token is refused by a verification, in the contract's words. */
+export const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
 export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
 
 export const applications = sqliteTable('applications', {
@@ -46,7 +48,7 @@ export const applications = sqliteTable('applications', {
   /** The first verification of one of its tokens that succeeded. */
   firstVerifiedAt: integer('first_verified_at'),
   /** Until then, the reason of the last refusal and its time. */
-  verificationRefusal: text('verification_refusal'),
+  verificationRefusal: text('verification_refusal', { enum: TOKEN_REFUSALS }),
   verificationRefusedAt: integer('verification_refused_at'),
 });
 

@@ -38,6 +38,9 @@ describe('creating an application', () => {
         archivedAt: null,
         deletedAt: null,
         purgeAfter: null,
+        isHidden: false,
+        firstVerifiedAt: null,
+        verificationRefusal: null,
         createdAt: new Date(START).toISOString(),
         updatedAt: new Date(START).toISOString(),
       },
@@ -281,6 +284,18 @@ describe('changing an application', () => {
     const dev = await createInstance({ mode: 'dev' });
     expect((await as(dev).patch((await draft(dev)).id, { returnUrls })).status).toBe(200);
     const normal = await createInstance();
-    expect((await as(normal).patch((await draft(normal)).id, { returnUrls })).status).toBe(400);
+    const { id } = await draft(normal);
+    for (const refused of [await as(normal).patch(id, { returnUrls }), await as(normal).create({ returnUrls })])
+      expect([refused.status, refused.json.fields]).toEqual([
+        400,
+        [
+          {
+            path: 'returnUrls.0',
+            message: 'Give an https address; http is taken for localhost only with `serve --dev`.',
+          },
+        ],
+      ]);
+    const elsewhere = await as(normal).patch(id, { returnUrls: ['http://shop.example.com/cb'] });
+    expect(elsewhere.json.fields[0].message).toBe('Give an absolute https address without user name or fragment.');
   });
 });

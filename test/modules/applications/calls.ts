@@ -22,6 +22,9 @@ export const RECORD = [
   'archivedAt',
   'deletedAt',
   'purgeAfter',
+  'isHidden',
+  'firstVerifiedAt',
+  'verificationRefusal',
   'createdAt',
   'updatedAt',
 ];

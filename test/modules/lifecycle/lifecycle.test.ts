@@ -239,6 +239,20 @@ describe('the list of applications', () => {
     expect((await manage('GET', '')).status).toBe(200);
   });
 
+  test('says by the server’s own clock whether an application is hidden', async () => {
+    const { instance, change, manage } = await setUp();
+    const isHidden = async () => (await manage('GET', '')).json.data.isHidden;
+    expect(await isHidden()).toBe(false);
+    expect((await change({ kind: 'delete' })).json.data.isHidden).toBe(false);
+    instance.clock.advance(90 * DAY - 1);
+    expect(await isHidden()).toBe(false);
+    instance.clock.advance(1);
+    expect(await isHidden()).toBe(true);
+    const list = await instance.call('GET', '/api/applications?include=hidden', { token: instance.workspaceKey });
+    expect(list.json.data.items.map((item: { isHidden: boolean }) => item.isHidden)).toEqual([true]);
+    expect((await manage('POST', '/restore')).json.data.isHidden).toBe(false);
+  });
+
   test('takes no other inclusion', async () => {
     const { instance } = await setUp();
     const answer = await instance.call('GET', '/api/applications?include=all', { token: instance.workspaceKey });

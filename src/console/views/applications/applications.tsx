@@ -16,7 +16,7 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useCreation } from '../../creation.ts';
 import { listOf } from '../../data.ts';
-import { isHidden, useWorld } from '../../rights.tsx';
+import { useWorld } from '../../rights.tsx';
 import { ApplicationForm } from './application-form.tsx';
 import { GATES, STAGES } from './words.ts';
 import { WorkspaceForm } from './workspace-form.tsx';
@@ -48,7 +48,7 @@ export function Applications() {
   const [asked, setAsked] = useState<'rename' | 'workspace' | null>(null);
   const items = applications.filter(
     (application) =>
-      application.workspaceId === workspace.id && (filters.hidden !== undefined || !isHidden(application)),
+      application.workspaceId === workspace.id && (filters.hidden !== undefined || !application.isHidden),
   );
   const close = () => setAsked(null);
   const create = (
@@ -147,16 +147,17 @@ export function Applications() {
 }
 
 function State({ application }: { readonly application: Application }) {
-  const { stage, archivedAt, deletedAt, purgeAfter } = application;
+  const { reloadApplications } = useWorld();
+  const { stage, archivedAt, deletedAt, purgeAfter, isHidden } = application;
   if (deletedAt !== null)
     return (
       <span class="state">
         <Status tone="bad">Deleted</Status>
         {purgeAfter !== null && (
           <span class="fine">
-            {!isHidden(application) ? (
+            {!isHidden ? (
               <>
-                listed for another <Countdown to={purgeAfter} />
+                listed for another <Countdown to={purgeAfter} onEnd={reloadApplications} />
               </>
             ) : (
               'hidden; can be restored'

@@ -9,7 +9,7 @@ import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { dayOf } from '../../components/words.ts';
 import { useToast } from '../../../pages/components/toast.tsx';
-import { isHidden, useWorld } from '../../rights.tsx';
+import { useWorld } from '../../rights.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
 import { LifecycleDialog } from './lifecycle-dialog.tsx';
 import { LIFECYCLE_WORDS, type LifecycleStep } from './lifecycle-words.ts';
@@ -90,13 +90,13 @@ export function Lifecycle({ application }: ApplicationViewProps) {
 }
 
 /** What can be done now, the mildest first. */
-function stepsOf({ archivedAt, deletedAt, purgeAfter }: Application): LifecycleStep[] {
-  if (deletedAt !== null) return isHidden({ purgeAfter }) ? [] : ['hide'];
+function stepsOf({ archivedAt, deletedAt, isHidden }: Application): LifecycleStep[] {
+  if (deletedAt !== null) return isHidden ? [] : ['hide'];
   return archivedAt === null ? ['archive', 'delete', 'delete-now'] : ['delete', 'delete-now'];
 }
 
 function State({ application }: ApplicationViewProps) {
-  const { archivedAt, deletedAt, purgeAfter, stage } = application;
+  const { archivedAt, deletedAt, purgeAfter, isHidden, stage } = application;
   if (deletedAt !== null)
     return (
       <div class="lifecycle-state">
@@ -104,10 +104,8 @@ function State({ application }: ApplicationViewProps) {
         <p>
           Since <Time at={deletedAt} />. Nobody can sign in.
         </p>
-        {purgeAfter !== null && isHidden({ purgeAfter }) && (
-          <p>It is hidden from the lists. It can be restored here.</p>
-        )}
-        {purgeAfter !== null && !isHidden({ purgeAfter }) && (
+        {isHidden && <p>It is hidden from the lists. It can be restored here.</p>}
+        {purgeAfter !== null && !isHidden && (
           <p id="countdown">
             <strong>
               <Countdown to={purgeAfter} over="No time" />
