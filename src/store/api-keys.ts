@@ -92,6 +92,17 @@ export async function requireKey(reader: Reader, id: string): Promise<ApiKey> {
   return required(key, `key ${id}`);
 }
 
+/** Returns the key that was made last for a key's principal: rotation gives it another one. */
+export async function requireNewestKeyOf(reader: Reader, memberId: string): Promise<ApiKey> {
+  const [key] = await orm(reader)
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.applicationUserId, memberId))
+    .orderBy(desc(apiKeys.id))
+    .limit(1);
+  return required(key, `the key of ${memberId}`);
+}
+
 const idByToken = prepared((db) =>
   db
     .select({ id: apiKeys.id })

@@ -212,3 +212,28 @@ test('a read-only member sees everybody and changes nobody, on a phone too', asy
   }
   expect(await page.sidewaysScroll()).toBe(0);
 });
+
+test('the principal of a key is shown by the key’s name with a way to it, never by its placeholder address', async () => {
+  const made = await api('POST', `/api/applications/${app}/api-keys`, { name: 'Shop backend', access: 'read' });
+  const { id, userId } = made.json.data;
+  await page.go(users(`/${userId}`));
+  await page.untilText('.detail h2', /^Shop backend$/);
+  await page.press('#ban-user');
+  await page.untilText('#user-action', /Ban Shop backend/);
+  await page.press('#user-action-submit');
+  await page.untilSaid(/^Shop backend is banned\.$/);
+  const shown = async () => page.evaluate<string>('document.documentElement.innerText');
+  expect(await shown()).not.toContain('api-key.invalid');
+  await page.go(`/applications/${app}/activity?userId=${userId}`);
+  await page.untilText('#main', /User banned/);
+  expect(await shown()).not.toContain('api-key.invalid');
+  await page.go(users(`/${userId}`));
+  await page.press('#principal-key');
+  await page.untilAddress(new RegExp(`/applications/${app}/keys/${id}$`));
+
+  page.close();
+  page = await openConsole(server, { member: 'reader@example.test' });
+  await page.go(users(`/${userId}`));
+  await page.untilText('.detail h2', /^API key$/);
+  expect(await shown()).not.toContain('api-key.invalid');
+});

@@ -98,6 +98,12 @@ export const UserDetail = Type.Object(
     statusReason: Nullable(Type.String()),
     emailVerifiedAt: Nullable(Timestamp()),
     profile: Type.Optional(Profile),
+    apiKey: Type.Optional(
+      Type.Object(
+        { id: Id('key'), name: Type.String(), applicationId: Nullable(Id('app')) },
+        { description: 'Of the principal of an API key, its newest key, whose name stands for it; for admins.' },
+      ),
+    ),
   },
   { $id: 'UserDetail' },
 );

@@ -8,6 +8,7 @@ import { only, required } from '../../core/required.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../db/page.ts';
 import { DEFAULT_PAGE_SIZE, type PageQuery } from '../../http/schemas.ts';
+import { requireNewestKeyOf } from '../../store/api-keys.ts';
 import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { type GrantKind, heldGrantsOf, type HeldGrants } from '../../store/grants.ts';
@@ -95,6 +96,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       kind: row.user.kind,
       statusReason: row.member.statusReason,
       emailVerifiedAt: isoTime(row.user.emailVerifiedAt),
+      ...(isWithProfile && row.user.kind === 'api_key' && { apiKey: await keyOf(reader, row.member.id) }),
     };
   }
 
@@ -230,6 +232,12 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       });
     },
   };
+}
+
+/** The key that a principal stands for now. */
+async function keyOf(reader: Reader, memberId: string): Promise<UserDetail['apiKey']> {
+  const { id, name, applicationId } = await requireNewestKeyOf(reader, memberId);
+  return { id, name, applicationId };
 }
 
 /** Puts beside the rows what is shown of them, in one statement for each relation. */

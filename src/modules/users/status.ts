@@ -68,7 +68,8 @@ export async function changeStatus(
   const restoredTo = isAsBefore ? { status: restored } : {};
   const detail = { ...restoredTo, ...(reason !== undefined && { reason }) };
   await emit(unit, { type: event, applicationId: application.id, data: { userId, ...detail } });
-  await recordAudit(unit, { kind: event, applicationId: application.id, userId, email: user.email, detail });
+  const email = user.kind === 'person' ? user.email : null;
+  await recordAudit(unit, { kind: event, applicationId: application.id, userId, email, detail });
   const row = required(await findMemberWithUser(unit, application.id, userId), 'member who was changed');
   return { isChanged: true, row };
 }

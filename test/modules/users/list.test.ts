@@ -121,7 +121,19 @@ describe('the list of users', () => {
     const { userId } = (await manage('GET', '/api-keys')).json.data.items.find((key: { id: string }) => key.id === id);
     const detail = await manage('GET', `/users/${userId}`);
     expect(detail.status).toBe(200);
-    expect(detail.json.data).toMatchObject({ userId, kind: 'api_key', status: 'active', roles: ['developer'] });
+    expect(detail.json.data).toMatchObject({
+      userId,
+      kind: 'api_key',
+      status: 'active',
+      roles: ['developer'],
+      apiKey: { id, name: 'backend', applicationId: application.id },
+    });
+    const rotated = (await manage('POST', `/api-keys/${id}/rotate`)).json.data;
+    expect((await manage('GET', `/users/${userId}`)).json.data.apiKey.id).toBe(rotated.id);
+    const reader = await instance.createKey(application.id, { access: 'read' });
+    expect((await manage('GET', `/users/${userId}`, { token: reader.token })).json.data.apiKey).toBeUndefined();
+    const [ada] = listed.json.data.items;
+    expect((await manage('GET', `/users/${ada.userId}`)).json.data.apiKey).toBeUndefined();
   });
 
   test('holds nobody of another application', async () => {

@@ -13,6 +13,7 @@ import { Actor } from './actor.tsx';
 import { countryName } from './countries.ts';
 import { Person, Result } from './event-parts.tsx';
 import { type AuthEvent, kindInWords, methodInWords, reasonOf } from './kinds.ts';
+import { shownEvent } from './shown-event.ts';
 import type { ActivitySource } from './source.ts';
 
 interface ActivityDetailProps {
@@ -41,7 +42,7 @@ export function ActivityDetail({ id, source, known, closeTo }: ActivityDetailPro
     );
   return (
     <Detail title={kindInWords(event.kind)} subtitle={<code>{event.kind}</code>} closeTo={closeTo}>
-      <Record event={event} />
+      <Record event={shownEvent(event)} />
     </Detail>
   );
 }

@@ -78,5 +78,8 @@ async function user(applicationId: string | null, userId: string): Promise<Found
     api.GET('/api/applications/{id}/users/{userId}', { params: { path: { id: applicationId, userId } } }),
   );
   const href = addresses.application(applicationId, 'users', userId);
-  return found.ok ? { name: found.data.email, detail: 'User of the application', href } : null;
+  if (!found.ok) return null;
+  const { kind, email, apiKey } = found.data;
+  if (kind === 'api_key') return { name: apiKey?.name ?? 'API key', detail: 'Key of the application', href };
+  return { name: email, detail: 'User of the application', href };
 }

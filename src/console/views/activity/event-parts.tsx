@@ -3,6 +3,7 @@ import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { Status } from '../../components/status.tsx';
 import { type AuthEvent, reasonOf } from './kinds.ts';
+import { shownEvent } from './shown-event.ts';
 
 /** What came of it, and why not. */
 export function Result({ of: event }: { readonly of: AuthEvent }) {
@@ -17,7 +18,8 @@ export function Result({ of: event }: { readonly of: AuthEvent }) {
 }
 
 /** The person a record is about, as a link where there is somewhere to go. */
-export function Person({ of: { userId, email, applicationId } }: { readonly of: AuthEvent }) {
+export function Person({ of: event }: { readonly of: AuthEvent }) {
+  const { userId, email, applicationId } = shownEvent(event);
   const name = email ?? userId;
   if (name === null) return <span class="muted">–</span>;
   if (userId === null || applicationId === null) return <>{name}</>;

@@ -12,6 +12,7 @@ import type { Access } from '../grants/access.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 import { ForgetDialog } from './forget-dialog.tsx';
+import { KeyPrincipal, titleOf } from './key-principal.tsx';
 import { ACTIONS, actionsFor, isForgettable, type UserAction } from './statuses.ts';
 import { UserAccess } from './user-access.tsx';
 import { UserActivity } from './user-activity.tsx';
@@ -47,7 +48,9 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         missing={`There is no such user in ${application.name}; an import may have been forgotten.`}
       />
     );
-  const user = data;
+  const isPerson = data.kind === 'person';
+  // Dialogs and messages name a user by the address.
+  const user = { ...data, email: titleOf(data) };
 
   async function onDone(results: readonly UserResult[]): Promise<void> {
     const done = action ? ACTIONS[action].done : 'changed';
@@ -93,10 +96,16 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
         </>
       }
     >
-      <UserProfile user={user} />
-      <DetailPart title="Why was this person refused?">
-        <WhyRefused application={application} email={user.email} user={user} onAct={setAction} />
-      </DetailPart>
+      {isPerson ? (
+        <>
+          <UserProfile user={user} />
+          <DetailPart title="Why was this person refused?">
+            <WhyRefused application={application} email={user.email} user={user} onAct={setAction} />
+          </DetailPart>
+        </>
+      ) : (
+        <KeyPrincipal user={user} />
+      )}
       <UserAccess
         applicationId={id}
         user={user}
@@ -106,7 +115,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
           await onChanged();
         }}
       />
-      <UserSessions key={user.status} applicationId={id} user={user} />
+      {isPerson && <UserSessions key={user.status} applicationId={id} user={user} />}
       <UserActivity key={`${user.status} activity`} applicationId={id} userId={userId} />
       {action !== null && (
         <ActionDialog

@@ -13,8 +13,7 @@ const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 
 export function UserProfile({ user }: { readonly user: Detail }) {
   const { canWrite } = useRights();
-  const { profile, status, statusReason, username, emailVerifiedAt, lastSeenAt, joinedAt } = user;
-  const { word, tone } = statusOf(user);
+  const { profile, username, emailVerifiedAt, lastSeenAt, joinedAt } = user;
   // The name above says both already.
   const isWhole = profile?.fullName === [profile?.givenName, profile?.familyName].filter(Boolean).join(' ');
   const region = regionOf(profile?.locale ?? null);
@@ -35,21 +34,7 @@ export function UserProfile({ user }: { readonly user: Detail }) {
       )}
       <Facts
         of={[
-          [
-            'Status',
-            <>
-              <Status tone={tone}>{word}</Status>
-              <span class="fine block">
-                {word === 'Imported' ? 'Has not signed in yet.' : STATUSES[status].meaning}
-                {statusReason && (
-                  <>
-                    {' '}
-                    Reason: <span dir="auto">{statusReason}</span>
-                  </>
-                )}
-              </span>
-            </>,
-          ],
+          ['Status', <UserStanding user={user} />],
           !isWhole && profile?.givenName != null && ['Given name', <span dir="auto">{profile.givenName}</span>],
           !isWhole && profile?.familyName != null && ['Family name', <span dir="auto">{profile.familyName}</span>],
           !profile && username !== null && ['Username', <span dir="auto">{username}</span>],
@@ -70,6 +55,26 @@ export function UserProfile({ user }: { readonly user: Detail }) {
         ]}
       />
       {!profile && !canWrite && <p class="fine">Names, languages and pictures are shown to admins and owners.</p>}
+    </>
+  );
+}
+
+/** How a user stands, what that means, and why. */
+export function UserStanding({ user }: { readonly user: Detail }) {
+  const { status, statusReason } = user;
+  const { word, tone } = statusOf(user);
+  return (
+    <>
+      <Status tone={tone}>{word}</Status>
+      <span class="fine block">
+        {word === 'Imported' ? 'Has not signed in yet.' : STATUSES[status].meaning}
+        {statusReason && (
+          <>
+            {' '}
+            Reason: <span dir="auto">{statusReason}</span>
+          </>
+        )}
+      </span>
     </>
   );
 }

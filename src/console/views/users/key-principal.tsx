@@ -1,0 +1,44 @@
+/** The detail of a user that is the principal of an API key, not a person. */
+import { Link } from 'wouter-preact';
+import { addresses } from '../../address.ts';
+import type { Schemas } from '../../api.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Time } from '../../components/time.tsx';
+import { useWorld } from '../../rights.tsx';
+import { UserStanding } from './user-profile.tsx';
+
+type User = Schemas['UserDetail'];
+
+/** Returns the name of a user: the address of a person, the key's name for a principal, whose address is a placeholder. */
+export function titleOf({ kind, email, apiKey }: User): string {
+  return kind === 'api_key' ? (apiKey?.name ?? 'API key') : email;
+}
+
+export function KeyPrincipal({ user }: { readonly user: User }) {
+  const { workspace } = useWorld();
+  const { apiKey, lastSeenAt, joinedAt } = user;
+  const keyAddress =
+    apiKey &&
+    (apiKey.applicationId === null
+      ? addresses.workspace(workspace.id, 'keys', apiKey.id)
+      : addresses.application(apiKey.applicationId, 'keys', apiKey.id));
+  return (
+    <Facts
+      of={[
+        [
+          'Stands for',
+          keyAddress ? (
+            <Link id="principal-key" href={keyAddress}>
+              The API key {apiKey.name}
+            </Link>
+          ) : (
+            'An API key'
+          ),
+        ],
+        ['Status', <UserStanding user={user} />],
+        ['Last seen', <Time at={lastSeenAt} none="Not yet" />],
+        ['Made', <Time at={joinedAt} />],
+      ]}
+    />
+  );
+}
