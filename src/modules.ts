@@ -97,6 +97,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     findDeviceGrant: devices.approval.applicationOf,
     signOut: sessions.service.signOut,
     docs: docsModule(world, operations).docs,
+    isTrial: applications.trials.isValid,
   };
 
   const modules: readonly Module[] = [

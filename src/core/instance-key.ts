@@ -30,7 +30,7 @@ export interface InstanceKey {
 export type SealPurpose = 'webhook' | 'provider';
 
 /** What a derived value is for; the same text gives another value for each. */
-export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser';
+export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
 export function instanceKey(secret: Uint8Array): InstanceKey {

@@ -31,6 +31,12 @@ export const cs: Catalogue = {
     lastUsed: 'Naposledy použito',
     signedInTitle: 'Jste přihlášeni',
     signedIn: 'Tuto stránku můžete zavřít.',
+    account: 'Váš účet',
+    trialLead:
+      'Toto přihlášení bylo otevřeno z konzole na vyzkoušení aplikace {app}. Aplikace by dostala níže uvedený token přihlášení; „First steps“ ho už má, pokud je konzole otevřená v tomto prohlížeči.',
+    trialToken: 'Token přihlášení',
+    trialCommand: 'Ověřte ho klíčem API',
+    trialCopy: 'Kopírovat token',
     returning: 'Návrat do aplikace {app}…',
     back: 'Zpět do aplikace {app}',
     scriptNeeded: 'K přihlášení je potřeba JavaScript. Zapněte ho v nastavení prohlížeče a načtěte stránku znovu.',

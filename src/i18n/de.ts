@@ -31,6 +31,12 @@ export const de: Catalogue = {
     lastUsed: 'Zuletzt verwendet',
     signedInTitle: 'Sie sind angemeldet',
     signedIn: 'Sie können diese Seite schließen.',
+    account: 'Ihr Konto',
+    trialLead:
+      'Diese Anmeldung wurde in der Konsole geöffnet, um {app} auszuprobieren. {app} würde das Sitzungstoken unten erhalten; „First steps“ hat es schon, falls die Konsole in diesem Browser geöffnet ist.',
+    trialToken: 'Sitzungstoken',
+    trialCommand: 'Mit Ihrem API-Schlüssel prüfen',
+    trialCopy: 'Token kopieren',
     returning: 'Sie werden zu {app} zurückgeleitet…',
     back: 'Zurück zu {app}',
     scriptNeeded:

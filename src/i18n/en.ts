@@ -26,6 +26,12 @@ export const en = {
     lastUsed: 'Last used',
     signedInTitle: 'You are signed in',
     signedIn: 'You can close this page.',
+    account: 'Your account',
+    trialLead:
+      'This sign-in was opened from the console to try {app}. {app} would be given the session token below; “First steps” has it already if the console is open in this browser.',
+    trialToken: 'Session token',
+    trialCommand: 'Verify it with your API key',
+    trialCopy: 'Copy the token',
     returning: 'Taking you back to {app}…',
     back: 'Back to {app}',
     scriptNeeded: 'Signing in needs JavaScript. Turn it on in your browser’s settings and load this page again.',

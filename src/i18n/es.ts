@@ -31,6 +31,12 @@ export const es: Catalogue = {
     lastUsed: 'Último uso',
     signedInTitle: 'Has iniciado sesión',
     signedIn: 'Puedes cerrar esta página.',
+    account: 'Tu cuenta',
+    trialLead:
+      'Este inicio de sesión se abrió desde la consola para probar {app}. {app} recibiría el token de sesión de abajo; «First steps» ya lo tiene si la consola está abierta en este navegador.',
+    trialToken: 'Token de sesión',
+    trialCommand: 'Verifícalo con tu clave de API',
+    trialCopy: 'Copiar el token',
     returning: 'Volviendo a {app}…',
     back: 'Volver a {app}',
     scriptNeeded:

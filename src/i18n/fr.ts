@@ -33,6 +33,12 @@ export const fr: Catalogue = {
     lastUsed: 'Dernière utilisation',
     signedInTitle: 'Connexion réussie',
     signedIn: 'Vous pouvez fermer cette page.',
+    account: 'Votre compte',
+    trialLead:
+      'Cette connexion a été ouverte depuis la console pour essayer {app}. {app} recevrait le jeton de session ci-dessous ; « First steps » l’a déjà si la console est ouverte dans ce navigateur.',
+    trialToken: 'Jeton de session',
+    trialCommand: 'Vérifiez-le avec votre clé API',
+    trialCopy: 'Copier le jeton',
     returning: 'Retour à {app}…',
     back: 'Revenir à {app}',
     scriptNeeded:

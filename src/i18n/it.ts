@@ -33,6 +33,12 @@ export const it: Catalogue = {
     lastUsed: 'Ultimo utilizzo',
     signedInTitle: 'Accesso effettuato',
     signedIn: 'Puoi chiudere questa pagina.',
+    account: 'Il tuo account',
+    trialLead:
+      'Questo accesso è stato aperto dalla console per provare {app}. {app} riceverebbe il token di sessione qui sotto; “First steps” lo ha già se la console è aperta in questo browser.',
+    trialToken: 'Token di sessione',
+    trialCommand: 'Verificalo con la tua chiave API',
+    trialCopy: 'Copia il token',
     returning: 'Ritorno a {app}…',
     back: 'Torna a {app}',
     scriptNeeded: 'Per accedere serve JavaScript. Attivalo nelle impostazioni del browser e ricarica questa pagina.',

@@ -31,6 +31,12 @@ export const nl: Catalogue = {
     lastUsed: 'Laatst gebruikt',
     signedInTitle: 'Je bent ingelogd',
     signedIn: 'Je kunt deze pagina sluiten.',
+    account: 'Je account',
+    trialLead:
+      'Dit inlogscherm is vanuit de console geopend om {app} te proberen. {app} zou het sessietoken hieronder krijgen; ‘First steps’ heeft het al als de console in deze browser open is.',
+    trialToken: 'Sessietoken',
+    trialCommand: 'Verifieer het met je API-sleutel',
+    trialCopy: 'Token kopiëren',
     returning: 'Je gaat terug naar {app}…',
     back: 'Terug naar {app}',
     scriptNeeded:

@@ -32,6 +32,12 @@ export const pl: Catalogue = {
     lastUsed: 'Ostatnio używane',
     signedInTitle: 'Zalogowano',
     signedIn: 'Możesz zamknąć tę stronę.',
+    account: 'Twoje konto',
+    trialLead:
+      'To logowanie otwarto z konsoli, aby wypróbować aplikację {app}. Aplikacja otrzymałaby poniższy token sesji; „First steps” już go ma, jeśli konsola jest otwarta w tej przeglądarce.',
+    trialToken: 'Token sesji',
+    trialCommand: 'Zweryfikuj go kluczem API',
+    trialCopy: 'Kopiuj token',
     returning: 'Powrót do aplikacji {app}…',
     back: 'Wróć do aplikacji {app}',
     scriptNeeded: 'Logowanie wymaga JavaScriptu. Włącz go w ustawieniach przeglądarki i wczytaj tę stronę ponownie.',

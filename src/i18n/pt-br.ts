@@ -33,6 +33,12 @@ export const ptBr: Catalogue = {
     lastUsed: 'Último uso',
     signedInTitle: 'Você entrou',
     signedIn: 'Você já pode fechar esta página.',
+    account: 'Sua conta',
+    trialLead:
+      'Este login foi aberto pelo console para testar {app}. {app} receberia o token de sessão abaixo; “First steps” já o tem se o console estiver aberto neste navegador.',
+    trialToken: 'Token de sessão',
+    trialCommand: 'Verifique-o com a sua chave de API',
+    trialCopy: 'Copiar o token',
     returning: 'Voltando para {app}…',
     back: 'Voltar para {app}',
     scriptNeeded: 'Para entrar é preciso JavaScript. Ative-o nas configurações do navegador e recarregue esta página.',

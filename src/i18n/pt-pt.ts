@@ -33,6 +33,12 @@ export const ptPt: Catalogue = {
     lastUsed: 'Última utilização',
     signedInTitle: 'Sessão iniciada',
     signedIn: 'Já pode fechar esta página.',
+    account: 'A sua conta',
+    trialLead:
+      'Este início de sessão foi aberto a partir da consola para experimentar {app}. {app} receberia o token de sessão abaixo; “First steps” já o tem se a consola estiver aberta neste navegador.',
+    trialToken: 'Token de sessão',
+    trialCommand: 'Verifique-o com a sua chave de API',
+    trialCopy: 'Copiar o token',
     returning: 'A voltar a {app}…',
     back: 'Voltar a {app}',
     scriptNeeded:

@@ -32,6 +32,12 @@ export const sv: Catalogue = {
     lastUsed: 'Senast använd',
     signedInTitle: 'Du är inloggad',
     signedIn: 'Du kan stänga den här sidan.',
+    account: 'Ditt konto',
+    trialLead:
+      'Den här inloggningen öppnades från konsolen för att prova {app}. {app} skulle få sessionstoken nedan; ”First steps” har den redan om konsolen är öppen i den här webbläsaren.',
+    trialToken: 'Sessionstoken',
+    trialCommand: 'Verifiera den med din API-nyckel',
+    trialCopy: 'Kopiera token',
     returning: 'Du skickas tillbaka till {app}…',
     back: 'Tillbaka till {app}',
     scriptNeeded:

@@ -33,6 +33,12 @@ export const tr: Catalogue = {
     lastUsed: 'Son kullanılan',
     signedInTitle: 'Oturum açtınız',
     signedIn: 'Bu sayfayı kapatabilirsiniz.',
+    account: 'Hesabınız',
+    trialLead:
+      'Bu oturum, {app} uygulamasını denemek için konsoldan açıldı. Aşağıdaki oturum belirteci uygulamaya verilirdi; konsol bu tarayıcıda açıksa “First steps” onu zaten almıştır.',
+    trialToken: 'Oturum belirteci',
+    trialCommand: 'API anahtarınızla doğrulayın',
+    trialCopy: 'Belirteci kopyala',
     returning: '{app} uygulamasına dönülüyor…',
     back: '{app} uygulamasına dön',
     scriptNeeded:

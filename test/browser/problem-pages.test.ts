@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { undoLinkOf } from './moved-address.ts';
 
 setDefaultTimeout(60_000);
 
@@ -102,14 +103,7 @@ test.each(PAGES)(
 
 test('an undo link that is spent leads back to the application that mailed it', async () => {
   const { token } = await signIn(server, 'ada@example.com', harbour.clientId);
-  const account = async (path: string, body?: unknown) =>
-    (await request(server, 'POST', `/api/account${path}`, { token, body })).json.data;
-  const confirm = async (path: string, challengeId: string, email: string) =>
-    account(`${path}/confirm`, { challengeId, code: await outboxCode(server, email) });
-  await confirm('/proof', (await account('/proof')).challengeId, 'ada@example.com');
-  await confirm('/email', (await account('/email', { email: 'new@example.com' })).challengeId, 'new@example.com');
-  const { json } = await request(server, 'GET', '/test/outbox?to=ada@example.com');
-  const link = /http\S+\/undo-email-change\?token=\S+/.exec(json.data.items[0].text)![0];
+  const link = await undoLinkOf(server, token, 'ada@example.com', 'new@example.com');
   await page.open(link);
   await page.view.click('button.primary');
   await page.untilText('h1', /^The change was undone$/);

@@ -233,11 +233,14 @@ describe('an application that goes out of service', () => {
 
   test('has a page that says so, with a way onwards', async () => {
     const application = await createApplication('Ended', 'closed');
+    await manage('PATCH', `/api/applications/${application.id}`, { returnUrls: ['https://ended.example/in'] });
     await archive(application);
     await open(application);
     expect(await page.text('h1')).toBe('Not available');
     expect(await page.text('.lead')).toContain('archived');
-    expect(await page.evaluate<string>(`document.querySelector('.actions a').getAttribute('href')`)).toBe('/');
+    expect(await page.evaluate<string>(`document.querySelector('.actions a').getAttribute('href')`)).toBe(
+      'https://ended.example/',
+    );
     await expectSoundPage();
   });
 });

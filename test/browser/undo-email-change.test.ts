@@ -1,7 +1,8 @@
 /** The link that undoes a change of address, in a real browser: a page with one button that needs no script. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { type EphemeralServer, outboxCode, request, signIn, startEphemeral } from '../support/binary.ts';
+import { type EphemeralServer, request, signIn, startEphemeral } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
+import { undoLinkOf } from './moved-address.ts';
 
 setDefaultTimeout(60_000);
 
@@ -20,21 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => page.close());
 
-/** Moves an account by its session. @returns the link that the old address was mailed. */
-async function moved(token: string, from: string, to: string): Promise<string> {
-  const call = async (path: string, body?: unknown) =>
-    (await request(server, 'POST', `/api/account${path}`, { token, body })).json.data;
-  const confirm = async (path: string, challengeId: string, email: string) =>
-    call(`${path}/confirm`, { challengeId, code: await outboxCode(server, email) });
-  await confirm('/proof', (await call('/proof')).challengeId, from);
-  await confirm('/email', (await call('/email', { email: to })).challengeId, to);
-  const { json } = await request(server, 'GET', `/test/outbox?to=${from}`);
-  return /http\S+\/undo-email-change\?token=\S+/.exec(json.data.items[0].text)![0];
-}
-
 test('one press puts the address back and ends the session; the link is spent', async () => {
   const stolen = await signIn(server, 'ada@example.com', server.clientId);
-  const link = await moved(stolen.token, 'ada@example.com', 'mallory@example.com');
+  const link = await undoLinkOf(server, stolen.token, 'ada@example.com', 'mallory@example.com');
   await page.open(link);
   expect(await page.text('h1')).toBe('Undo the change of your e-mail address?');
   expect(page.problems).toEqual([]);

@@ -37,6 +37,7 @@ test.each(LOCALES)('a page and a mail asked for in %s name the language that the
       id: 'app_1',
       clientId: 'acme',
       isDraft: false,
+      homeUrl: null,
       links: { terms: null, privacy: null, imprint: null },
     },
     ways: { isCodeAllowed: true, passkeyHost: null, provider: null },
@@ -44,6 +45,7 @@ test.each(LOCALES)('a page and a mail asked for in %s name the language that the
     isMailOff: false,
     isDev: false,
     returnTo: null,
+    isTrial: false,
     email: null,
   });
   const mail = signInCodeMail({ locale, application: look, code: '012345', lifetimeMinutes: 10, host: 'a.test' });

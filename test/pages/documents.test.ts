@@ -26,6 +26,7 @@ const application = {
   logoUrl: null,
   accentColor: null,
   isDraft: false,
+  homeUrl: null,
   links: noLinks,
 };
 const hostileApplication = {
@@ -52,13 +53,13 @@ const plainData: SignInData = {
 };
 const hostileData: SignInData = { ...plainData, application: hostileApplication, ways: hostileWays };
 const signInPage = (data: Partial<SignInData> = {}) =>
-  renderSignInPage({ ...plainData, returnTo: null, email: null, ...data });
+  renderSignInPage({ ...plainData, returnTo: null, isTrial: false, email: null, ...data });
 
 const documents = {
-  'sign-in': renderSignInPage({ ...plainData, returnTo: 'https://acme.test/back', email: null }),
+  'sign-in': renderSignInPage({ ...plainData, returnTo: 'https://acme.test/back', isTrial: false, email: null }),
   'sign-in without e-mail': signInPage({ ways: { ...everyWay, isCodeAllowed: false } }),
   'sign-in without any way': signInPage({ ways: noWay }),
-  'sign-in with hostile values': renderSignInPage({ ...hostileData, returnTo: HOSTILE, email: HOSTILE }),
+  'sign-in with hostile values': renderSignInPage({ ...hostileData, returnTo: HOSTILE, isTrial: true, email: HOSTILE }),
   'a device’s code': renderDeviceCodePage({ locale: 'en', wrongCode: null }),
   'a device’s code that is wrong': renderDeviceCodePage({ locale: 'en', wrongCode: HOSTILE }),
   device: renderDevicePage({ ...plainData, userCode: 'BCDF-GHJK' }),
@@ -190,7 +191,10 @@ const messagesOf = (page: string): Record<string, string> => dataOf(page).messag
 
 test('the scripts read their data from the page, without a loss', () => {
   const data = dataOf(documents['sign-in with hostile values']);
-  expect(data).toMatchObject({ locale: 'en', props: { ...hostileData, returnTo: HOSTILE, email: HOSTILE } });
+  expect(data).toMatchObject({
+    locale: 'en',
+    props: { ...hostileData, returnTo: HOSTILE, isTrial: true, email: HOSTILE },
+  });
   expect(Object.keys(data.messages)).toContain('signin.title');
   expect(data.messages['errors.code_invalid']).toBe(text('errors.code_invalid'));
 });

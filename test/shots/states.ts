@@ -188,6 +188,16 @@ const SIGN_IN: readonly State[] = [
       await page.untilVisible('#signed-in');
     },
   },
+  {
+    name: 'sign-in/trial',
+    async reach(page, scene) {
+      const { id } = await scene.application();
+      const { url } = await scene.manage('POST', `/api/applications/${id}/sign-in-trial`);
+      await page.open(`${url}&locale=${scene.locale}`);
+      await signInHere(page, scene, scene.newEmail());
+      await page.untilVisible('#trial-token');
+    },
+  },
 ];
 
 const later = ({ server }: Scene) => request(server, 'POST', '/test/clock', { body: { advanceMs: 61_000 } });

@@ -177,6 +177,19 @@ export const ClientSecret = Type.Object(
   { $id: 'ClientSecret' },
 );
 
+export const SignInTrial = Type.Object(
+  {
+    url: Type.String({
+      format: 'uri',
+      examples: [
+        'https://auth.example.com/sign-in?clientId=cli_01kat1h5ppe3bv2d9g3wq5r1xm&trial=mg3w.q5r1xmAAAAAAAAAAAAAAAA',
+      ],
+    }),
+    expiresAt: Timestamp(),
+  },
+  { $id: 'SignInTrial' },
+);
+
 export const UrlChecks = Type.Object(
   {
     urls: Type.Array(

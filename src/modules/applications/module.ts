@@ -3,11 +3,13 @@ import type { Module, World } from '../module.ts';
 import { legalUrlService } from './legal-urls.ts';
 import { applicationRoutes } from './routes.ts';
 import { type ApplicationDependencies, type Applications, applicationService } from './service.ts';
+import { type SignInTrials, signInTrials } from './sign-in-trial.ts';
 
 export function applicationsModule(
   world: World,
   { openToPublic }: Pick<ApplicationDependencies, 'openToPublic'>,
-): Module & { readonly service: Applications } {
+): Module & { readonly service: Applications; readonly trials: SignInTrials } {
   const service = applicationService({ ...world, openToPublic });
-  return { service, operations: applicationRoutes(service, legalUrlService(world)) };
+  const trials = signInTrials(world);
+  return { service, trials, operations: applicationRoutes(service, legalUrlService(world), trials) };
 }

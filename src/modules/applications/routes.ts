@@ -8,15 +8,17 @@ import {
   ApplicationPatch,
   ApplicationsQuery,
   ClientSecret,
+  SignInTrial,
   StageChange,
   UrlChecks,
 } from './model.ts';
 import type { Applications } from './service.ts';
+import type { SignInTrials } from './sign-in-trial.ts';
 
 const common = { tag: 'Applications', limit: 'key' } as const;
 const onOne = { ...common, scope: 'application' } as const;
 
-export function applicationRoutes(applications: Applications, legalUrls: LegalUrls): Operation[] {
+export function applicationRoutes(applications: Applications, legalUrls: LegalUrls, trials: SignInTrials): Operation[] {
   return [
     operation({
       ...common,
@@ -116,6 +118,20 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       isBodyOptional: true,
       data: ClientSecret,
       handle: ({ actor, application }) => applications.rotateSecret(actor, application),
+    }),
+    operation({
+      ...onOne,
+      id: 'createSignInTrial',
+      method: 'POST',
+      path: '/api/applications/:id/sign-in-trial',
+      summary: 'Make a link to the sign-in page that shows the session token at its end',
+      description:
+        'For trying an application before it has a return URL. The link can be opened for 30 minutes; without it the page never shows a token.',
+      access: 'full',
+      body: Input({}),
+      isBodyOptional: true,
+      data: SignInTrial,
+      handle: async ({ application }) => trials.link(application),
     }),
     operation({
       ...onOne,

@@ -68,8 +68,8 @@ function problemText({ code, hint, status, retryAfterSeconds }: AppError, text: 
 }
 
 /**
- * Returns where to go on: this page again, another sign-in method, or the application's home. Null where none is known: this
- * server's own start page is the operator's, and no place for an end user.
+ * Returns the next address: this page again, another sign-in method, or the application's home. Null if none is known. Never
+ * this server's start page, which leads to the operator's console.
  */
 function wayOnFrom({ code }: AppError, { request, application }: ProblemContext, text: Texts) {
   // An empty address is this very page.

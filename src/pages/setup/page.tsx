@@ -1,9 +1,8 @@
 /** The page behind a one-time setup link: makes the first owner, or gives access back, then offers an API key. */
-import { CircleCheck, Copy } from 'lucide';
+import { CircleCheck } from 'lucide';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
 import { type Failure, post, type SignedIn } from '../browser/api.ts';
-import { copyText } from '../browser/clipboard.ts';
 import { isLikeEmail } from '../browser/email-address.ts';
 import { browserTimezone } from '../browser/timing.ts';
 import { ProductMark } from '../components/application-mark.tsx';
@@ -13,6 +12,7 @@ import { failureText } from '../components/failure-text.ts';
 import { EmailField, FieldError } from '../components/field.tsx';
 import { Frame } from '../components/frame.tsx';
 import { Icon } from '../components/icon.tsx';
+import { CopySample } from '../components/copy-sample.tsx';
 import { useTexts } from '../components/texts.tsx';
 
 export interface SetupPageProps {
@@ -173,43 +173,10 @@ function KeyMade({ apiKey }: { apiKey: string }) {
   const example = `curl ${location.origin}/api/applications \\\n  -H 'Authorization: Bearer ${apiKey}'`;
   return (
     <div id="key-result">
-      <Sample id="key" label={text('signin.setup.copyKey')} content={apiKey} />
+      <CopySample id="key" label={text('signin.setup.copyKey')} content={apiKey} />
       <p class="hint">{text('signin.setup.keyWarning')}</p>
       <h3 id="example-title">{text('signin.setup.example')}</h3>
-      <Sample id="example" label={text('signin.setup.copyExample')} content={example} />
-    </div>
-  );
-}
-
-/** A box with its copy button; where the browser does not copy, the text is left selected. */
-function Sample({ id, label, content }: { id: string; label: string; content: string }) {
-  const text = useTexts();
-  const box = useRef<HTMLPreElement>(null);
-  const [state, setState] = useState<'copied' | 'failed' | null>(null);
-
-  async function copy(): Promise<void> {
-    const isCopied = box.current !== null && (await copyText(box.current));
-    setState(isCopied ? 'copied' : 'failed');
-    if (isCopied) setTimeout(() => setState(null), 2_000);
-  }
-
-  return (
-    <div class="sample-box">
-      <pre class="sample" id={id} translate={false} ref={box}>
-        {content}
-      </pre>
-      <Button
-        id={`copy-${id}`}
-        look="small"
-        aria-label={label}
-        icon={<Icon of={Copy} size={16} />}
-        onClick={() => void copy()}
-      >
-        {text(state === 'copied' ? 'signin.setup.copied' : 'signin.setup.copy')}
-      </Button>
-      <p class="field-error" role="status">
-        {state === 'failed' && text('signin.setup.copyFailed')}
-      </p>
+      <CopySample id="example" label={text('signin.setup.copyExample')} content={example} />
     </div>
   );
 }

@@ -18,6 +18,8 @@ export interface SignInApplication extends ShownApplication {
   readonly links: LegalLinks;
   /** Not opened yet: only those who make it come in. */
   readonly isDraft: boolean;
+  /** The application's own start page; null if unknown. */
+  readonly homeUrl: string | null;
 }
 
 export interface SignInData {

@@ -2,17 +2,19 @@
  * The sign-in page of an application: signs the reader in and takes them back with a session token. The console's own keeps the
  * session in this browser and opens the console.
  */
-import { Fingerprint, LogIn } from 'lucide';
+import { Fingerprint } from 'lucide';
 import { useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { failureOfCode, request, type SignedIn } from '../browser/api.ts';
 import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
 import { addressBack } from '../browser/return-url.ts';
+import { sendTrialToken } from '../browser/trial-channel.ts';
 import { ApplicationMark } from '../components/application-mark.tsx';
 import { Button } from '../components/button.tsx';
 import { Frame } from '../components/frame.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { useTexts } from '../components/texts.tsx';
+import { DoneStep } from './done-step.tsx';
 import type { SignInData } from './offer.ts';
 import { type PasskeyOffer, preparePasskeyOffer } from './passkey-offer.ts';
 import { SignIn } from './sign-in.tsx';
@@ -20,6 +22,8 @@ import { SignIn } from './sign-in.tsx';
 export interface SignInPageProps extends SignInData {
   /** Where the session token goes, in the fragment. The server has checked it against the registered return URLs. */
   readonly returnTo: string | null;
+  /** Opened by a trial link: the token is shown at the end and handed to the console in this browser. */
+  readonly isTrial: boolean;
   readonly email: string | null;
 }
 
@@ -28,10 +32,10 @@ type Session = Pick<SignedIn, 'token' | 'expiresAt'>;
 type State =
   | { readonly at: 'signing-in'; readonly failure: string | null }
   | { readonly at: 'offer'; readonly offer: PasskeyOffer; readonly session: Session }
-  | { readonly at: 'done'; readonly isReturning: boolean };
+  | { readonly at: 'done'; readonly isReturning: boolean; readonly trialToken: string | null };
 
 export function SignInPage(props: SignInPageProps) {
-  const { application, ways, returnTo, locale } = props;
+  const { application, ways, returnTo, isTrial, locale } = props;
   const text = useTexts();
   const app = application.name;
   const [state, setState] = useState<State>({ at: 'signing-in', failure: null });
@@ -41,7 +45,7 @@ export function SignInPage(props: SignInPageProps) {
 
   /** The token goes into a cookie that scripts cannot read, and is dropped here. */
   async function enterConsole(token: string): Promise<void> {
-    setState({ at: 'done', isReturning: true });
+    setState({ at: 'done', isReturning: true, trialToken: null });
     const kept = await request('/account/session', { method: 'PUT', bearer: token });
     if (kept.ok) location.replace('/console');
     else setState({ at: 'signing-in', failure: kept.code });
@@ -51,12 +55,13 @@ export function SignInPage(props: SignInPageProps) {
   function finish({ token, expiresAt }: Session): void {
     if (isConsole) return void enterConsole(token);
     const address = addressBack(returnTo, { token, expiresAt });
-    setState({ at: 'done', isReturning: address !== null });
+    setState({ at: 'done', isReturning: address !== null, trialToken: isTrial ? token : null });
+    if (isTrial) sendTrialToken({ applicationId: application.id, token });
     if (address) location.replace(address);
   }
 
   async function onSignedIn(session: SignedIn, method: 'otp' | 'passkey'): Promise<void> {
-    const offer = method === 'otp' ? await preparePasskeyOffer(ways.passkeyHost, session.token) : null;
+    const offer = method === 'otp' && !isTrial ? await preparePasskeyOffer(ways.passkeyHost, session.token) : null;
     if (offer) setState({ at: 'offer', offer, session });
     else finish(session);
   }
@@ -73,7 +78,7 @@ export function SignInPage(props: SignInPageProps) {
     if (back === null) return null;
     if ('error' in back) return failureOfCode(back.error);
     // A link with somebody else's token leaves no session of theirs in this browser.
-    if (isConsole && !takeDeparture()) return failureOfCode('provider_failed');
+    if ((isConsole || isTrial) && !takeDeparture()) return failureOfCode('provider_failed');
     finish(back);
     return null;
   }
@@ -118,13 +123,7 @@ export function SignInPage(props: SignInPageProps) {
         </OutcomeStep>
       )}
       {state.at === 'done' && (
-        <OutcomeStep
-          id="signed-in"
-          icon={LogIn}
-          tone="good"
-          title={text('signin.signedInTitle')}
-          lead={state.isReturning ? text('signin.returning', { app }) : text('signin.signedIn')}
-        />
+        <DoneStep application={application} isReturning={state.isReturning} trialToken={state.trialToken} />
       )}
     </Frame>
   );

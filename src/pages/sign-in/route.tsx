@@ -6,6 +6,7 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { pageResponse } from '../../http/page-response.ts';
 import { queryOf } from '../../http/request-url.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
+import type { Application } from '../../store/applications.ts';
 import { renderPage } from '../document.tsx';
 import { applicationOfPage, HOSTED_PAGE } from '../hosted-page.ts';
 import { localeOf } from '../page-locale.ts';
@@ -18,6 +19,8 @@ export interface SignInPageDependencies extends SignInDataDependencies {
   readonly isLoopbackAllowed: boolean;
   /** …and an ephemeral one takes any of them, registered or not. */
   readonly isLoopbackOpen: boolean;
+  /** Whether a ticket opens a trial of the application. */
+  readonly isTrial: (application: Application, ticket: string | null) => boolean;
 }
 
 /** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
@@ -37,9 +40,16 @@ export function signInPageRoute(dependencies: SignInPageDependencies): Operation
         throw new AppError('invalid_request', { hint: 'return_url_unregistered' });
       const { clientId } = application;
       const locale = localeOf(context);
-      const own = ownAddress('/sign-in', { clientId, returnTo, locale: query.get('locale') });
+      const trial = query.get('trial');
+      const isTrial = returnTo === null && dependencies.isTrial(application, trial);
+      const own = ownAddress('/sign-in', {
+        clientId,
+        returnTo,
+        locale: query.get('locale'),
+        trial: isTrial ? trial : null,
+      });
       const data = await signInDataFor({ application, locale, own, returnTo }, dependencies);
-      return pageResponse(context, renderSignInPage({ ...data, returnTo, email: query.get('email') }));
+      return pageResponse(context, renderSignInPage({ ...data, returnTo, isTrial, email: query.get('email') }));
     },
   });
 }

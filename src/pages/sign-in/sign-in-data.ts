@@ -2,6 +2,7 @@
 import type { Locale } from '../../core/locale.ts';
 import { relyingPartyOf } from '../../core/relying-party.ts';
 import type { Application } from '../../store/applications.ts';
+import { homeOf } from '../application-home.ts';
 import type { SignInApplication, SignInData, SignInOffer } from './offer.ts';
 
 export interface SignInDataDependencies {
@@ -52,6 +53,7 @@ export function shownApplication(application: Application): SignInApplication {
     logoUrl,
     accentColor,
     isDraft: stage === 'draft',
+    homeUrl: homeOf(application),
     links: { terms: termsUrl, privacy: privacyUrl, imprint: imprintUrl },
   };
 }

@@ -106,7 +106,7 @@ function dataOf({ application, logoUrl, accentColor, providerName }: SignInPrevi
   const isProviderShown = signinMethods.includes('provider') && providerName !== null;
   return {
     locale: 'en',
-    application: { id, clientId, name, logoUrl, accentColor, isDraft: false, links: legalUrls },
+    application: { id, clientId, name, logoUrl, accentColor, isDraft: false, homeUrl: null, links: legalUrls },
     ways: {
       isCodeAllowed: signinMethods.includes('otp'),
       passkeyHost: signinMethods.includes('passkey') ? location.hostname : null,
