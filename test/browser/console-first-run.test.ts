@@ -1,5 +1,5 @@
-/** From an empty folder to the first verified session, by the console alone: clicked through as a person would, against the clock. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+/** From an empty folder to the first verified session, by the console alone: clicked and read as a person would, against the clock. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { emptyFolder, type RunningServer, startServer } from '../support/binary.ts';
 import { closeBrowser, openBrowserPage, type Page } from '../support/browser.ts';
 
@@ -14,10 +14,12 @@ let page: Page;
 
 beforeAll(async () => {
   server = await startServer(folder.path);
+});
+beforeEach(async () => {
   page = await openBrowserPage({ width: 1280, height: 860 });
 });
+afterEach(() => page.close());
 afterAll(async () => {
-  page.close();
   closeBrowser();
   await server.stop();
   folder.remove();
@@ -30,66 +32,81 @@ async function press(selector: string): Promise<void> {
 }
 
 /** The link in the console's navigation. */
-const section = (name: string) => press(`.rail a[href$="/${name}"]`);
+const section = (name: string) => press(`.rail-link[href$="/${name}"]`);
 
-test('an empty folder has its first verified session within a minute, without curl and without a mail server', async () => {
-  const since = performance.now();
+/** Reads the content of a field. */
+const valueOf = (of: Page, selector: string) =>
+  of.evaluate<string>(`document.querySelector(${JSON.stringify(selector)}).value`);
+
+async function openedByNewcomer(): Promise<void> {
   await page.open(server.setupUrl!);
   await page.untilFocused('email');
   await page.fill('#email', 'owner@example.com');
   await press('#setup-submit');
   await press('#open-console');
   await page.untilText('#main h1', /^Applications$/);
+}
 
+/** The owner's session is still in this browser. */
+async function openedByOwner(): Promise<void> {
+  await page.open(`${server.url}/console`);
+  await page.untilText('#main h1', /^Applications$/);
+}
+
+async function createApplication(name: string): Promise<void> {
   await press('#create-application');
   await page.untilVisible('#application-form');
-  await page.fill('#application-name', 'Shop');
+  await page.fill('#application-name', name);
   await press('#application-form-submit');
-  await page.untilText('#main h1', /^Shop$/);
-  const overview = await page.address();
+  await page.untilText('#main h1', new RegExp(`^${name}$`));
+}
+
+test('an empty folder has its first verified session within a minute, with nothing but what is on the screen', async () => {
+  const since = performance.now();
+  await openedByNewcomer();
+  await createApplication('Shop');
   await press('#go-live');
   await page.untilText('#first-steps', /It is live/);
 
-  // The first person signs in where the console says.
-  const signInPage = await page.evaluate<string>('document.querySelector("#open-sign-in").href');
+  // The key stays while its maker looks elsewhere.
+  await press('#create-first-key');
+  const key = await page.untilText('#first-key-value', /^eak_\w+$/);
+  await section('users');
+  await page.untilText('#main h1', /^Users$/);
+  await section('overview');
+  expect(await page.untilText('#first-key-value', /\S/)).toBe(key);
+
+  // The first person signs in where the console says, and the code stands beside.
+  await press('#trial-email');
+  await page.fill('#trial-email', 'ada@example.com');
+  const link = await page.untilText('#sign-in-link', /ada/);
   const visitor = await openBrowserPage();
-  await visitor.open(signInPage);
+  await visitor.open(link);
   await visitor.untilVisible('#email');
-  await visitor.fill('#email', 'ada@example.com');
   await visitor.view.click('#email-submit');
   await visitor.untilVisible('#code-form');
-
-  // Without a mail server their code is in the outbox, which the owner reads.
-  await section('outbox');
-  await page.untilText('#main', /ada@example\.com/);
-  // A list keeps codes to itself; who opens the mail is on record.
-  await page.view.click('#outbox .row-link');
-  const code = await page.untilText('#mail-code', /^\d{6}/).then((text) => /\d{6}/.exec(text)![0]);
-  await visitor.evaluate(`(() => {
-    const real = globalThis.fetch;
-    globalThis.fetch = async (input, init) => {
-      const response = await real(input, init);
-      if (String(input).endsWith('/otp/verify')) document.body.dataset.token = (await response.clone().json()).data.token;
-      return response;
-    };
-  })()`);
-  await visitor.paste(code);
-  await visitor.untilVisible('[data-token]');
-  const token = await visitor.evaluate<string>('document.body.dataset.token');
+  const code = await page.untilText('#trial-code', /^\d{6}$/);
+  await visitor.pressKeys(code);
+  const token = await visitor.untilText('#trial-token', /^est_\w+$/);
+  expect(await visitor.text('#trial-command')).toContain(token);
+  expect(await visitor.sidewaysScroll()).toBe(0);
+  expect(visitor.problems).toEqual([]);
   visitor.close();
 
-  await page.open(overview.href);
-  await press('#create-first-key');
-  const key = await page.untilText('#first-key', /^eak_\w+$/);
-  const verdict = await fetch(`${server.url}/api/v1/verify`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
-  });
-  expect(await verdict.json()).toMatchObject({ success: true, data: { email: 'ada@example.com' } });
-  // Seen as it comes, without a reload.
+  // The console has the token already, and makes the call of the command that it shows.
+  await page.untilText('#trial-signed-in', /next step/);
+  expect(await valueOf(page, '#session-token')).toBe(token);
+  await press('#run-verify');
+  expect(await page.untilText('#verify-answer-text', /\S/)).toContain('"email": "ada@example.com"');
   await page.untilVisible('#first-verified');
   expect(performance.now() - since).toBeLessThan(PATIENCE_MS);
+
+  // The key is still there, until it is said to be stored.
+  await section('users');
+  await section('overview');
+  expect(await page.untilText('#first-key-value', /\S/)).toBe(key);
+  await press('#first-key-stored');
+  await page.untilText('#key-step', /API keys/);
 
   // What is done is not told again, and is found in the activity.
   await page.view.reload();
@@ -99,4 +116,47 @@ test('an empty folder has its first verified session within a minute, without cu
   await page.untilText('#main', /ada@example\.com/);
   expect(page.problems).toEqual([]);
   expect(page.requested.filter((url) => !/^data:/.test(url) && !url.startsWith(`${server.url}/`))).toEqual([]);
+});
+
+test('a refused token ticks nothing and is told with its reason; the command of the screen ticks it, run in a terminal', async () => {
+  await openedByOwner();
+  await createApplication('Market');
+  await press('#create-first-key');
+  await page.untilText('#first-key-value', /^eak_\w+$/);
+
+  const command = async () => (await page.untilText('#verify-step .snippets pre', /^curl/)).trim();
+  const terminal = async () => JSON.parse(await Bun.$`sh -c ${await command()}`.quiet().text());
+  expect(await terminal()).toMatchObject({ success: false, errorMessage: 'invalid_token' });
+  await page.untilText('#verification-refusal', /A call came and its token was refused: invalid_token/);
+  expect(await page.isVisible('#first-verified')).toBe(false);
+
+  // A draft lets its owner in. The token is pasted, as from another browser.
+  const visitor = await openBrowserPage();
+  await visitor.open(await page.untilText('#sign-in-link', /^http/));
+  await visitor.untilVisible('#email');
+  await visitor.view.click('#email-submit');
+  await visitor.untilVisible('#code-form');
+  await visitor.pressKeys(await page.untilText('#trial-code', /^\d{6}$/));
+  const token = await visitor.untilText('#trial-token', /^est_\w+$/);
+  visitor.close();
+  await press('#session-token');
+  await page.fill('#session-token', token);
+  expect(await terminal()).toMatchObject({ success: true, data: { email: 'owner@example.com' } });
+  await page.untilVisible('#first-verified');
+  expect(await page.isVisible('#verification-refusal')).toBe(false);
+});
+
+test('a key that a reload has taken away can be made again, or found among the keys', async () => {
+  await openedByOwner();
+  await createApplication('Garden');
+  await press('#create-first-key');
+  const key = await page.untilText('#first-key-value', /^eak_\w+$/);
+  await press('#first-key-stored');
+  await page.view.reload();
+  expect(await page.untilText('#key-step', /API keys/)).not.toContain(key);
+  await press('#create-another-key');
+  expect(await page.untilText('#first-key-value', /^eak_\w+$/)).not.toBe(key);
+  await press('#first-key-stored');
+  await press('#key-step a');
+  await page.untilText('#main h1', /^API keys$/);
 });

@@ -87,6 +87,27 @@ async function openPalette(page: Page): Promise<void> {
   await page.untilVisible('#palette');
 }
 
+/** The visitor's part is done by the link that is on the screen. */
+async function askForTrialCode(page: Page): Promise<void> {
+  await page.untilVisible('#sign-in-link');
+  await page.evaluate(`(async () => {
+    const link = new URL(document.querySelector('#sign-in-link').innerText);
+    const { clientId, email } = Object.fromEntries(link.searchParams);
+    const headers = { 'content-type': 'application/json' };
+    await fetch('/api/v1/auth/otp/send', { method: 'POST', headers, body: JSON.stringify({ clientId, email }) });
+  })()`);
+  await page.untilVisible('#trial-code');
+}
+
+async function runRefusedCall(page: Page): Promise<void> {
+  await press(page, '#create-first-key, #create-another-key');
+  await page.untilVisible('#first-key-value');
+  await press(page, '#session-token');
+  await page.fill('#session-token', `est_${'A'.repeat(49)}`);
+  await press(page, '#run-verify');
+  await page.untilVisible('#verification-refusal');
+}
+
 async function createKey(page: Page): Promise<void> {
   await page.untilVisible('#key-form');
   await page.fill('#key-name', 'Warehouse');
@@ -167,6 +188,9 @@ export const CONSOLE: readonly ConsoleState[] = [
   view('read-only', of('harbour', 'users'), { as: 'member' }),
   view('read-only-gate', of('staff', 'gate'), { as: 'member' }),
   view('nothing-here', of('harbour', 'nothing')),
+  // Last, since they leave a key and a sign-in in the draft.
+  view('first-steps-code', of('atlas'), { then: askForTrialCode }),
+  view('first-steps-refused', of('atlas'), { then: runRefusedCall }),
 ];
 
 /** Drawn, but made of what another view shows as well. */

@@ -7,6 +7,7 @@ import { NothingHere } from '../components/nothing-here.tsx';
 import { api, ask, type Failure, type Outcome, type Schemas } from '../api.ts';
 import { allOf } from '../read-all.ts';
 import { type Workspace, type World, WorldProvider } from '../rights.tsx';
+import { TrialsProvider } from '../trials.tsx';
 import { ApplicationRoutes, WorkspaceRoutes } from '../views.tsx';
 import { LiveProvider } from './live.tsx';
 import { Palette } from './palette.tsx';
@@ -26,7 +27,9 @@ export function Shell() {
   return (
     <ToastProvider>
       <Router base="/console">
-        <Signed />
+        <TrialsProvider>
+          <Signed />
+        </TrialsProvider>
       </Router>
     </ToastProvider>
   );

@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { listVerifiedApplications, noteFirstVerification, noteVerificationRefusal } from '../../store/applications.ts';
 import type { TokenRefusal } from './model.ts';
 
-/** Applications known to be verified. A full set is emptied: each of them then costs one more read. */
+/** Applications known to be verified. A full set is emptied; each application then costs one more read. */
 const MAX_KNOWN = 50_000;
 /** Applications noted between two flushes. Calls beyond them are noted when they come again. */
 const MAX_PENDING = 1_000;
@@ -20,9 +20,9 @@ interface Note {
   readonly reason: TokenRefusal | null;
 }
 
-/** A crash loses the notes of the last second; the next call brings them back. */
+/** A crash loses the notes of the last second. The next call makes them again. */
 export interface FirstVerified {
-  /** Notes that a token of the application was verified. Free of charge once that is known. */
+  /** Notes that a token of the application was verified. Once known, costs one look-up in memory. */
   verified(applicationId: string, now: number): void;
   /** Notes that a caller of the application was refused a token. Ignored once a verification has succeeded. */
   refused(applicationId: string, reason: TokenRefusal, now: number): void;

@@ -177,8 +177,8 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   };
 
   /**
-   * Notes a verdict for the First steps of the console: of a person's token for its application, of a refused one that the
-   * caller cannot know for the caller's own. A workspace key with several applications has none of its own.
+   * Notes the first verification of an application. An unknown or foreign token counts for the caller's application; a
+   * workspace key that reaches several has none. A verified backend key is no person's session and counts for nothing.
    */
   function noteVerdict(
     caller: OAuthClient,

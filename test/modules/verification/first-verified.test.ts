@@ -23,7 +23,7 @@ async function setUp() {
   return { instance, application, person, key, verify, shown: () => shownOf(instance, application.id) };
 }
 
-/** What the API shows of it, once the jobs have run. */
+/** Reads the record after the jobs have run. */
 async function shownOf(instance: Instance, id: string) {
   await instance.services.verification.flushFirstVerified();
   const { json } = await instance.call('GET', `/api/applications/${id}`, { token: instance.workspaceKey });

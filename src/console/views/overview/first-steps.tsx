@@ -1,47 +1,36 @@
 /** From a new instance to the first verified session, in the order a newcomer needs: gone when it is done. */
-import { Check } from 'lucide';
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { Icon } from '../../../pages/components/icon.tsx';
 import { addresses } from '../../address.ts';
-import { api, ask } from '../../api.ts';
+import { api, ask, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
-import { CopyBox } from '../../components/copy.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { Snippets } from '../../components/snippets.tsx';
 import { useLoaded } from '../../data.ts';
 import { useEvery } from '../../refresh.ts';
-import { useWorld } from '../../rights.tsx';
+import { useRights, useWorld } from '../../rights.tsx';
 import { useLiveEvents } from '../../shell/live.tsx';
+import { isSessionToken, useTrial } from '../../trials.tsx';
 import type { ApplicationViewProps } from '../../views.tsx';
 import { useHealth } from '../health/use-health.ts';
-import { verifySnippets } from './verify-snippets.ts';
+import { KeyStep } from './key-step.tsx';
+import { SignInStep } from './sign-in-step.tsx';
+import { FirstStep } from './first-step.tsx';
+import { VerifyStep } from './verify-step.tsx';
 
 const HIDDEN = 'gatehouse.console.first-steps.hidden';
 /** How often it is looked whether the first verification has come. */
 const LOOK_MS = 2000;
 const LIVE_MS = 300;
 
+/** For those who can do the steps: admins and owners, while the application is not closed. */
 export function FirstSteps({ application }: ApplicationViewProps) {
-  const path = { id: application.id };
-  const keys = useLoaded(() => ask(api.GET('/api/applications/{id}/api-keys', { params: { path } })), [application.id]);
-  const people = useLoaded(
-    () => ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
-    [application.id],
-  );
-  const [isHidden, setIsHidden] = useState(() => localStorage.getItem(HIDDEN) === application.id);
-  useLiveEvents(LIVE_MS, (events) => events.some(({ kind }) => kind.startsWith('signin.')) && people.reload());
-
+  const { canWrite } = useRights();
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
-  if (keys.data === null || people.data === null || isHidden || isClosed) return null;
+  const [isHidden, setIsHidden] = useState(() => localStorage.getItem(HIDDEN) === application.id);
+  if (!canWrite || isClosed || isHidden) return null;
   return (
-    <Steps
+    <KnownSteps
       application={application}
-      hasKey={keys.data.items.length > 0}
-      isVerified={keys.data.items.some(({ lastUsedAt }) => lastUsedAt !== null)}
-      hasCome={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
-      reloadKeys={keys.reload}
       onHide={() => {
         localStorage.setItem(HIDDEN, application.id);
         setIsHidden(true);
@@ -51,24 +40,142 @@ export function FirstSteps({ application }: ApplicationViewProps) {
 }
 
 interface StepsProps extends ApplicationViewProps {
-  readonly hasKey: boolean;
-  readonly isVerified: boolean;
-  readonly hasCome: boolean;
-  readonly reloadKeys: () => Promise<void>;
   readonly onHide: () => void;
 }
 
-function Steps({ application, hasKey, isVerified, hasCome, reloadKeys, onHide }: StepsProps) {
-  const { workspace, reloadApplications } = useWorld();
+/** Loads what the steps depend on, and keeps it fresh. */
+function KnownSteps({ application, onHide }: StepsProps) {
+  const path = { id: application.id };
+  const keys = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/api-keys', { params: { path, query: { limit: 1 } } })),
+    [application.id],
+  );
+  const people = useLoaded(
+    () => ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
+    [application.id],
+  );
+  // The console's list of applications is as old as its last change; what is verified shows in the record itself.
+  const record = useLoaded(() => ask(api.GET('/api/applications/{id}', { params: { path } })), [application.id]);
+  const health = useHealth();
+  const isVerified = record.data !== null && record.data.firstVerifiedAt !== null;
+  useEvery(isVerified ? null : LOOK_MS, record.reload);
+  useLiveEvents(LIVE_MS, (events) => events.some(({ kind }) => kind.startsWith('signin.')) && people.reload());
+  // All at once: a step that comes later would move the buttons under the reader's hand.
+  if (keys.data === null || people.data === null || record.data === null) return null;
+  if (health.data === null && health.failure === null) return null;
+  return (
+    <Steps
+      application={record.data}
+      health={health.data}
+      hasKey={keys.data.items.length > 0}
+      hasCome={people.data.items.some(({ lastSeenAt }) => lastSeenAt !== null)}
+      reloadKeys={keys.reload}
+      reloadRecord={record.reload}
+      onHide={onHide}
+    />
+  );
+}
+
+interface LoadedStepsProps extends StepsProps {
+  /** Null where it could not be read. */
+  readonly health: Schemas['InstanceHealth'] | null;
+  readonly hasKey: boolean;
+  readonly hasCome: boolean;
+  readonly reloadKeys: () => Promise<void>;
+  readonly reloadRecord: () => Promise<void>;
+}
+
+function Steps({ application, health, hasKey, hasCome, reloadKeys, reloadRecord, onHide }: LoadedStepsProps) {
+  const [trial] = useTrial(application.id);
+  const isVerified = application.firstVerifiedAt !== null;
+  // With all of it done before the page was opened there is nothing to say, unless a key waits to be stored.
+  const [wasDone] = useState(application.stage === 'live' && hasCome && isVerified && trial.key === null);
+  if (wasDone) return null;
+  const next = nextOf(application, hasKey, hasCome || isSessionToken(trial.token));
+  return (
+    <Panel
+      id="first-steps"
+      title="First steps"
+      lead="From here to the first verified session."
+      action={
+        trial.key === null && (
+          <Action needs="nothing" onClick={onHide}>
+            Hide
+          </Action>
+        )
+      }
+    >
+      <ol class="steps-list">
+        {health && <InstanceSteps health={health} />}
+        <FirstStep title="Application" isDone>
+          {application.name} is there. Its public identifier is <code>{application.clientId}</code>.
+        </FirstStep>
+        <OpenStep application={application} isNext={next === 'open'} onChanged={reloadRecord} />
+        <KeyStep application={application} hasKey={hasKey} isNext={next === 'key'} onCreated={reloadKeys} />
+        <SignInStep
+          application={application}
+          health={health}
+          hasCome={hasCome}
+          isVerified={isVerified}
+          isNext={next === 'sign-in'}
+        />
+        <VerifyStep application={application} isNext={next === 'verify'} onCalled={reloadRecord} />
+      </ol>
+    </Panel>
+  );
+}
+
+type NextStep = 'open' | 'key' | 'sign-in' | 'verify';
+
+/** Returns the first step that is not done: its button alone is the primary one. */
+function nextOf({ stage }: Schemas['Application'], hasKey: boolean, isSignedIn: boolean): NextStep {
+  if (stage !== 'live') return 'open';
+  if (!hasKey) return 'key';
+  return isSignedIn ? 'verify' : 'sign-in';
+}
+
+const IS_LOOPBACK = /^http:\/\/(localhost|127\.)/;
+
+/** Mail and address: needed before other people come, not for the first verification. */
+function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas['InstanceHealth'] }) {
+  const { workspace } = useWorld();
+  return (
+    <>
+      <FirstStep title="Mail" isDone={mail.transport === 'smtp'}>
+        {mail.transport === 'smtp' ? (
+          <>Codes go out by {mail.server ?? 'the mail server'}.</>
+        ) : (
+          <>
+            There is no mail server yet: codes stay in the{' '}
+            <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>, where owners read them. To send
+            them, set <code>GATEHOUSE_SMTP_URL</code>, then{' '}
+            <Link href={addresses.workspace(workspace.id, 'health')}>send a test mail</Link>.
+          </>
+        )}
+      </FirstStep>
+      <FirstStep title="Address" isDone={!IS_LOOPBACK.test(baseUrl)}>
+        Links and passkeys say <code>{baseUrl}</code>.{' '}
+        {IS_LOOPBACK.test(baseUrl) && (
+          <>
+            Before others come, set <code>GATEHOUSE_BASE_URL</code> to the public https address.
+          </>
+        )}
+      </FirstStep>
+    </>
+  );
+}
+
+interface OpenStepProps extends ApplicationViewProps {
+  readonly isNext: boolean;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** Goes from draft to live at once. The settings have the stage between. */
+function OpenStep({ application, isNext, onChanged }: OpenStepProps) {
+  const { reloadApplications } = useWorld();
   const report = useReport();
   const path = { id: application.id };
   const isOpen = application.stage === 'live';
-  // With all of it done before the page was opened, there is nothing to say.
-  const [wasDone] = useState(isOpen && hasCome && isVerified);
-  const [token, setToken] = useState<string | null>(null);
-  const health = useHealth();
-  useEvery(isVerified ? null : LOOK_MS, reloadKeys);
-  if (wasDone) return null;
 
   async function goLive(): Promise<void> {
     if (application.stage === 'draft') {
@@ -76,141 +183,26 @@ function Steps({ application, hasKey, isVerified, hasCome, reloadKeys, onHide }:
       if (!report(published)) return;
     }
     const live = await ask(api.POST('/api/applications/{id}/go-live', { params: { path } }));
-    if (report(live, `${application.name} is open to everybody.`)) await reloadApplications();
+    if (!report(live, `${application.name} is open to everybody.`)) return;
+    await onChanged();
+    await reloadApplications();
   }
 
-  async function createKey(): Promise<void> {
-    const body = { name: 'Backend', access: 'read' } as const;
-    const made = await ask(api.POST('/api/applications/{id}/api-keys', { params: { path }, body }));
-    if (!report(made)) return;
-    setToken(made.data.token);
-    await reloadKeys();
-  }
-
-  const mail = health.data?.mail;
-  const signInUrl = `${location.origin}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
   return (
-    <Panel
-      id="first-steps"
-      title="First steps"
-      lead="From here to the first verified session."
+    <FirstStep
+      title="Open it"
+      isDone={isOpen}
       action={
-        <Action needs="nothing" onClick={onHide}>
-          Hide
-        </Action>
+        !isOpen && (
+          <Action look={isNext ? 'primary' : 'plain'} id="go-live" onClick={goLive}>
+            Go live
+          </Action>
+        )
       }
     >
-      <ol class="steps-list">
-        {mail && (
-          <Step title="Mail" isDone={mail.transport === 'smtp'}>
-            {mail.transport === 'smtp' ? (
-              <>Codes go out by {mail.server}.</>
-            ) : (
-              <>
-                There is no mail server yet: codes stay in the{' '}
-                <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>, where owners read them. To send
-                them, set <code>GATEHOUSE_SMTP_URL</code>, then{' '}
-                <Link href={addresses.workspace(workspace.id, 'health')}>send a test mail</Link>.
-              </>
-            )}
-          </Step>
-        )}
-        {health.data && (
-          <Step title="Address" isDone={!/^http:\/\/(localhost|127\.)/.test(health.data.baseUrl)}>
-            Links and passkeys say <code>{health.data.baseUrl}</code>.{' '}
-            {/^http:\/\/(localhost|127\.)/.test(health.data.baseUrl) && (
-              <>
-                Before others come, set <code>GATEHOUSE_BASE_URL</code> to the public https address.
-              </>
-            )}
-          </Step>
-        )}
-        <Step title="Application" isDone>
-          {application.name} is there. Its public identifier is <code>{application.clientId}</code>.
-        </Step>
-        <Step
-          title="Open it"
-          isDone={isOpen}
-          action={
-            !isOpen && (
-              <Action look="primary" id="go-live" onClick={goLive}>
-                Go live
-              </Action>
-            )
-          }
-        >
-          {isOpen
-            ? 'It is live: whoever the gate lets in can sign in.'
-            : 'As a draft, only members of the workspace can sign in.'}
-        </Step>
-        <Step title="Sign in" isDone={hasCome}>
-          {hasCome ? (
-            'Somebody has signed in.'
-          ) : (
-            <>
-              Open this page, best in another browser, and sign in.
-              <CopyBox id="sign-in-link" value={signInUrl} label="sign-in link" />
-              <a class="link" id="open-sign-in" href={signInUrl} target="_blank" rel="noreferrer">
-                Open the sign-in page
-              </a>
-            </>
-          )}
-        </Step>
-        <Step
-          title="Verify in your backend"
-          isDone={isVerified}
-          action={
-            !hasKey && (
-              <Action look="primary" id="create-first-key" onClick={createKey}>
-                Create API key
-              </Action>
-            )
-          }
-        >
-          {token !== null && (
-            <div class="secret">
-              <p>This is the only time the key is shown.</p>
-              <CopyBox id="first-key" value={token} label="API key" />
-            </div>
-          )}
-          {isVerified ? (
-            <span id="first-verified">The first session was verified.</span>
-          ) : (
-            <>
-              <p>
-                Your backend sends the session token that came back with the sign-in, on every request of its own.
-                {hasKey && ' This list notices the first call.'}
-              </p>
-              <Snippets label="Verify a session" of={verifySnippets(location.origin, token)} />
-            </>
-          )}
-        </Step>
-      </ol>
-    </Panel>
-  );
-}
-
-interface StepProps {
-  readonly title: string;
-  readonly isDone: boolean;
-  readonly action?: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
-function Step({ title, isDone, action, children }: StepProps) {
-  return (
-    <li data-done={isDone ? '' : undefined}>
-      <div class="step-head">
-        <span class="step-mark" aria-hidden="true">
-          {isDone && <Icon of={Check} size={16} />}
-        </span>
-        <h3>
-          {title}
-          {isDone && <span class="visually-hidden"> (done)</span>}
-        </h3>
-        {action}
-      </div>
-      <div class="step-body">{children}</div>
-    </li>
+      {isOpen
+        ? 'It is live: whoever the gate lets in can sign in.'
+        : 'As a draft, only members of the workspace can sign in.'}
+    </FirstStep>
   );
 }

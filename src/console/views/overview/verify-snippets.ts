@@ -1,18 +1,24 @@
 /** How a backend verifies a session, in the languages people ask for. */
 import type { Snippet } from '../../components/snippets.tsx';
 
-const PLACE = 'eak_…';
+/** The values known so far. */
+interface Filling {
+  readonly key: string | null;
+  /** The session token; empty if unknown. */
+  readonly token: string;
+}
 
-/** @param token the key, where it has just been made. */
-export function verifySnippets(origin: string, token: string | null): Snippet[] {
-  const key = token ?? PLACE;
+export function verifySnippets(origin: string, filling: Filling): Snippet[] {
+  const key = filling.key ?? 'eak_…';
+  // Typed by hand, and pasted between quotes of a shell: nothing but word characters.
+  const token = /^\w+$/.test(filling.token) ? filling.token : 'est_…';
   return [
     {
       name: 'curl',
       code: `curl ${origin}/api/v1/verify \\
   -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
-  -d '{"token":"est_…"}'`,
+  -d '{"token":"${token}"}'`,
     },
     {
       name: 'TypeScript',

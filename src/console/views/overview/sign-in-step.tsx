@@ -1,0 +1,137 @@
+/** The step to the first sign-in: a link that ends with the session token, and the code where no mail server sends it. */
+import { Link } from 'wouter-preact';
+import { EmailField } from '../../../pages/components/field.tsx';
+import { addresses } from '../../address.ts';
+import { api, ask, type Schemas } from '../../api.ts';
+import { CopyBox } from '../../components/copy.tsx';
+import { Time } from '../../components/time.tsx';
+import { useLoaded } from '../../data.ts';
+import { useEvery } from '../../refresh.ts';
+import { useRights, useWorld } from '../../rights.tsx';
+import { isSessionToken, useTrial } from '../../trials.tsx';
+import { FirstStep } from './first-step.tsx';
+import { useTrialCode } from './use-trial-code.ts';
+
+interface SignInStepProps {
+  readonly application: Schemas['Application'];
+  readonly health: Schemas['InstanceHealth'] | null;
+  readonly hasCome: boolean;
+  readonly isVerified: boolean;
+  readonly isNext: boolean;
+}
+
+/** Well before the link expires. */
+const RENEW_MS = 10 * 60_000;
+
+export function SignInStep({ application, health, hasCome, isVerified, isNext }: SignInStepProps) {
+  return (
+    <FirstStep id="sign-in-step" title="Sign in" isDone={hasCome}>
+      {hasCome && <p>Somebody has signed in.</p>}
+      {!isVerified && <TrySignIn application={application} health={health} isNext={isNext} />}
+    </FirstStep>
+  );
+}
+
+function TrySignIn({ application, health, isNext }: Pick<SignInStepProps, 'application' | 'health' | 'isNext'>) {
+  const { id } = application;
+  const { me } = useWorld();
+  const [trial, change] = useTrial(id);
+  const email = (trial.email ?? me.email).trim().toLowerCase();
+  const isSignedIn = isSessionToken(trial.token);
+  const isMailHere = health?.mail.transport === 'outbox';
+  const code = useTrialCode(application, email, isMailHere && !isSignedIn);
+  const link = useLoaded(
+    () => ask(api.POST('/api/applications/{id}/sign-in-trial', { params: { path: { id } } })),
+    [id],
+  );
+  useEvery(RENEW_MS, link.reload);
+
+  if (isSignedIn)
+    return (
+      <p id="trial-signed-in">
+        The session token stands in the next step.{' '}
+        <button class="link" id="sign-in-again" type="button" onClick={() => change({ token: '' })}>
+          Sign in again
+        </button>
+      </p>
+    );
+  const address = link.data && addressOf(link.data.url, email);
+  return (
+    <>
+      <EmailField
+        id="trial-email"
+        label="Sign in as"
+        autocomplete="off"
+        value={trial.email ?? me.email}
+        onInput={({ currentTarget }) => change({ email: currentTarget.value })}
+      />
+      {link.failure && (
+        <p class="field-error" role="alert">
+          {link.failure.message}
+        </p>
+      )}
+      {address && (
+        <>
+          <p>
+            <a
+              class={`button ${isNext ? 'primary' : 'plain'}`}
+              id="open-sign-in"
+              href={address}
+              target="_blank"
+              rel="noreferrer"
+            >
+              <span>Open the sign-in page</span>
+            </a>
+          </p>
+          <p>
+            Or open this link in another browser. For half an hour it leads to a sign-in that ends with the session
+            token on the page; without it nobody is shown one.
+          </p>
+          <CopyBox id="sign-in-link" value={address} label="sign-in link" />
+        </>
+      )}
+      {code ? (
+        <>
+          <p>
+            Code for {email}, <Time at={code.sentAt} />
+          </p>
+          <div class="mail-code">
+            <CopyBox id="trial-code" value={code.code} label="code" />
+          </div>
+        </>
+      ) : (
+        health && <WhereCodesGo isMailHere={isMailHere} email={email} />
+      )}
+      <p class="fine">
+        People of yours come from your application and go back to it: add its{' '}
+        <Link href={addresses.application(id, 'settings', 'urls')}>return URL</Link> for that.
+        {health?.mode === 'normal' && (
+          <>
+            {' '}
+            For one on <code>localhost</code>, over http, start the server with <code>serve --dev</code>.
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function WhereCodesGo({ isMailHere, email }: { readonly isMailHere: boolean; readonly email: string }) {
+  const { workspace } = useWorld();
+  const { isOwner } = useRights();
+  if (!isMailHere) return <p>The code comes by mail: look into the mailbox of {email}.</p>;
+  if (!isOwner) return <p>No mail server is set: an owner of {workspace.name} finds the code in the outbox.</p>;
+  return (
+    <p>
+      The code for {email} will stand here as soon as it is asked for. Codes for others are in the{' '}
+      <Link href={addresses.workspace(workspace.id, 'outbox')}>outbox</Link>.
+    </p>
+  );
+}
+
+/** Moves the link to the console's own origin: the token can be handed over within one origin only. */
+function addressOf(url: string, email: string): string {
+  const { pathname, searchParams } = new URL(url);
+  if (email !== '') searchParams.set('email', email);
+  return `${location.origin}${pathname}?${searchParams}`;
+}
