@@ -88,7 +88,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
               {ACTIONS[possible].verb}
             </Action>
           ))}
-          {isForgettable(user) && (
+          {isPerson && isForgettable(user) && (
             <Action id="forget-user" look="danger" onClick={() => setForgetting(true)}>
               Forget import
             </Action>
