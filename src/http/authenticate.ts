@@ -110,7 +110,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (!isKey(bearer)) return sessionOf(bearer, look, true);
     const found = await credentials.findKey(bearer, look.reader);
     const refusal = found === null ? 'invalid_token' : found.kind === 'dead_key' ? found.refusal : null;
-    if (look.isCounted) noteVerdict(refusal ?? 'ok');
+    if (look.isCounted) noteVerdict(refusal ?? 'ok', null);
     if (found !== null && found.kind !== 'dead_key') return countedKey(found, look);
     limitFailures(look);
     throw found === null ? new AppError('invalid_token') : deadKey(found.refusal, found);
