@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { type Config, localUrlOf, ownUrl } from './config.ts';
 import { adjustableClock, systemClock } from './core/clock.ts';
-import { before, deadlineIn, waitUntil } from './core/deadline.ts';
+import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/beside-server.ts';
@@ -60,6 +60,9 @@ export interface ServerOptions {
 
 /** Limit of the whole stop: the unit file and the guide say 10 s. */
 const STOP_MS = 9000;
+
+/** Longest wait for running jobs: deliveries and mails under way are leased, and are sent again after the next start. */
+const JOBS_MS = 1000;
 
 /** Time reserved for the steps after the requests in flight: running jobs, the last flush, closing the database. */
 const AFTER_DRAIN_MS = 1500;
@@ -204,7 +207,7 @@ export async function startServer(
     await waitUntil(deadline, door.stop(true));
     descriptors[Symbol.dispose]();
     await waitUntil(
-      before(deadline, AFTER_JOBS_MS),
+      earlier(deadlineIn(JOBS_MS), before(deadline, AFTER_JOBS_MS)),
       services
         .stop()
         .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'a job failed as it was stopped')),

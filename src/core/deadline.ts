@@ -17,6 +17,11 @@ export function before(deadline: Deadline, reserveMs: number): Deadline {
   return { remainingMs: () => Math.max(0, deadline.remainingMs() - reserveMs) };
 }
 
+/** Returns the one of two deadlines that passes first. */
+export function earlier(left: Deadline, right: Deadline): Deadline {
+  return { remainingMs: () => Math.min(left.remainingMs(), right.remainingMs()) };
+}
+
 /**
  * Waits for work, at most until the deadline. Work that is late goes on and is not waited for.
  *

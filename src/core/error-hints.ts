@@ -118,12 +118,12 @@ export const HINTS = {
   owners_by_owners: 'Only an owner can make, change or remove an owner.',
   last_owner: 'A workspace keeps at least one owner; make another one first.',
   too_many_workspaces:
-    'This account has made {max} workspaces, the most it may: use one of them, or ask whoever runs the server to raise GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT.',
+    'An account may make {max} workspaces: use one of yours, or have GATEHOUSE_LIMIT_WORKSPACES_PER_ACCOUNT raised.',
   workspaces_of_day_made: 'This account has made {max} workspaces in the last 24 hours; it can make the next at {at}.',
   workspace_without_owner: 'The workspace has no owner to send the code to.',
 
   workspace_mail_spent:
-    'The workspaces of this account have used up their {max} mails an hour to people who did not ask; wait for the time in Retry-After.',
+    'The {max} unasked mails an hour of this account’s workspaces are used up; wait for the time in Retry-After.',
 
   key_expired: 'This key expired at {expiresAt}; give it a later expiresAt first, or create another.',
   dead_key_expired: 'This API key has expired, since {at}: give it a later expiresAt, or use another.',

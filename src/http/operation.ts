@@ -137,7 +137,7 @@ interface Declaration<Rule extends AccessRule, On extends Scope, Path extends st
   readonly errors?: readonly ErrorCode[];
   /** `envelope` unless said otherwise. */
   readonly style?: Style;
-  /** No tool for agents: they have one for each of the things that it does at once. */
+  /** No tool for agents: other tools do it, or it is for a person in a browser. */
   readonly isNoTool?: boolean;
   /** Pages and test endpoints are no part of the described API. */
   readonly isUndocumented?: boolean;

@@ -1,4 +1,5 @@
 /** Why a server cannot listen where it was told to, as the operator is told: with the remedy. */
+import { isIP } from 'node:net';
 import { StartupError } from '../core/startup-error.ts';
 
 interface Place {
@@ -6,7 +7,7 @@ interface Place {
   readonly port: number;
 }
 
-/** What the system says where an address is not this machine's, or no address at all. */
+/** Codes for an address that is not this machine's. For a name that does not resolve Bun gives whichever code was set last. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EINVAL', 'ENOTFOUND'];
 
 /** The reason and the remedy, for what listening has thrown. */
@@ -18,7 +19,7 @@ export function portTrouble({ host, port }: Place, cause: unknown): StartupError
       ? `Port ${port} on ${host} is in use already; ${another}`
       : code === 'EACCES' || code === 'EPERM'
         ? `This user may not listen on port ${port}; choose one from 1024 on with --port, and put a reverse proxy before it.`
-        : NOT_OURS.includes(code ?? '')
+        : NOT_OURS.includes(code ?? '') || isIP(host) === 0
           ? `${host} is no address of this machine; give --host one that is, or 0.0.0.0 for all.`
           : `Port ${port} on ${host} cannot be had (${message}); ${another}`;
   return new StartupError(told, { cause });

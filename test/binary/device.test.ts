@@ -18,6 +18,8 @@ afterAll(() => server.stop());
 const advance = (seconds: number) => request(server, 'POST', '/test/clock', { body: { advanceMs: seconds * 1000 } });
 
 const decide = async (decision: 'approve' | 'deny', user_code: string) => {
+  // Approving takes a sign-in of the last ten minutes, and the clock is moved here.
+  person = await signIn(server, 'ada@example.com', server.clientId);
   const { token } = person;
   const { status } = await request(server, 'POST', `/api/account/device/${decision}`, { token, body: { user_code } });
   expect(status).toBe(200);

@@ -4,7 +4,6 @@ import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { folderTrouble } from '../../db/folder-trouble.ts';
-import { findLogLoss } from '../../db/log-look.ts';
 import { findInstance, SCHEMA_VERSION, schemaVersionOf } from '../../db/migrate.ts';
 import { type Onlooker, openOnlooker } from '../../db/onlooker.ts';
 import type { Reader } from '../../db/database.ts';
@@ -41,15 +40,13 @@ export async function databaseFindings(
     return [fail(`There is no database in ${scene.folder}.`, 'Name the folder of the server with --data.')];
   let onlooker: Onlooker | undefined;
   try {
-    // First: reading a log that a kill has left makes its index anew.
-    const lostFindings = logLossFindings(scene);
     if (!findInstance(path))
       return [fail(`${path} is empty.`, 'Start a server on the folder, or name another with --data.')];
     const { isCurrent, findings } = schemaFindings(scene);
     onlooker = openOnlooker(path);
     return [
       ...findings,
-      ...lostFindings,
+      ...logLossFindings(scene),
       ...wholeFindings(onlooker, options),
       ...logFindings(onlooker),
       ...(isCurrent ? await contentFindings(scene, onlooker.reader, local) : []),
@@ -102,9 +99,7 @@ function wholeFindings(onlooker: Onlooker, { isFull, checkMs = CHECK_MS, step }:
   return [ok(`${checked} tables (${bytesText(onlooker.bytes)}) are whole${isFull ? ', their indexes too' : ''}.`)];
 }
 
-/** Skipped beside a running server: it checked the log when it started. */
-function logLossFindings({ databasePath, server, now }: Scene): Finding[] {
-  const loss = server === null ? findLogLoss(databasePath, now()) : null;
+function logLossFindings({ logLoss: loss }: Scene): Finding[] {
   if (loss === null) return [];
   const { fail, warn } = findingsOf('log');
   const { committed, readable, isMachineRestarted } = loss;

@@ -4,6 +4,7 @@ import { type Config, ConfigError, type Environment, type Flags, loadConfig, own
 import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
 import { pathsIn } from '../../db/data-folder.ts';
 import { findServer, type ServerNote } from '../../db/beside-server.ts';
+import { findLogLoss, type LogLoss } from '../../db/log-look.ts';
 import { DOCTOR_PATH, type DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { SETTINGS } from '../../settings.ts';
 
@@ -28,6 +29,8 @@ export interface Scene {
   /** Null where none runs; its note is null where it says nothing of itself. */
   readonly server: { readonly note: ServerNote | null } | null;
   readonly note: ServerNote | null;
+  /** Missing pages of the log that a kill has left; null beside a running server, which looked at its start. */
+  readonly logLoss: LogLoss | null;
   /** Of the running server, else of the settings. */
   readonly baseUrl: string;
   /** A setting as the running server has it, else as it is here; null where it was not given. */
@@ -53,6 +56,8 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
   const { path: folder, databasePath } = pathsIn(config.dataFolder);
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
+  // Before anything reads the database: recovery makes the index of the log anew.
+  const logLoss = server === null ? findLogLoss(databasePath, now()) : null;
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
 
   async function reach(url: string, { isAnyCertificate = false } = {}): Promise<ServerAnswer> {
@@ -86,6 +91,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
     databasePath,
     server,
     note,
+    logLoss,
     baseUrl: note?.url ?? ownUrl(config, config.port),
     given: (name) => (note ? (note.settings[name] ?? null) : (here.get(name) ?? null)),
     patienceMs,

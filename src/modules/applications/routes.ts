@@ -128,6 +128,7 @@ export function applicationRoutes(applications: Applications, legalUrls: LegalUr
       description:
         'For trying an application before it has a return URL. The link can be opened for 30 minutes; without it the page never shows a token.',
       access: 'full',
+      isNoTool: true,
       body: Input({}),
       isBodyOptional: true,
       data: SignInTrial,

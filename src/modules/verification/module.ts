@@ -16,7 +16,8 @@ export function verificationModule(world: World): Module & { readonly service: V
     flush: {
       of: 'last-seen times',
       async run(deadline) {
-        await service.flushFirstVerified();
+        // A database that takes nothing is reported by the next flush.
+        await service.flushFirstVerified().catch(() => {});
         return service.flushAllLastSeen(deadline);
       },
     },

@@ -162,10 +162,10 @@ describe('many sessions of one person', () => {
     const scene = await setUp();
     const { instance, person, sessions } = scene;
     const others = () => instance.call('DELETE', '/api/account/sessions', { token: person.token });
-    expect((await others()).json.data).toEqual({ revoked: MANY });
+    expect((await others()).json.data).toEqual({ revoked: MANY, devices: 0 });
     expect(await verdicts(instance, sessions)).toEqual(['revoked']);
     expect(await verdict(instance, person.token)).toBe('ok');
-    expect((await others()).json.data).toEqual({ revoked: 0 });
+    expect((await others()).json.data).toEqual({ revoked: 0, devices: 0 });
     await goOn(scene);
     expect(idsOf(reported(scene))).toEqual(idsOf(sessions));
     expect(await verdict(instance, person.token)).toBe('ok');
