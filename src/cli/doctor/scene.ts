@@ -57,7 +57,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
   // Before anything reads the database: recovery makes the index of the log anew.
-  const logLoss = server === null ? findLogLoss(databasePath, now()) : null;
+  const logLoss = server === null && existsSync(databasePath) ? findLogLoss(databasePath, now()) : null;
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
 
   async function reach(url: string, { isAnyCertificate = false } = {}): Promise<ServerAnswer> {
