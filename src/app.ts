@@ -1,4 +1,4 @@
-/** The application: every operation mounted on one router, and what is answered where there is none. Never listens. */
+/** The application: mounts every operation on one router and answers unknown paths. Never listens. */
 import { Elysia } from 'elysia';
 import { AppError } from './core/error.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -20,9 +20,9 @@ import type { WiredServices } from './services.ts';
 
 export interface App {
   readonly operations: readonly Operation[];
-  /** Refuses a path that had parts such as `..`, and was another one as it came. */
+  /** @param seen `resolved` is refused: the path had parts such as `..` before the runtime resolved it. */
   fetch(request: Request, seen?: Seen): Promise<Response>;
-  /** Answers a request that is not looked at. */
+  /** Answers with a refusal, without routing the request. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 
@@ -72,7 +72,7 @@ export function createApp(
     noteAnswer,
   };
 
-  // Elysia would look for the path from the eleventh character on and miss it behind a short host name.
+  // By default Elysia searches for the path from the eleventh character on, and misses it behind a short host name.
   const router = new Elysia({ handler: { standardHostname: false } }).onError(
     { as: 'global' },
     ({ request, error, code }) => {
@@ -90,7 +90,7 @@ export function createApp(
       return response;
     },
   );
-  /** What the runtime has found already; its path names no parameter. */
+  /** Handlers of the busy paths, which the runtime's router has matched already; these paths have no parameters. */
   const busy = new Map<Seen, { readonly method: string; readonly handle: Handler }>();
   for (const operation of operations) {
     const handle = pipeline(operation, pipelineDependencies);
@@ -111,7 +111,7 @@ export function createApp(
   router.compile();
   inner.serve(router.handle.bind(router));
 
-  /** Null where the request is for us. Two `Host` headers arrive as one with a comma, which no name has (RFC 9112 §3.2). */
+  /** Returns null if the request is for us. Two `Host` headers arrive joined by a comma (RFC 9112 §3.2). */
   function hostRefusal({ headers }: Request): AppError | null {
     const host = headers.get('host');
     if (host?.includes(',')) return new AppError('invalid_request', { hint: 'host_twice' });
@@ -144,18 +144,18 @@ async function withoutBody(answer: Promise<Response>): Promise<Response> {
   const { status, headers } = response;
   if (response.body === null) {
     const bare = new Response(null, response);
-    // The router has counted what was not there; a stream has no length.
+    // The router has set a Content-Length for the missing body; an event stream has none.
     if (headers.get('content-type')?.startsWith('text/event-stream')) bare.headers.delete('content-length');
     return bare;
   }
-  // As long as GET would say (RFC 9110 §8.6); Bun takes the length from the body, and sends none for HEAD.
+  // HEAD sends the Content-Length of GET (RFC 9110 §8.6). Bun derives it from the body and sends none for HEAD.
   const { size } = await response.blob();
   const length = new Headers(headers);
   length.set('Content-Length', String(size));
   return new Response(null, { status, headers: length });
 }
 
-/** The methods that some operation takes at this very path. */
+/** Returns the methods that operations accept at exactly this path. */
 function methodsAt(operations: readonly Operation[], path: string): string[] {
   const parts = path.split('/');
   const methods = operations

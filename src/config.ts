@@ -1,4 +1,4 @@
-/** Environment and flags → one typed, frozen configuration. Every problem is found before any is reported. */
+/** Reads environment and flags into one typed, frozen configuration, and finds every problem before reporting any. */
 import { StartupError } from './core/startup-error.ts';
 import type { LimitSettings } from './http/limits.ts';
 import type { CertificateFiles } from './http/certificate.ts';
@@ -19,45 +19,41 @@ export type { Mode };
 type ProviderPart = 'providerIssuer' | 'providerClientId' | 'providerClientSecret';
 type TlsPart = 'tlsCert' | 'tlsKey';
 
-/** What this instance was set to: each setting under its name in the table. */
+/** The configuration of this instance: each setting under its name in the settings table. */
 export interface Config extends Omit<SettingValues, ProviderPart | TlsPart> {
   readonly mode: Mode;
   readonly limits: LimitSettings;
-  /** Each setting as it may be shown to those who run the instance. */
+  /** Every setting as text for operators, with secrets masked. */
   readonly shown: readonly ShownSetting[];
-  /** The client at an identity provider that applications without one of their own sign people in with. */
+  /** The default client at an identity provider, for applications without one of their own. */
   readonly provider: ProviderSettings | null;
-  /** What https is spoken with here; null for plain http. */
+  /** Certificate and key for https; null for plain http. */
   readonly tlsFiles: CertificateFiles | null;
 }
 
-/** Where a server that is told no address is reached. @param port it listens on. */
+/** Returns the base URL, or a local address if none is configured. @param port it listens on. */
 export function ownUrl({ baseUrl, mode, tlsFiles }: Config, port: number): string {
   const host = mode === 'ephemeral' ? '127.0.0.1' : 'localhost';
   return baseUrl ?? new URL(`${tlsFiles === null ? 'http' : 'https'}://${host}:${port}`).origin;
 }
 
-/** Where the machine itself reaches a server. @param port it listens on. */
+/** Returns the address at which this machine itself reaches the server. @param port it listens on. */
 export function localUrlOf({ host, tlsFiles }: Config, port: number): string {
   const own =
     { '0.0.0.0': '127.0.0.1', '::': '[::1]', '': '127.0.0.1' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   return `${tlsFiles === null ? 'http' : 'https'}://${own}:${port}`;
 }
 
-/** The instance's own client at an identity provider. */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** A setting in text. */
 export interface ShownSetting {
-  /** The environment variable. */
   readonly name: string;
-  /** As it was given, or its default; of a secret only that there is one. */
+  /** The given text or the default, masked for a secret; null without either, or in a mode that ignores the setting. */
   readonly value: string | null;
-  /** Nothing was given. */
   readonly isDefault: boolean;
   readonly meaning: string;
 }
@@ -67,16 +63,15 @@ const HIDDEN = '••••';
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Flags of the command line by name; those that belong to a setting win over its variable. */
+/** Command-line flags by name; a setting's flag overrides its variable. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What the command line adds to the environment. */
 export interface LoadOptions {
   readonly mode?: Mode;
   readonly flags?: Flags;
 }
 
-/** What is wrong with the settings, all of it; without the values. */
+/** The error for an invalid configuration: lists every problem, without the values. */
 export class ConfigError extends StartupError {
   /** @param problems each begins with the setting's variable. */
   constructor(readonly problems: readonly string[]) {
@@ -84,7 +79,7 @@ export class ConfigError extends StartupError {
   }
 }
 
-/** @throws {ConfigError} that lists every problem at once, by setting, without the values. */
+/** Loads the configuration. @throws {ConfigError} that lists every problem at once, by setting, without the values. */
 export function loadConfig(environment: Environment, { mode = 'normal', flags = {} }: LoadOptions = {}): Config {
   const problems: string[] = [];
   const shown: ShownSetting[] = [];
@@ -107,7 +102,7 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
   const readAll = (settings: Readonly<Record<string, Setting>>) =>
     Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, read(setting)]));
 
-  // The tables' own types say what each is read into.
+  // The settings table defines the type that each setting is parsed into.
   const { providerIssuer, providerClientId, providerClientSecret, tlsCert, tlsKey, ...values } = readAll(
     SETTINGS,
   ) as SettingValues;
@@ -133,7 +128,7 @@ export function loadConfig(environment: Environment, { mode = 'normal', flags = 
 
 type ProviderValues = { readonly [Part in keyof ProviderSettings]: string | null };
 
-/** A client is an id and a secret; an issuer without one would be of no effect. */
+/** Returns problems of an incomplete client: id and secret need each other, and an issuer needs a client. */
 function missingParts({ issuer, clientId, clientSecret }: ProviderValues): string[] {
   const { providerIssuer, providerClientId: id, providerClientSecret: secret } = SETTINGS;
   const together = (missing: Setting, given: Setting) => `${missing.env}: give it together with ${given.env}.`;
@@ -144,7 +139,7 @@ function missingParts({ issuer, clientId, clientSecret }: ProviderValues): strin
   ];
 }
 
-/** A certificate is of no use without its key, and links must lead to what is spoken. */
+/** Returns problems of the TLS settings: certificate and key need each other, and links must use https. */
 function tlsProblems(cert: string | null, key: string | null, baseUrl: string | null): string[] {
   const { tlsCert, tlsKey, baseUrl: base } = SETTINGS;
   const named = ({ env, flag }: typeof tlsCert | typeof tlsKey) => `${env} (--${flag.name})`;
@@ -162,7 +157,7 @@ function providerOf({ issuer, clientId, clientSecret }: ProviderValues): Provide
   return Object.freeze({ issuer: issuer ?? GOOGLE_ISSUER, clientId, clientSecret });
 }
 
-/** Variables with our prefix that are no settings, so that a typo is not ignored. */
+/** Returns a problem for each unknown variable with our prefix, so that a typo is not ignored. */
 function unknownNames(environment: Environment): string[] {
   const known = new Set<string>([...ALL_SETTINGS.map(({ env }) => env), ...Object.values(CLIENT_VARIABLES)]);
   return Object.keys(environment)

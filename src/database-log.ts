@@ -1,4 +1,4 @@
-/** Log lines about the database: one when a trouble begins, and one when it ends. */
+/** Logs problems of the database: one line when a problem begins, and one when it ends. */
 import type { Logger } from 'pino';
 import { AppError } from './core/error.ts';
 import type { Loss } from './db/database.ts';
@@ -16,7 +16,6 @@ const LOG_NOT_KEPT =
   'the log of the database was deleted or replaced while it is open: no change is taken; the last changes before it may be lost; start this server again';
 
 export function databaseLog(path: string, log: Logger | undefined) {
-  /** Options of the engine. */
   const engine = {
     onRefusal: (error: unknown) =>
       error === null
@@ -35,7 +34,7 @@ export function databaseLog(path: string, log: Logger | undefined) {
   return {
     engine,
     onLockRemade: () => log?.warn('the lock file of the data folder was deleted; this server made it anew'),
-    /** @returns the damage in a sentence; null where there is none for certain. */
+    /** @returns one sentence about the damage; null unless damage is certain. */
     logLoss(loss: LogLoss | null): string | null {
       if (loss === null) return null;
       const { committed, readable, isMachineRestarted } = loss;

@@ -1,4 +1,4 @@
-/** The world the product runs in, handed in from outside so that tests can build another; and its production builder. */
+/** The product's dependencies on the outside world, which tests can replace, and their production builder. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
@@ -37,7 +37,6 @@ import { databaseLog } from './database-log.ts';
 import { writeProbe } from './store/rate-counters.ts';
 import { VERSION } from './version.ts';
 
-/** All that the product uses of the world outside. */
 export interface Dependencies {
   readonly config: Config;
   readonly db: Database;
@@ -45,53 +44,49 @@ export interface Dependencies {
   readonly random: Random;
   readonly instanceKey: InstanceKey;
   readonly mail: MailTransport | Outbox;
-  /** The one way out to addresses that others have given. */
+  /** The only way to request addresses supplied by others (SSRF protection). */
   readonly outbound: GuardedFetch;
   readonly log: Logger;
   readonly accessLog: AccessLog;
-  /** Where this server is reached, without a trailing slash. */
+  /** Address at which this server is reached, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly peerAddress: PeerAddress;
-  /** Lets a connection stay open without traffic from the client. */
+  /** Keeps a connection open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
   readonly isStopping: () => boolean;
-  /** That https is spoken with; none where it ends before this server. */
+  /** The certificate for https; absent if this server speaks plain http, such as behind a TLS-terminating proxy. */
   readonly certificate?: CertificateWatch | null;
-  /** For commands beside this server; without, they do not find it. */
+  /** Identifies this server to commands on the same machine, which do not find it without. */
   readonly identity?: InstanceIdentity | null;
-  /** Given in an ephemeral instance only; its presence opens the test endpoints. */
+  /** Present in ephemeral instances only, where it enables the test endpoints. */
   readonly testClock: AdjustableClock | null;
 }
 
-/** A data folder opened for one process, with its key loaded; by a server it is migrated. */
+/** A data folder opened by one process, with its key loaded. A server also migrates it. */
 export interface OpenedData {
   readonly db: Database;
   readonly instanceKey: InstanceKey;
   /** The copy made before an upgrade, if there was one. */
   readonly upgradeCopy: string | null;
-  /** The server before this one did not come to its end in order. */
+  /** True if the previous server did not stop cleanly. */
   readonly isAfterCrash: boolean;
   close(deadline?: Deadline): Promise<void>;
 }
 
-/** How a folder is opened; for a server, durably, unless said otherwise. */
+/** How a folder is opened: by default durably, for a server. */
 export interface OpenDataOptions {
   readonly clock?: Clock;
   readonly random?: Random;
-  /** False where the folder is thrown away on exit. */
+  /** False for a folder that is deleted on exit. */
   readonly isDurable?: boolean;
-  /** A server holds the folder alone; a command beside it does not. */
+  /** True for a server, which locks the folder; false for a command running alongside it. */
   readonly isServer?: boolean;
-  /** Statements that take as long are logged; without it, none is timed. */
+  /** Statements that take at least this long are logged; without it, none is timed. */
   readonly slowStatementMs?: number;
   readonly log?: Logger;
 }
 
-/**
- * Opens a data folder. Everything that can refuse does so before anything is changed.
- *
- * @throws {StartupError}
- */
+/** Opens a data folder. Everything that can refuse does so before anything is changed. @throws {StartupError} */
 export async function openData(
   path: string,
   {
@@ -104,7 +99,7 @@ export async function openData(
   }: OpenDataOptions = {},
 ): Promise<OpenedData> {
   if (!isServer) requireNoRestore(path);
-  // A command beside the server works on what a server has made; a wrong --data must not leave a new folder behind.
+  // A command needs an existing database: a wrong --data must not leave a new folder behind.
   if (!isServer && !existsSync(pathsIn(path).databasePath)) throw noDatabaseIn(path);
   const folder: DataFolder = openDataFolder(path);
   const told = databaseLog(folder.databasePath, log);
@@ -156,7 +151,7 @@ export async function openData(
   }
 }
 
-/** @throws {StartupError} where the files of two instances may stand beside each other for a moment. */
+/** @throws {StartupError} during an unfinished restore, when the folder may hold files of two instances. */
 export function requireNoRestore(path: string): void {
   if (isRestorePending(path))
     throw new StartupError(
@@ -164,7 +159,7 @@ export function requireNoRestore(path: string): void {
     );
 }
 
-/** SMTP where it is configured, else the embedded outbox. */
+/** Returns the SMTP transport if one is configured, else the embedded outbox. */
 export function mailWay(config: Config, baseUrl: string, onCapture: Outbox['onCapture']): MailTransport | Outbox {
   if (config.smtpUrl === null) return { onCapture };
   const from = config.mailFrom ?? `Gatehouse <no-reply@${new URL(baseUrl).hostname}>`;

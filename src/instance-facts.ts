@@ -1,11 +1,11 @@
-/** What this instance says of itself to those who run it, from its configuration and from what stands for its mail. */
+/** Facts about this instance for its operators, from its configuration and its mail transport. */
 import type { Dependencies } from './dependencies.ts';
 import type { InstanceFacts } from './modules/health/facts.ts';
 import { VERSION } from './version.ts';
 
-/** What requests have shown of the proxies before this server. */
+/** Observations from requests about the proxies in front of this server. */
 export interface ProxyWatch {
-  /** A header of proxies that came from a peer that is not trusted; null where none did. */
+  /** A proxy header that came from an untrusted peer; null if none did. */
   untrustedHeader: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Structured logs: JSON lines by pino, in this process, with secrets and e-mail addresses taken out. */
+/** Structured logs: JSON lines by pino, in this process, with secrets and e-mail addresses redacted. */
 import { write } from 'node:fs';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { isoTime, systemClock } from './core/clock.ts';
@@ -6,7 +6,7 @@ import { scrub } from './core/scrub.ts';
 
 const MAX_CAUSES = 5;
 
-/** Causes are followed a few steps: a chain may be long, or a circle. */
+/** Describes an error and a limited number of causes: a chain may be long or circular. */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return scrub(String(error));
   return {
@@ -17,7 +17,7 @@ function describeError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** @param destination where lines go; `stdout` normally, `stderr` where standard output carries the ready line. */
+/** @param destination `stdout` normally; `stderr` where standard output carries the ready line. */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
     {
@@ -32,10 +32,10 @@ export function createLog(level: string, destination: DestinationStream): Logger
   );
 }
 
-/** Where lines go: gathered, and written in blocks off the request's path. */
+/** A log destination that buffers lines and writes them in blocks, off the request's path. */
 export interface LogDestination extends DestinationStream {
   write(line: string): void;
-  /** Writes what has been gathered, for a second at most; to be awaited before the process ends. */
+  /** Writes the buffered lines, for a second at most. Await it before the process ends. */
   flush(): Promise<void>;
 }
 
@@ -43,26 +43,26 @@ const writeAside = (fd: number, bytes: Buffer): Promise<number> =>
   new Promise((resolve, reject) => write(fd, bytes, (error, written) => (error ? reject(error) : resolve(written))));
 
 const BLOCK_CHARACTERS = 32 * 1024;
-/** Gathered while a reader does not read; what comes beyond is dropped. */
+/** Buffer limit while the reader stalls; further lines are dropped. */
 const MOST_CHARACTERS = 1024 * 1024;
 const FLUSH_MS = 500;
 const PATIENCE_MS = 1000;
-/** Until a pipe that is full is asked again, where it does not make its writer wait. */
+/** Delay before retrying a full pipe in non-blocking mode (EAGAIN). */
 const FULL_PIPE_MS = 50;
 
 /**
- * A log that never stops the product: it is written in another thread, and what a full disk or a reader that has stopped
- * does not take is dropped, counted, and said once lines are taken again.
+ * Returns a log destination that never blocks the product: another thread writes. Lines that a full disk or a stalled
+ * reader does not take are dropped, counted, and reported once writing works again.
  *
- * @param fd standard output, or standard error.
- * @param format makes each line what its reader wants.
+ * @param fd standard output or standard error.
+ * @param format converts each line for its reader.
  */
 export function logDestination(fd: number, format: (line: string) => string = (line) => line): LogDestination {
   let gathered = '';
   let dropped = 0;
   let writing: Promise<void> | null = null;
 
-  /** @throws where the block, or the rest of it, is not taken. */
+  /** @throws if any part of the block cannot be written. */
   async function put(block: Buffer): Promise<void> {
     for (let rest = block; rest.length > 0;) {
       try {

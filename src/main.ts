@@ -8,7 +8,7 @@ import { StartupError } from './core/startup-error.ts';
 const HELP_WORDS = ['help', '--help', '-h'];
 const isHelp = (word: string) => word === '--help' || word === '-h';
 
-/** Of a command, of a family of them, or of all. @throws {UsageError} */
+/** Returns the help of one command, of a family of commands, or of all. @throws {UsageError} */
 function helpFor(words: readonly string[]): string {
   const [word] = words;
   if (word === undefined || (word === 'help' && words.length === 1)) return helpText(COMMANDS);
@@ -29,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number | void> {
   const found = findCommand(COMMANDS, words);
   if (rest.some(isHelp) || !found) {
     const text = helpFor(found ? found.command.name.split(' ') : words.filter((word) => !isHelp(word)));
-    // A family's name alone is a question; what is behind it and unknown, a mistake.
+    // A family's name alone asks for its help; an unknown word after it is an error.
     if (!found && rest.some((word) => !isHelp(word))) throw unknownCommand(COMMANDS, words);
     process.stdout.write(text);
     return 0;
@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number | void> {
   return found.command.run(flags, operands);
 }
 
-// A reader that goes away, as in "gatehouse openapi | head", is no fault.
+// A reader that closes early, as in "gatehouse openapi | head", is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`gatehouse: standard output cannot be written (${error.code ?? error.message}).\n`);
@@ -50,7 +50,7 @@ try {
   if (exitCode !== undefined) process.exitCode = exitCode;
 } catch (error) {
   const { AppError } = await import('./core/error.ts');
-  // The disk, or another process that holds the database, has refused what the command wrote.
+  // The disk refused the command's write, or another process holds the database.
   const isRefused = error instanceof AppError && error.code === 'unavailable';
   if (!(error instanceof UsageError) && !(error instanceof StartupError) && !isRefused) throw error;
   process.stderr.write(`gatehouse: ${printableLines(error.message)}\n`);

@@ -1,4 +1,4 @@
-/** The modules of the product, each wired to the world and to the services it stands on. A new module is a line in the list. */
+/** Wires the product's modules to their context and dependencies. A new module is a line in the list. */
 import { accountModule } from './modules/account/module.ts';
 import { activityModule } from './modules/activity/module.ts';
 import { apiKeysModule } from './modules/api-keys/module.ts';
@@ -40,13 +40,9 @@ import { pageRoutes } from './pages/routes.ts';
 import { consoleRoutes } from './console/route.tsx';
 import type { Application } from './store/applications.ts';
 
-/**
- * Wires the modules. Nothing is started, and the database is not asked.
- *
- * @param testTools null where there are none: in every instance that is not ephemeral.
- */
+/** Wires the modules; starts nothing and queries no database. @param testTools null unless ephemeral. */
 export function wireModules(world: World, testTools: TestTools | null) {
-  // Modules that others stand on, each below those it stands on itself.
+  // Modules that others depend on, each below its own dependencies.
   const codes = codesModule(world);
   const challenges = codes.service;
   const sessions = sessionsModule(world);
@@ -84,7 +80,6 @@ export function wireModules(world: World, testTools: TestTools | null) {
   const cookie = sessionCookie(world.baseUrl());
   const operations = () => modules.flatMap((module) => module.operations ?? []);
 
-  /** In the order of the description. */
   const pages = {
     ...world,
     isSetupTokenValid: setup.service.isValid,
@@ -100,6 +95,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
     isTrial: applications.trials.isValid,
   };
 
+  /** In the order of the API description. */
   const modules: readonly Module[] = [
     signIn,
     passkeysModule(world, { sessions: sessions.service, waysIn, setSignInCookies }),
@@ -147,7 +143,7 @@ export function wireModules(world: World, testTools: TestTools | null) {
   return {
     modules,
     operations,
-    /** What is called by name from outside the modules: by the router, by commands and by tests. */
+    /** Services called by name from outside the modules: by the router, by commands and by tests. */
     services: {
       activity: activity.followers,
       apiKeys: apiKeys.service,

@@ -1,4 +1,4 @@
-/** What a running server writes down of itself for the commands of its own machine. */
+/** The note that a running server writes for commands on its own machine. */
 import type { Random } from './core/random.ts';
 import type { ServerNote } from './db/beside-server.ts';
 import { SCHEMA_VERSION } from './db/migrate.ts';

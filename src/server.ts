@@ -25,43 +25,38 @@ import { newIdentity, noteOf } from './server-note.ts';
 import type { Outbox } from './mail/outbox.ts';
 import type { AccessLog } from './http/access-log.ts';
 
-/** An instance that is up. */
 export interface RunningServer {
   readonly url: string;
   readonly db: Database;
   readonly services: Services;
   readonly upgradeCopy: string | null;
-  /** Where this machine reaches it, whatever stands before it. */
+  /** Address at which this machine reaches it, bypassing any proxy. */
   readonly localUrl: string;
-  /** The server before it on this folder did not come to its end in order. */
+  /** True if the previous server on this folder did not stop cleanly. */
   readonly isAfterCrash: boolean;
-  /** How many requests are not answered yet. */
+  /** Returns the number of requests not answered yet. */
   pending(): number;
-  /**
-   * Reads certificate and key again and serves new connections with them; null where plain http is spoken. Never throws: files
-   * that will not do are logged, and the certificate stays.
-   */
+  /** Reloads the certificate for new connections; null for http. Never throws: bad files are logged and not used. */
   readonly renewCertificate: (() => void) | null;
   /** Takes no new work, finishes what is in flight, flushes, closes. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Where an instance writes what it says. */
 export interface ServerOptions {
   readonly log: Logger;
   readonly accessLog: AccessLog;
-  /** Sees each mail that the embedded outbox captures. */
+  /** Receives each mail that the embedded outbox captures. */
   readonly onCapture?: Outbox['onCapture'];
-  /** Done before the first request is answered; where it fails, the server does not start. */
+  /** Runs before the first request is answered; if it fails, the server does not start. */
   readonly prepare?: ((services: Services) => Promise<void>) | null;
-  /** A trial of data that is another instance's: no job runs, and neither mails nor requests go out. */
+  /** A trial run on another instance's data: no jobs, no mails, no outgoing requests. */
   readonly isDrill?: boolean;
 }
 
 /** Limit of the whole stop: the unit file and the guide say 10 s. */
 const STOP_MS = 9000;
 
-/** Longest wait for running jobs: deliveries and mails under way are leased, and are sent again after the next start. */
+/** Longest wait for running jobs: deliveries and mails under way are leased and sent again after the next start. */
 const JOBS_MS = 1000;
 
 /** Time reserved for the steps after the requests in flight: running jobs, the last flush, closing the database. */
@@ -69,7 +64,7 @@ const AFTER_DRAIN_MS = 1500;
 const AFTER_JOBS_MS = 800;
 const AFTER_FLUSH_MS = 500;
 
-/** @throws {StartupError} with the remedy, where the listening throws. */
+/** Runs `listen`. @throws {StartupError} with the remedy if that throws. */
 function listening<Result>(config: Config, listen: () => Result): Result {
   try {
     return listen();
@@ -78,13 +73,13 @@ function listening<Result>(config: Config, listen: () => Result): Result {
   }
 }
 
-/** @throws {StartupError} when the folder or the port cannot be had, or the settings do not fit what is in it. */
+/** @throws {StartupError} if the folder or the port is unavailable, or the settings do not match the data. */
 export async function startServer(
   config: Config,
   { log, accessLog, onCapture = null, isDrill = false, prepare = null }: ServerOptions,
 ): Promise<RunningServer> {
   const certificate = config.tlsFiles && readCertificate(config.tlsFiles, systemClock.now());
-  // Before the folder: a start that has to fail must not have made or upgraded a database.
+  // Checked before the folder is opened: a failing start must not create or upgrade a database.
   listening(config, () => portAlone(config.host, config.port));
   const isEphemeral = config.mode === 'ephemeral';
   if (isEphemeral) sweepEphemeralFolders();
@@ -102,8 +97,7 @@ export async function startServer(
   }
   const { db, instanceKey, upgradeCopy, isAfterCrash } = data;
   let isStopping = false;
-  // The port must be known before links can be built, so early requests wait until the app is up. A large body would be
-  // buffered meanwhile and is refused.
+  // Links need the port, so early requests wait for the app. Large bodies would be buffered and are refused.
   const ready = Promise.withResolvers<Serve>();
   let handle: Serve = async (request, seen) =>
     bufferedBytes(request) > 0 ? refuse(request, bodyPoolFull()) : (await ready.promise)(request, seen);
@@ -201,7 +195,7 @@ export async function startServer(
     const drained = before(deadline, AFTER_DRAIN_MS);
     closeStreams();
     await waitUntil(drained, door.leave());
-    // Again for streams that were opened meanwhile.
+    // Closes streams that were opened meanwhile.
     closeStreams();
     await waitUntil(drained, door.stop());
     await waitUntil(deadline, door.stop(true));
@@ -218,9 +212,9 @@ export async function startServer(
     removeFolder();
   }
 
-  /** Never throws: a disk that is read-only keeps the note, and the next start removes it. */
+  /** Removes the note. Never throws: on a read-only disk it stays, and the next start removes it. */
   function leaveFolder(): void {
-    // The note is the other server's.
+    // The note belongs to the other server.
     if (db.status().trouble === 'folder_taken') return;
     try {
       removeServerNote(folder);
@@ -258,7 +252,7 @@ async function lookThrough(db: Database, log: Logger): Promise<void> {
   }
 }
 
-/** What has begun ends again where the instance cannot be made ready. */
+/** Runs `prepare`, and stops the services if it fails. */
 async function prepared(services: Services, prepare: NonNullable<ServerOptions['prepare']>): Promise<void> {
   try {
     await prepare(services);

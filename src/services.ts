@@ -1,4 +1,4 @@
-/** Everything that runs: the modules, and what serves them all: limits, mail, long work and jobs. Their start and their stop. */
+/** Wires everything that runs (modules, limits, mail, background tasks, jobs), and starts and stops it. */
 import { DAY, SECOND } from './core/clock.ts';
 import { type Deadline, NO_DEADLINE } from './core/deadline.ts';
 import { metricsRegistry } from './core/metrics.ts';
@@ -25,7 +25,7 @@ import { MAIL_QUEUED } from './store/mails.ts';
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/** Wires the services, takes up what was left under way, and makes sure that console, workspace and configured owner exist. */
+/** Wires the services, resumes interrupted work, and makes sure that console, workspace and configured owner exist. */
 export async function createServices(dependencies: Dependencies) {
   const services = wireServices(dependencies);
   await services.start();
@@ -35,7 +35,7 @@ export async function createServices(dependencies: Dependencies) {
 
 export type WiredServices = ReturnType<typeof wireServices>;
 
-/** Wires the services. The database is not asked: they can be described without one. */
+/** Wires the services without querying the database: they can be described without one. */
 export function wireServices(dependencies: Dependencies) {
   const { config, db, clock, log, baseUrl, testClock, certificate } = dependencies;
   const limiter = rateLimiter({ db, clock });
@@ -70,7 +70,7 @@ export function wireServices(dependencies: Dependencies) {
 
   const steps = clockSteps({ db, clock, log, longestMailWaitMs: LONGEST_MAIL_RETRY_MS, lifetimes: LIFETIMES });
 
-  /** In the order in which their jobs are run: what is forgotten is forgotten last. */
+  /** In the order in which their jobs run; retention runs last. */
   const parts: readonly Module[] = [
     {
       jobs: [{ name: 'flush counters', everyMs: SECOND, runOnce: () => limiter.flush() }],
@@ -78,11 +78,11 @@ export function wireServices(dependencies: Dependencies) {
       flush: { of: 'rate-limit counters', run: limiter.flushAll },
     },
     {
-      // Commits wake the queue; the job finds what has become due by time.
+      // Commits wake the queue; the job finds mails that have become due by time.
       jobs: [{ name: 'mail', everyMs: 2 * SECOND, runOnce: () => mail.wake() }],
       listeners: [onCommit(MAIL_QUEUED, () => mail.wake())],
       start: () => mail.start(),
-      // A mail server that hangs must not keep the process: what it has not taken stays queued.
+      // A mail server that stalls must not keep the process alive; mails it has not accepted stay queued.
       stop: async () => mail.close(),
     },
     { jobs: [steps.job], start: () => steps.start() },
@@ -104,7 +104,7 @@ export function wireServices(dependencies: Dependencies) {
     () => db.status().trouble !== null,
   );
 
-  /** Jobs first: what they emit is delivered as well, and what that mails is sent. */
+  /** Runs everything due, jobs first: their events are then delivered, and the resulting mails sent. */
   async function runDue(): Promise<void> {
     await jobs.runAll();
     await longWork.runOnce();
@@ -131,15 +131,15 @@ export function wireServices(dependencies: Dependencies) {
       await services.verification.flushLastSeen();
       await services.counts.flush();
     },
-    /** Takes up what a stop or a crash left under way; before anything is served. */
+    /** Resumes work that a stop or a crash interrupted. Call it before anything is served. */
     async start() {
       for (const part of parts) await part.start?.();
     },
-    /** Starts nothing more, and waits for what is under way. */
+    /** Starts nothing more, and waits for running work. */
     async stop() {
       await Promise.all([...parts.map((part) => part.stop?.()), jobs.stop()]);
     },
-    /** Writes what is counted in memory, for a clean stop; logs what is not written by the deadline. */
+    /** Writes counts from memory for a clean stop, and logs those not written by the deadline. */
     async flushAll(deadline: Deadline = NO_DEADLINE) {
       const flushes = parts.flatMap(({ flush }) => flush ?? []);
       await flushLast(flushes, deadline, log);

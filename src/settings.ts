@@ -1,6 +1,6 @@
 /**
- * Every setting, declared once: its variable, flag, default, meaning, and how its text is read. The configuration, the
- * flags of commands, `gatehouse help serve` and the README's table are derived from here; limits add theirs.
+ * Declares every setting once: variable, flag, default, meaning and parser. The configuration, the flags of commands,
+ * `gatehouse help serve` and the README's table are derived from here; http/limits.ts declares the limits.
  */
 import { BlockList, isIP } from 'node:net';
 import { parseKeep } from './backup/names.ts';
@@ -14,10 +14,10 @@ import { GOOGLE_ISSUER, isIssuer } from './core/issuer.ts';
 
 export type Mode = 'normal' | 'dev' | 'ephemeral';
 
-/** What the commands that use a server read; a server beside them takes no notice of these. */
+/** Variables of the commands that call a server. The server itself ignores them. */
 export const CLIENT_VARIABLES = { url: 'GATEHOUSE_URL', key: 'GATEHOUSE_KEY' } as const;
 
-/** Under which headings the terminal lists the settings, in this order. */
+/** Headings of the settings in the terminal, in this order. */
 export const SETTING_GROUPS = {
   server: 'The server',
   start: 'Bootstrap',
@@ -29,28 +29,26 @@ export const SETTING_GROUPS = {
   limits: 'Limits',
 } as const;
 
-/** What an operator can set. */
 export interface Setting<Value = unknown> {
   readonly group: keyof typeof SETTING_GROUPS;
-  /** The environment variable. */
   readonly env: string;
-  /** The flag that wins over it, of commands that take it: its name without dashes, and what its value is. */
+  /** The flag that overrides the variable, in commands that take it: its name without dashes, and what its value is. */
   readonly flag?: { readonly name: string; readonly value: string };
-  /** What is read where nothing is given, as an operator would write it. Without it the value is null. */
+  /** The default, as an operator would write it. Without one the value is null. */
   readonly default?: string;
-  /** Modes with another default. */
+  /** Defaults that differ by mode. */
   readonly defaultIn?: Readonly<Partial<Record<Mode, string>>>;
-  /** A mode in which it is null, whatever was given. */
+  /** The mode in which the value is always null. */
   readonly isVoidIn?: Mode;
-  /** What stands in for null, as it is shown to people. */
+  /** Text shown to people in place of null. */
   readonly standIn?: string;
-  /** Never shown: it is a secret, or holds one. */
+  /** True for a secret, or a value that contains one: it is never shown. */
   readonly isSecret?: true;
   /** Sentences, with code in backticks. */
   readonly meaning: string;
-  /** How to mend a value that cannot be read. Never says the value, which may be a secret. */
+  /** How to fix an invalid value. Never repeats the value, which may be a secret. */
   readonly remedy: string;
-  /** @returns null where the text cannot be read. */
+  /** @returns null if the text is invalid. */
   parse(text: string, mode: Mode): Value | null;
 }
 
@@ -74,7 +72,7 @@ function addressRanges(example: string): Reading<BlockList> {
   return { parse: parseCidrs, remedy: `give addresses or CIDRs separated by commas, such as ${example}.` };
 }
 
-/** The settings by their place in the configuration; all but the limits. */
+/** The settings by their name in the configuration, except the limits. */
 export const SETTINGS = {
   dataFolder: {
     group: 'server',
@@ -101,7 +99,7 @@ export const SETTINGS = {
     meaning: 'Port to listen on; `0` takes a free one.',
     ...wholeNumber(0, 65_535),
   },
-  /** Where people and programs reach this server, without a trailing slash; null until the port is known. */
+  /** Public address, without a trailing slash; null until the port is known. */
   baseUrl: {
     group: 'server',
     env: 'GATEHOUSE_BASE_URL',
@@ -150,7 +148,7 @@ export const SETTINGS = {
       'Applications, roles, users and more that are to be there, as for `gatehouse apply`; brought about at every start.',
     ...TEXT,
   },
-  /** Null is the embedded outbox. */
+  /** Null selects the embedded outbox. */
   smtpUrl: {
     group: 'mail',
     env: 'GATEHOUSE_SMTP_URL',
@@ -184,7 +182,6 @@ export const SETTINGS = {
     meaning: 'Addresses or CIDRs, comma-separated, whose X-Forwarded-For and country header are believed.',
     ...addressRanges('10.0.0.0/8,::1'),
   },
-  /** Ranges that outgoing requests may reach although they are not public. */
   allowedCidrs: {
     group: 'network',
     env: 'GATEHOUSE_ALLOW_CIDRS',
@@ -274,7 +271,7 @@ export const SETTINGS = {
     remedy: 'give the https address of an OpenID Connect issuer, without query or fragment.',
     parse: (text: string, mode: Mode) => (isIssuer(text, mode !== 'normal') ? text : null),
   },
-  /** Null where the server makes none by itself. */
+  /** Null disables the server's own backups. */
   backupTo: {
     group: 'backup',
     env: 'GATEHOUSE_BACKUP_TO',
@@ -314,13 +311,13 @@ export const SETTINGS = {
     meaning: 'Encrypts backups by the passphrase in this file: one line of 12 characters or more.',
     ...TEXT,
   },
-  /** Null leaves it to the region. */
+  /** Null leaves the address to the region. */
   s3Endpoint: {
     group: 'backup',
     env: 'GATEHOUSE_S3_ENDPOINT',
     meaning: 'Address of the service that holds the bucket, such as `https://s3.example.com`; without it AWS.',
     remedy: 'give an http or https address, such as https://s3.example.com.',
-    // It is shown; a name and a password in it would be as well.
+    // The address is shown, so it must not contain a user name or password.
     parse(text: string): string | null {
       const url = URL.parse(text);
       const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
@@ -347,15 +344,14 @@ export const SETTINGS = {
 type ValueOf<Of extends Setting> =
   NonNullable<ReturnType<Of['parse']>> | (Of extends { readonly default: string } ? never : null);
 
-/** What the settings are read into. */
 export type SettingValues = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 
-/** The settings of the limits, by their place among them. */
+/** The settings of the limits, by the name of the limit. */
 export const LIMIT_SETTINGS: Readonly<Record<string, Setting<number>>> = Object.fromEntries(
   Object.entries(LIMITS).map(([name, limit]) => [name, limitSetting(limit)]),
 );
 
-/** All there are, in the order of their description. */
+/** All settings, in the order of their documentation. */
 export const ALL_SETTINGS: readonly Setting[] = [...Object.values(SETTINGS), ...Object.values(LIMIT_SETTINGS)];
 
 function limitSetting(limit: Limit): Setting<number> {
@@ -370,12 +366,12 @@ function limitSetting(limit: Limit): Setting<number> {
   };
 }
 
-/** What is read where nothing is given. */
+/** Returns the text that is parsed where nothing is given. */
 export function defaultOf({ default: usual, defaultIn = {} }: Setting, mode: Mode): string | null {
   return defaultIn[mode] ?? usual ?? null;
 }
 
-/** The default in words, in every mode that has its own. @param code marks what is to be typed as it stands. */
+/** Returns the default in words, with that of each mode. @param code marks text to be typed literally. */
 export function defaultText(setting: Setting, code: (text: string) => string): string {
   const { default: fallback, standIn, defaultIn = {}, isVoidIn } = setting;
   const usual = fallback || standIn;
