@@ -1,29 +1,26 @@
-/** An application's colour, made so that it can be read in light and in dark. */
+/** Derives readable light and dark variants of an application's colour. */
 
 type Rgb = readonly [number, number, number];
 
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [12, 14, 18];
 const DARK_CARD: Rgb = [22, 25, 31];
-/** What a filled button needs to be seen at all; its text is what must be readable. */
+/** Minimum contrast at which a filled button is visible; readability is up to its text. */
 const MIN_FILL_CONTRAST = 1.3;
-/** What a link needs (WCAG 2.2, 1.4.3), on the ground beside the card as well; more than a focus ring does. */
+/** Minimum contrast of a link (WCAG 2.2, 1.4.3), also on the background around the card; a focus ring needs less. */
 const MIN_RING_CONTRAST = 4.9;
 
-/** Colours for one ground, as `#rrggbb`. */
+/** Colours for one background, as `#rrggbb`. */
 interface AccentColors {
-  /** To fill with. */
+  /** Fill colour. */
   readonly accent: string;
-  /** To write on it. */
+  /** Text colour on the fill. */
   readonly ink: string;
-  /** Of links, focus rings and other thin marks. */
+  /** Colour of links, focus rings and other thin marks. */
   readonly ring: string;
 }
 
-/**
- * For a light and for a dark card. A colour that would not stand out from its card is moved towards black or white until it
- * does. Null for what is no colour.
- */
+/** Returns colours for light and dark cards, moved towards black or white until they stand out; null for no colour. */
 export function accentPalette(color: string): { readonly onLight: AccentColors; readonly onDark: AccentColors } | null {
   const accent = parseHex(color);
   if (!accent) return null;
@@ -39,13 +36,13 @@ function colorsOn(card: Rgb, towards: Rgb, color: Rgb): AccentColors {
   };
 }
 
-/** The contrast ratio of WCAG 2.2, from 1 to 21. */
+/** Returns the contrast ratio of WCAG 2.2, from 1 to 21. */
 export function contrast(a: Rgb, b: Rgb): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** `#rgb` or `#rrggbb`; null for anything else. */
+/** Parses `#rgb` or `#rrggbb`; returns null for anything else. */
 export function parseHex(color: string): Rgb | null {
   const long = color.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3');
   const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(long);
@@ -62,7 +59,7 @@ function standOut(color: Rgb, card: Rgb, towards: Rgb, minContrast: number): Rgb
   return towards;
 }
 
-/** White wherever it is readable (4.5:1), which looks calmer on a colour, else whichever is more so. */
+/** Returns white if it is readable (4.5:1), which looks calmer on a colour, else the one with more contrast. */
 function inkFor(background: Rgb): Rgb {
   const onWhite = contrast(background, WHITE);
   return onWhite >= 4.5 || onWhite >= contrast(background, BLACK) ? WHITE : BLACK;
@@ -81,7 +78,6 @@ function luminance(color: Rgb): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** `#rrggbb`. */
 export function toHex(color: Rgb): string {
   return `#${color.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -1,4 +1,4 @@
-/** Who did it: the identity a write is recorded under, whatever credential proved it. */
+/** The actor: the identity a write is recorded under, whatever credential proved it. */
 
 export interface Actor {
   readonly type: 'user' | 'key' | 'anonymous' | 'system';
@@ -21,8 +21,8 @@ export const SYSTEM_ACTOR: Actor = {
   ipCountry: null,
 };
 
-/** The same call as the doing of a person, whose right to it was shown in another way. */
+/** Returns the actor of the same call as this person, who was authorized in another way. */
 export function inNameOf<Whose extends Actor>(actor: Whose, userId: string): Whose {
-  // Its address is found out when it is asked for: a copy would ask.
+  // Inherits instead of copying: the client address is looked up lazily, and a copy would look it up.
   return Object.create(actor, { type: { value: 'user' }, userId: { value: userId } }) as Whose;
 }

@@ -1,16 +1,15 @@
-/** The states of an application that decide who may come in. */
+/** The states of an application that decide who may sign in. */
 
 interface Closable {
   readonly archivedAt: number | null;
   readonly deletedAt: number | null;
 }
 
-/** Archived or deleted: nobody signs in. */
+/** Returns true if archived or deleted: nobody signs in. */
 export function isClosed({ archivedAt, deletedAt }: Closable): boolean {
   return archivedAt !== null || deletedAt !== null;
 }
 
-/** Neither draft nor closed. */
 export function isInService(application: Closable & { readonly stage: string }): boolean {
   return application.stage !== 'draft' && !isClosed(application);
 }

@@ -1,4 +1,4 @@
-/** The catalogue of audit kinds: what can stand in an application's activity list. Families are the part before the dot. */
+/** The catalogue of audit kinds in an application's activity list. The part before the dot is the kind's family. */
 
 const AUDIT_KINDS = [
   'signin.code_sent',
@@ -103,21 +103,20 @@ const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** The families of the kinds that begin so: `sign` and `signin.co` are both of `signin`. */
+/** Returns the families of the kinds with this prefix: `sign` and `signin.co` both give `signin`. */
 export function familiesBeginning(prefix: string): string[] {
   const kinds = AUDIT_KINDS.filter((kind) => kind.startsWith(prefix));
   return [...new Set(kinds.map((kind) => kind.slice(0, kind.indexOf('.'))))];
 }
 
-/** One thing that happened. Actor, time and request are added by the unit of work it is recorded in. */
+/** One audit record. The unit of work adds actor, time and request. */
 export interface AuditEntry {
   readonly kind: AuditKind;
   /** False for a refusal. */
   readonly ok?: boolean;
   readonly applicationId?: string | null;
-  /** That of the application where none is given. */
+  /** Defaults to the workspace of the application. */
   readonly workspaceId?: string | null;
-  /** The person it is about. */
   readonly userId?: string | null;
   readonly email?: string | null;
   /** The thing it is about, when that is not a person. */

@@ -1,11 +1,8 @@
-/**
- * A map of texts for hundreds of thousands of entries, made of many small ones: a `Map` that grows moves all that it has at once,
- * which takes 20 ms of 400,000.
- */
+/** A large map with string keys, split into small ones: growing one `Map` of 400,000 entries takes 20 ms at once. */
 
 const PARTS = 64;
 
-/** As a `Map`, but for the order of its entries: it is that of insertion within a part only. */
+/** Works like a `Map`, but keeps insertion order within a part only. */
 export class BigMap<Value> {
   readonly #parts = Array.from({ length: PARTS }, () => new Map<string, Value>());
   #size = 0;
@@ -48,13 +45,13 @@ export class BigMap<Value> {
   }
 }
 
-/** By a few letters from where ids and hashes are random, and networks differ. */
+/** Hashes characters at positions where ids and hashes are random, and networks differ. */
 export function partNumberOf(key: string): number {
   const { length } = key;
   let mixed = key.charCodeAt(length - 1);
   mixed = mixed * 31 + key.charCodeAt(length - 3);
   mixed = mixed * 31 + key.charCodeAt(length - 6);
   mixed = mixed * 31 + key.charCodeAt(length >>> 1);
-  // Of a text too short for that it is no number, and the first part.
+  // A shorter key gives NaN, and so the first part.
   return mixed & (PARTS - 1);
 }

@@ -1,11 +1,11 @@
-/** Large buffers, whose memory is not left to the collector. */
+/** Frees large buffers at once instead of leaving them to the garbage collector. */
 
-/** Gives a buffer's memory back now rather than when it is collected; it is empty then. */
+/** Frees a buffer's memory now; the buffer is empty afterwards. */
 export function free({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
-/** The same for a part of a stream that has been read, unless others may have a share in its memory. */
+/** Frees a chunk that was read from a stream, unless its memory may be shared. */
 export function freePart(part: Uint8Array): void {
   if (part.byteLength === part.buffer.byteLength) free(part);
 }

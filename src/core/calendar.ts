@@ -1,4 +1,4 @@
-/** Days, weeks and months of UTC, by the time each begins at, in epoch milliseconds. */
+/** UTC days, weeks and months, each identified by its start in epoch milliseconds. */
 import { DAY } from './clock.ts';
 
 export function startOfDay(at: number): number {
@@ -11,13 +11,13 @@ export function startOfWeek(at: number): number {
   return day - ((day / DAY + 3) % 7) * DAY;
 }
 
-/** @param months how many later, or earlier where it is negative. */
+/** @param months number of months later, negative for earlier. */
 export function startOfMonth(at: number, months = 0): number {
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
 }
 
-/** `2026-01-31`. */
+/** Returns a date such as `2026-01-31`. */
 export function isoDate(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }

@@ -1,17 +1,16 @@
-/** The one source of time: services ask a `Clock`, never `Date.now()`, so that tests and ephemeral instances can move it. */
+/** The only source of time: services use a `Clock`, never `Date.now()`, so that tests can move it. */
 
 /** Milliseconds since the Unix epoch. */
 export interface Clock {
   now(): number;
 }
 
-/** A clock that also knows what clocks elsewhere show, for what others judge or have dated. */
+/** A clock that also knows real time, for times that other systems check or have set. */
 export interface WorldClock extends Clock {
-  /** Real time, even where this clock was moved: how long something takes, and what a receiver or a provider goes by. */
+  /** Real time, even where this clock was moved: for durations, and for what a receiver or a provider checks. */
   real(): number;
 }
 
-/** Real time. */
 export const systemClock: WorldClock = { now: () => Date.now(), real: () => Date.now() };
 
 /** A clock that runs with real time but can be moved forward; used by tests and `serve --ephemeral`. */
@@ -33,14 +32,14 @@ export function adjustableClock(base: Clock = systemClock): AdjustableClock {
   };
 }
 
-/** An ISO 8601 UTC timestamp with milliseconds, the wire form of every time; `null` stays `null`. */
+/** Returns an ISO 8601 UTC timestamp with milliseconds, the wire form of every time; `null` stays `null`. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** For names of files, to the second and in UTC, so that they sort by time: `20260302T030000Z`. */
+/** Returns a UTC time for file names, to the second, that sorts by time: `20260302T030000Z`. */
 export function fileTime(ms: number): string {
   return isoTime(ms).replace(/[-:]|\.\d+/g, '');
 }

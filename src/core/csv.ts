@@ -1,26 +1,26 @@
 /**
- * CSV (RFC 4180) that spreadsheets do not execute: whatever looks like a formula is written behind an apostrophe, and read
- * without it. Cells survive any number of round trips unchanged.
+ * CSV (RFC 4180) that spreadsheets do not execute: writing puts an apostrophe before anything that looks like a
+ * formula, and reading removes it. Cells survive any number of round trips unchanged.
  */
 
 export type CsvCell = string | number | boolean | null | undefined;
 
-/** Tells spreadsheets that the file is UTF-8. */
+/** Marks a file as UTF-8 for spreadsheets. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Formulas begin at the start of a cell, or behind the separator of another locale: there a spreadsheet splits the cell, and
- * takes a doubled quote for an empty text. Apostrophes before a formula are counted in, so that they survive as well.
+ * Formulas begin at the start of a cell, or after another locale's separator: there a spreadsheet splits the cell, and
+ * takes a doubled quote for an empty text. Apostrophes before a formula match too, so that they survive.
  */
 const FORMULA = /^(?='*[=+\-@＝＋－＠\t\r\n])|(?<=[;|\t\r\n])(?=['"]*[=+\-@＝＋－＠])/g;
 const GUARD = /^'(?='*[=+\-@＝＋－＠\t\r\n])|(?<=[;|\t\r\n])'(?=['"]*[=+\-@＝＋－＠])/g;
 
-/** Separators of files that are read; the first is that of files that are written. */
+/** Separators accepted in files; the first is used for writing. */
 const SEPARATORS = [',', ';', '\t', '|'];
 /** A written cell with any of these is quoted. */
 const QUOTED = /[",;|\t\r\n]/;
 
-/** Each row ends its line, so that a file can be put together of parts. */
+/** Returns rows as CSV. Each row ends its line, so that parts can be concatenated. */
 export function csvOf(rows: Iterable<readonly CsvCell[]>): string {
   let text = '';
   for (const row of rows) text += `${row.map(cellOf).join(',')}\r\n`;
@@ -44,14 +44,14 @@ export class BrokenCsv extends Error {
 }
 
 /**
- * Reads rows of cells as {@link csvOf} was given them; an empty line is a row of one empty cell. The separator is the one that
- * the first row has most of.
+ * Reads rows of cells as {@link csvOf} was given them; an empty line is a row of one empty cell. The separator is the
+ * most frequent one in the first row.
  *
- * @param maxRows reads no further.
+ * @param maxRows stops after this many rows; 0 reads all.
  * @throws {BrokenCsv}
  */
 export async function rowsOfCsv(text: string, maxRows = 0): Promise<string[][]> {
-  // Only imports need it: the console loads it then.
+  // Imported lazily, so that the console loads it only for an import.
   const { default: Papa } = await import('papaparse');
   const content = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   const { data, errors } = Papa.parse<string[]>(content, { delimiter: separatorOf(content), preview: maxRows });

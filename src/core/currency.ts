@@ -1,15 +1,11 @@
-/** Currencies by their ISO 4217 codes: known from the runtime's own data, not from a list of ours. */
+/** Currencies by ISO 4217 code, checked against the runtime's own data. */
 
-/** ISO's codes for "no currency" and for tests; no price is in them. */
+/** ISO codes for "no currency" and for tests, which no price uses. */
 const NO_MONEY = ['XXX', 'XTS'];
 
 let known: ReadonlySet<string> | undefined;
 
-/**
- * Withdrawn currencies are still known, as old records hold them.
- *
- * @returns the code in upper case, or null.
- */
+/** Returns the code in upper case, or null. Withdrawn currencies are accepted, because old records contain them. */
 export function currencyCode(text: string): string | null {
   const trimmed = text.trim();
   if (!/^[A-Za-z]{3}$/.test(trimmed)) return null;

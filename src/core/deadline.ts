@@ -1,4 +1,4 @@
-/** Deadlines: how long the steps of a stop may take together. They follow a clock that never goes back. */
+/** Deadlines that the steps of a stop share, measured on a clock that never goes back. */
 
 export interface Deadline {
   /** Milliseconds left; 0 once it has passed. */
@@ -32,7 +32,7 @@ export async function waitUntil({ remainingMs }: Deadline, work: Promise<unknown
   const ms = remainingMs();
   if (ms === Infinity) return work.then(() => true);
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  // Cleared: a timer that is left would keep the process of a command.
+  // A timer left running would keep the process of a command alive.
   const timer = setTimeout(() => resolve(false), ms);
   try {
     return await Promise.race([work.then(() => true), promise]);

@@ -1,7 +1,7 @@
-/** What a device is called where it does not say so itself: what its user agent tells. */
+/** Names a device by its user agent, where it does not name itself. */
 import Bowser from 'bowser';
 
-/** A program's own name, or browser and system: `acme-cli`, `Firefox on Linux`; null where nothing can be told. */
+/** Returns a program's own name, or browser and system: `acme-cli`, `Firefox on Linux`; null if unknown. */
 export function deviceNameOf(userAgent: string | null): string | null {
   const product = /^([A-Za-z][\w.+-]{0,59})(?:[/ ]|$)/.exec(userAgent ?? '')?.[1];
   if (userAgent === null || product === undefined) return null;

@@ -3,11 +3,10 @@ interface Names {
   readonly fullName: string | null;
   readonly givenName: string | null;
   readonly familyName: string | null;
-  /** From before profiles had parts. */
+  /** The legacy name, from before profiles had parts. */
   readonly name: string | null;
 }
 
-/** The full name, else the parts joined, else the legacy name. */
 export function displayName({ fullName, givenName, familyName, name }: Names): string | null {
   if (fullName !== null) return fullName;
   return givenName && familyName ? `${givenName} ${familyName}` : givenName || familyName || name;

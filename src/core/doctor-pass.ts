@@ -1,16 +1,15 @@
-/** How a command of a server's own machine shows that it is one: it has read what only the server's user can read. */
+/** Proves that a command runs on the server's machine: it has read a secret that only the server's user can read. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MINUTE } from './clock.ts';
 
-/** The header that it stands in. */
 export const DOCTOR_HEADER = 'X-Gatehouse-Doctor';
 
-/** @param secret of the running server. It does not go along: whoever is called in its place learns nothing that lasts. */
+/** Returns the proof, which does not contain the secret: an impostor server learns nothing that lasts. */
 export function doctorPass(secret: string, now: number): string {
   return `${now}.${digestOf(secret, String(now)).toString('base64url')}`;
 }
 
-/** Good for a minute. */
+/** Returns true if the proof is valid and made within a minute of `now`. */
 export function isDoctorPass(text: string, secret: string, now: number): boolean {
   const [, time = '', given = ''] = /^(\d{1,16})\.([\w-]{43})$/.exec(text) ?? [];
   if (time === '' || Math.abs(now - Number(time)) > MINUTE) return false;

@@ -2,17 +2,18 @@
 import { domainToASCII } from 'node:url';
 
 const LOCAL_PART = /^[^\s\p{C}"(),:;<>@[\\\]]+$/u;
-/** What may be typed of a domain; checked first, because the conversion repairs what looks like a URL. */
+/** Characters accepted in a typed domain; checked first, because the conversion repairs text that looks like a URL. */
 const TYPED_DOMAIN = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]+$/u;
-/** Never deliverable (RFC 2606 §2); our own synthetic principals are named in it. Nor is a bare IPv4 address a domain. */
+/** Domains without mailboxes: `.invalid` (RFC 2606 §2), which our synthetic principals use, and bare IPv4 addresses. */
 const NO_MAILBOX = /\.(?:invalid|\d+)$/;
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 
 /**
- * The canonical form: trimmed, NFC, lower-cased, the domain in ASCII (RFC 5891). The local part is lower-cased although
- * RFC 5321 §2.4 lets it be case-sensitive: no provider in use treats it so, and two accounts for one mailbox are worse.
+ * Returns the canonical form: trimmed, NFC, lower-cased, the domain in ASCII (RFC 5891). The local part is lower-cased
+ * although RFC 5321 §2.4 lets it be case-sensitive: no provider in use treats it so, and two accounts for one mailbox
+ * are worse.
  *
- * @returns `null` for what cannot be an address. Quoted local parts and bare hosts are refused on purpose.
+ * @returns `null` for text that cannot be an address. Quoted local parts and bare hosts are refused on purpose.
  */
 export function normalizeEmail(text: string): string | null {
   if (text.length > 320) return null;

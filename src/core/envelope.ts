@@ -1,9 +1,9 @@
-/** What a verified token tells about its bearer: the contract's session envelope, without its `ok`. */
+/** Data about the bearer of a verified token: the contract's session envelope, without its `ok`. */
 export interface Envelope {
   readonly userId: string;
   readonly username: string | null;
   readonly email: string;
-  /** Alias of `fullName`, kept for compatibility. Names are empty where they are not known. */
+  /** Alias of `fullName`, kept for compatibility. Unknown names are empty. */
   readonly name: string;
   readonly fullName: string;
   readonly givenName: string;
@@ -24,14 +24,14 @@ export interface Envelope {
   readonly expiresAt: string | null;
 }
 
-/** Whom a token stands for, live. */
+/** The person behind a live token. */
 export interface LiveIdentity {
   readonly envelope: Envelope;
-  /** The members of the envelope as JSON text, without its braces: an answer may have others beside them. */
+  /** The members of the envelope as JSON text without braces, so that an answer can add others. */
   readonly members: string;
 }
 
-/** Where a person is at home; null for what they have not set. */
+/** A person's regional settings; null for those not set. */
 export interface Region {
   readonly country: string | null;
   readonly uiLocale: string | null;

@@ -1,7 +1,7 @@
-/** What a refusal says where more is known than its code tells: sentences for callers of the API, by key. */
+/** Sentences for callers of the API, by key, for refusals that can say more than their error code. */
 import type { PlaceholdersOf } from './format.ts';
 
-/** Placeholders are written `{name}`. None of them ever takes a secret or a rejected value. */
+/** Placeholders are written `{name}` and never take a secret or a rejected value. */
 export const HINTS = {
   body_not_json: 'The body is not valid JSON; check its syntax.',
   body_too_large: 'The body is too large; send at most {kibibytes} KiB.',
@@ -166,7 +166,7 @@ export type Hint = keyof typeof HINTS;
 
 type Filled<Key extends Hint> = { readonly [Name in PlaceholdersOf<(typeof HINTS)[Key]>]: string | number };
 
-/** The hints that say the same to everyone. */
+/** The hints without placeholders. */
 export type PlainHint = { [Key in Hint]: PlaceholdersOf<(typeof HINTS)[Key]> extends never ? Key : never }[Hint];
 
 /** A hint with exactly the values that it needs. */

@@ -1,4 +1,4 @@
-/** The one error class and the one catalogue of error codes; status, text and API description all come from here. */
+/** The error class and the catalogue of error codes, from which status, text and API description derive. */
 import { type Hint, type HintGiven, HINTS } from './error-hints.ts';
 import { format } from './format.ts';
 import { SECRET_PREFIXES } from './secret.ts';
@@ -9,7 +9,7 @@ interface ErrorEntry {
   readonly message: string;
 }
 
-/** Every code that can stand in an error body, with its HTTP status and remedy. */
+/** Every code of an error response, with its HTTP status and remedy. */
 export const ERROR_CATALOGUE = {
   invalid_request: { status: 400, message: 'The request is not valid; mend the fields named and send it again.' },
   invalid_cursor: { status: 400, message: 'The cursor is not valid; start again without it.' },
@@ -84,29 +84,26 @@ export const ERROR_CATALOGUE = {
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** One refused part of a request: where it stands (`emails.3`) and what is wrong, without the rejected value. */
+/** One refused part of a request: its path (`emails.3`) and the problem, without the rejected value. */
 export interface FieldProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/**
- * A hint replaces the catalogue's sentence where more is known; that of another code says its sentence. `values` are what
- * the hint needs, no more and no less.
- */
+/** `hint` replaces the catalogue's sentence, by its own or another code's; `values` fills its placeholders exactly. */
 export type AppErrorOptions = {
   readonly fields?: readonly FieldProblem[];
   readonly retryAfterSeconds?: number;
-  /** Of `rate_limited`: how many the limit allows that was broken, where it is not announced already. */
+  /** For `rate_limited`: the limit that was exceeded, where it is not announced already. */
   readonly limit?: number;
-  /** Of `rate_limited`: what the limit is called where refusals are counted; without, the hint is. */
+  /** For `rate_limited`: name of the limit in the counts of refusals; defaults to the hint. */
   readonly limitName?: string;
-  /** The credential asked for (RFC 9110 §11.6.1). Whoever is asked for one is answered 401, whatever the code. */
+  /** The challenge of the response (RFC 9110 §11.6.1). With one the status is 401, whatever the code. */
   readonly challenge?: string;
   readonly cause?: unknown;
 } & (HintGiven | { readonly hint?: ErrorCode; readonly values?: undefined });
 
-/** A refusal that the caller is told about. Anything else that is thrown is answered `internal` and logged. */
+/** A refusal that is reported to the caller. Any other thrown error is answered `internal` and logged. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly hint: Hint | ErrorCode | undefined;
@@ -138,7 +135,6 @@ function sentenceOf(key: Hint | ErrorCode): string {
   return key in HINTS ? HINTS[key as Hint] : ERROR_CATALOGUE[key as ErrorCode].message;
 }
 
-/** A refusal of one field. */
 export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid_request', { fields: [{ path, message }] });
 }

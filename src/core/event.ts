@@ -76,8 +76,8 @@ export type EventType = keyof typeof EVENT_SCHEMAS;
 export const EVENT_TYPES = Object.keys(EVENT_SCHEMAS) as EventType[];
 
 /**
- * They change nothing that an open stream shows; whoever is shut out hears of it by the end of the session. What is not
- * named here, modules/live/hub.ts has to send.
+ * Events that change nothing an open stream shows; a person who is shut out learns it from the end of the session.
+ * modules/live/hub.ts must send every type that is not listed here.
  */
 export const UNSHOWN = [
   'user.signed_in',
@@ -92,12 +92,12 @@ export const UNSHOWN = [
   'user.left',
 ] as const satisfies readonly EventType[];
 
-/** What a test-send delivers; nobody subscribes to it. */
+/** The type of a test delivery; nobody subscribes to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
 export type EventData = { [Type in EventType]: Static<(typeof EVENT_SCHEMAS)[Type]> };
 
-/** One event, as the operation that causes it reports it; id and time are added by the unit of work. */
+/** One event, as reported by the operation that causes it; the unit of work adds id and time. */
 export type DomainEvent = {
   [Type in EventType]: { readonly type: Type; readonly applicationId: string; readonly data: EventData[Type] };
 }[EventType];
@@ -105,7 +105,6 @@ export type DomainEvent = {
 /** An event that open streams show. */
 export type ShownEvent = Exclude<DomainEvent, { readonly type: (typeof UNSHOWN)[number] }>;
 
-/** Whether open streams show it. */
 export function isShown(event: DomainEvent): event is ShownEvent {
   return !(UNSHOWN as readonly EventType[]).includes(event.type);
 }

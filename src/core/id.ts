@@ -1,4 +1,4 @@
-/** Identifiers in TypeID form: a prefix that names the kind, then a UUIDv7 in base32, so ids sort by creation; people's tell no time. */
+/** Identifiers in TypeID form: a kind prefix and a base32 UUIDv7 that sorts by creation; for users a random UUIDv4. */
 import { TypeID } from 'typeid-js';
 import { systemRandom } from './random.ts';
 
@@ -35,10 +35,8 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /**
- * A new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec.
- *
- * That of a person sorts anywhere: whoever names an address is given the id of its holder, and must not read from it whether
- * they were here before.
+ * Returns a new id; later ones sort behind it. TypeID v0.3, https://github.com/jetify-com/typeid/tree/main/spec. User
+ * ids are random: whoever names an address is given its holder's id, and must not learn if they were here before.
  *
  * @param now in epoch milliseconds.
  */
@@ -48,13 +46,10 @@ export function newId(kind: IdKind, now: number): string {
 }
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Every way in which an id can end: its last ten bits. */
+/** Every possible ending of an id: its last ten bits. */
 const ENDS = [...BASE32].flatMap((first) => [...BASE32].map((second) => first + second));
 
-/**
- * For ids that are made thousands of times a second and tell nobody apart but in records: one at random a millisecond, and those
- * that count on from it (RFC 9562 §6.2, method 2).
- */
+/** Returns a fast id generator for records: counts on from one random id per millisecond (RFC 9562 §6.2, method 2). */
 export function idSeries(kind: IdKind): (now: number) => string {
   let at = NaN;
   let head = '';
@@ -69,7 +64,7 @@ export function idSeries(kind: IdKind): (now: number) => string {
   };
 }
 
-/** UUIDv4 (RFC 9562 §5.4). */
+/** Returns a UUIDv4 (RFC 9562 §5.4). */
 function randomUuid(): Uint8Array {
   const bytes = systemRandom.bytes(16);
   bytes.set([((bytes[6] ?? 0) & 0x0f) | 0x40], 6);

@@ -1,23 +1,22 @@
-/** Addresses of the pictures that people have uploaded, as the contract shapes them. */
+/** URLs of the pictures that people have uploaded, in the contract's form. */
 
-/** What the address of one variant of an uploaded picture is made of. */
+/** The parts of the URL of one variant of an uploaded picture. */
 export interface ImageAddress {
-  /** Where images are served, without a trailing slash. */
+  /** Base address of images, without a trailing slash. */
   readonly cdnUrl: string;
   readonly applicationSlug: string;
   readonly userId: string;
   readonly kind: 'avatar' | 'banner';
   readonly size: number;
-  /** Another picture has another address, so that each can be kept forever. */
+  /** Version of the URL: a new picture gets a new one, so that each can be cached forever. */
   readonly updatedAt: number;
 }
 
-/** `{cdn_url}/<APP_SLUG>/users/<USER_ID>/avatar-<SIZE>.webp?v=<UNIX_MS>` */
+/** Returns `{cdn_url}/<APP_SLUG>/users/<USER_ID>/avatar-<SIZE>.webp?v=<UNIX_MS>`. */
 export function imageUrl({ cdnUrl, applicationSlug, userId, kind, size, updatedAt }: ImageAddress): string {
   return `${cdnUrl}/${applicationSlug}/users/${userId}/${kind}-${size}.webp?v=${updatedAt}`;
 }
 
-/** The parts of a user that an avatar's address is made of. */
 export interface AvatarSource {
   readonly id: string;
   readonly avatarSizes: readonly number[] | null;
@@ -25,7 +24,7 @@ export interface AvatarSource {
   readonly providerAvatarUrl: string | null;
 }
 
-/** The avatar that was uploaded, or else the sign-in provider's. */
+/** Returns the uploaded avatar, else the sign-in provider's. */
 export function avatarUrl(user: AvatarSource, applicationSlug: string, cdnUrl: string): string | null {
   const { id, avatarSizes, avatarUpdatedAt, providerAvatarUrl } = user;
   const size = avatarSizes?.includes(256) ? 256 : avatarSizes?.at(-1);

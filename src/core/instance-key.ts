@@ -1,4 +1,4 @@
-/** The instance's own key: derives one key a purpose from it, so that no two uses ever share key material. */
+/** The instance's own key: derives one key per purpose from it, so that no two uses share key material. */
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
@@ -7,29 +7,27 @@ export const INSTANCE_KEY_BYTES = 32;
 /** Digests and encryption under the instance's own key, which itself is never handed out. */
 export interface InstanceKey {
   /**
-   * HMAC-SHA256 of a short code, bound to the challenge it belongs to. A code has too little entropy for a bare hash:
-   * without this key a stolen database does not give the codes away.
+   * Returns the HMAC-SHA256 of a short code, bound to its challenge. A code has too little entropy for a bare hash:
+   * without this key a stolen database does not reveal the codes.
    */
   codeDigest(challengeId: string, code: string): Uint8Array;
-  /**
-   * HMAC-SHA256 of a text under the key of this purpose: for values that must be known again without being stored.
-   */
+  /** Returns the HMAC-SHA256 of a text for this purpose, for values that must be recognised without being stored. */
   derive(purpose: DerivePurpose, text: string): Uint8Array;
   /**
-   * Encrypts a secret that must be read back (a webhook's, a provider client's): JWE compact, `dir` with A256GCM (RFC 7516).
-   * The purpose is authenticated with it, so that what was sealed for one cannot be opened for another.
+   * Encrypts a secret that must be read back (a webhook's, a provider client's): JWE compact, `dir` with A256GCM (RFC
+   * 7516). The purpose is authenticated, so that a secret sealed for one cannot be opened for another.
    */
   seal(purpose: SealPurpose, secret: string): Promise<string>;
-  /** Tells this key from others, and nothing about it: from 1 to 2^31 - 1. */
+  /** Distinguishes this key from others, and reveals nothing about it: from 1 to 2^31 - 1. */
   readonly mark: number;
-  /** @throws when the text was changed, or sealed for another purpose or with another key. */
+  /** @throws if the text was changed, or sealed for another purpose or with another key. */
   unseal(purpose: SealPurpose, sealed: string): Promise<string>;
 }
 
-/** What a sealed secret is for; it opens for nothing else. */
+/** The purpose of a sealed secret, which opens for no other. */
 export type SealPurpose = 'webhook' | 'provider';
 
-/** What a derived value is for; the same text gives another value for each. */
+/** The purpose of a derived value; the same text gives a different value for each. */
 export type DerivePurpose = 'user code' | 'nonce' | 'code verifier' | 'known browser' | 'sign-in trial';
 
 /** @param secret 32 bytes, kept outside the database. Keys are derived by HKDF-SHA256 (RFC 5869). */
@@ -58,7 +56,7 @@ export function instanceKey(secret: Uint8Array): InstanceKey {
   };
 }
 
-/** Equality that takes the same time wherever the inputs differ. */
+/** Compares two digests in constant time. */
 export function equalDigests(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }

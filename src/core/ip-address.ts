@@ -1,11 +1,9 @@
-/** Addresses of the internet protocol: one spelling for each, and which of them are anybody's in the open network. */
+/** IP addresses: their canonical form, and which of them are public. */
 import { BlockList, isIP } from 'node:net';
 
 /**
- * The one spelling of an address (RFC 5952): an IPv4 address mapped into IPv6, however that is written, as IPv4; without
- * the zone, which tells the links of one machine apart.
- *
- * @returns null for what is no address.
+ * Returns the canonical form of an address (RFC 5952); null for other text. IPv4-mapped IPv6 addresses become IPv4, and
+ * the zone is removed: it only distinguishes the links of one machine.
  */
 export function canonicalAddress(text: string): string | null {
   if (isIP(text) === 0) return null;
@@ -20,14 +18,14 @@ export function canonicalAddress(text: string): string | null {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 }
 
-/** Of an address in its one spelling. */
+/** @param address in canonical form. */
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }
 
 /**
- * Not globally reachable: IANA's special-purpose registries, and multicast. One list a family: a rule for IPv6 would match
- * IPv4 addresses as their mapped form.
+ * Addresses that are not globally reachable: IANA's special-purpose registries, and multicast. One list per family: a
+ * rule for IPv6 would match IPv4 addresses in their mapped form.
  */
 const NOT_PUBLIC = {
   ipv4: blockList('ipv4', [
@@ -70,29 +68,29 @@ function blockList(family: 'ipv4' | 'ipv6', networks: readonly (readonly [string
   return list;
 }
 
-/** @param address in its one spelling. */
+/** @param address in canonical form. */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);
   return !NOT_PUBLIC[family].check(address, family);
 }
 
-/** Addresses by which a machine reaches only itself. @param address in its one spelling; a name is none. */
+/** Returns whether it is a loopback address. @param address in canonical form; a name is none. */
 export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }
 
-/** The same of a URL's host: such an address, however it is spelled, or `localhost`. */
+/** Returns whether a URL's host is a loopback address in any spelling, or `localhost`. */
 export function isLoopback(host: string): boolean {
   const address = canonicalAddress(withoutBrackets(host));
   return address === null ? host.toLowerCase() === 'localhost' : isLoopbackAddress(address);
 }
 
-/** And the names below `localhost`, which browsers keep on the machine, but not every resolver does (RFC 6761 §6.3). */
+/** Also accepts names below `localhost`, which browsers keep on the machine, unlike some resolvers (RFC 6761 §6.3). */
 export function isLoopbackName(host: string): boolean {
   return isLoopback(host) || host.toLowerCase().endsWith('.localhost');
 }
 
-/** As URLs have it, an address of IPv6 stands in brackets. */
+/** Removes the brackets that URLs put around an IPv6 address. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }

@@ -1,4 +1,4 @@
-/** Issuers of OpenID Connect: what may be one, and what people know it as. */
+/** OpenID Connect issuers: which URLs are valid, and the names shown to people. */
 import { isLoopbackHost } from './return-url.ts';
 
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
@@ -6,8 +6,8 @@ export const GOOGLE_ISSUER = 'https://accounts.google.com';
 const MAX_LENGTH = 500;
 
 /**
- * True for an https URL without user-info, query and fragment (OpenID Connect Discovery 1.0 §3), or an http one on
- * loopback where that is allowed. It is compared as text, so what a parser would repair is refused.
+ * Returns true for an https URL without user info, query and fragment (OpenID Connect Discovery 1.0 §3), or an http one
+ * on loopback where that is allowed. Issuers are compared as text, so text that a parser would repair is refused.
  */
 export function isIssuer(text: string, isLoopbackAllowed: boolean): boolean {
   if (text.length > MAX_LENGTH || /[\s\\?#\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/.test(text))
@@ -17,7 +17,7 @@ export function isIssuer(text: string, isLoopbackAllowed: boolean): boolean {
   return url.protocol === 'https:' || (isLoopbackAllowed && isLoopbackHost(url));
 }
 
-/** @param name as it was configured, if it was. */
+/** @param name the configured name, if any. */
 export function issuerName(issuer: string, name: string | null): string {
   return name ?? (issuer === GOOGLE_ISSUER ? 'Google' : new URL(issuer).hostname);
 }

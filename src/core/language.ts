@@ -1,4 +1,4 @@
-/** Language tags, locales and time zones: checked by the runtime's own data, not by lists of ours. */
+/** Language tags, locales and time zones, checked against the runtime's own data. */
 
 /** @returns the canonical BCP 47 tag, or null. */
 export function canonicalLocale(text: string): string | null {
@@ -10,7 +10,7 @@ export function canonicalLocale(text: string): string | null {
   }
 }
 
-/** @returns the IANA time zone in its own spelling, or null. */
+/** @returns the IANA time zone in its canonical spelling, or null. */
 export function canonicalTimeZone(text: string): string | null {
   if (text.length > 64 || /^[+-]/.test(text)) return null;
   try {

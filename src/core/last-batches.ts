@@ -1,22 +1,22 @@
-/** Large batches for a stop, when no request waits: several share one flush of the disk. */
+/** Writes large batches during a stop, when no request waits: several share one flush of the disk. */
 import type { Deadline } from './deadline.ts';
 
 /** The items that a stop did not write. */
 export interface Unwritten {
   readonly count: number;
-  /** Null where the time was over. */
+  /** Null if the deadline passed. */
   readonly cause: unknown;
 }
 
 export const ALL_WRITTEN: Unwritten = { count: 0, cause: null };
 
-/** Items in one change: some 10 ms of the event loop. */
+/** Items per change: some 10 ms of the event loop. */
 const BATCH = 2000;
 
-/** Changes under way at once: the next is committed while the disk flushes the one before. */
+/** Concurrent changes: the next is committed while the disk flushes the one before. */
 const AT_ONCE = 4;
 
-/** Writes items in their order, until the deadline or the first failure. @returns how many are left then. */
+/** Writes items in order, until the deadline or the first failure. @returns how many are left then. */
 export async function writeBatches<Item>(
   items: readonly Item[],
   deadline: Deadline,
@@ -41,7 +41,7 @@ export async function writeBatches<Item>(
   return { count: items.length - written, cause };
 }
 
-/** Adds up what several parts of one stop left. */
+/** Adds up the unwritten items of several parts of one stop. */
 export function together(parts: readonly Unwritten[]): Unwritten {
   return {
     count: parts.reduce((sum, { count }) => sum + count, 0),

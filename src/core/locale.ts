@@ -1,4 +1,4 @@
-/** Which languages the product speaks, and which of them a person asked for. */
+/** The languages of the product, and the choice among them for a person. */
 import { match } from '@formatjs/intl-localematcher';
 import { canonicalLocale } from './language.ts';
 
@@ -31,16 +31,16 @@ const MAX_RANGES = 20;
 const LANGUAGE_RANGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,5}$/;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** "Undetermined": what the matcher answers where nothing that was asked for is near enough to a language of ours. */
+/** "Undetermined": the matcher's answer if no requested language is near one of ours. */
 const NOTHING = 'und';
 
-/** Of these the region counts: Portuguese as spoken outside Brazil and the Americas follows Portugal. */
+/** Languages whose region counts: Portuguese outside Brazil and the Americas follows Portugal. */
 const REGIONAL = new Set(LOCALES.filter((locale) => locale.includes('-')).map((locale) => locale.split('-')[0]));
 
 /**
- * Chooses the language to answer in: the nearest to the one asked for by name, else to an Accept-Language header, else
- * English. Near is what CLDR says: somebody who asks for Catalan alone reads Spanish. Ranges with `q=0` are left out.
- * Never throws, and reads at most the first 1,000 characters and 20 ranges of a header, whatever a client sends.
+ * Returns the language to answer in: the nearest to the one requested by name, else to an Accept-Language header, else
+ * English. CLDR defines distance: a request for Catalan alone gets Spanish. Ranges with `q=0` are left out. Never
+ * throws; reads at most the first 1,000 characters and 20 ranges of a header.
  */
 export function negotiateLocale(
   requested: string | null | undefined,
@@ -49,10 +49,7 @@ export function negotiateLocale(
   return namedLocale(requested) ?? nearestLocale(rangesByWeight(acceptLanguage ?? '')) ?? DEFAULT_LOCALE;
 }
 
-/**
- * The language to write to somebody in: the first of their own and the one that came with the request that the product
- * speaks, else English.
- */
+/** Returns the first language we speak: a person's own, else that of the request; else English. */
 export function localeToWriteIn(own: string | null | undefined, requested?: string | null): Locale {
   return namedLocale(own) ?? namedLocale(requested) ?? DEFAULT_LOCALE;
 }
@@ -62,7 +59,7 @@ function namedLocale(text: string | null | undefined): Locale | null {
   return nearestLocale([text.trim().replaceAll('_', '-').toLowerCase()]);
 }
 
-/** The language a browser asks for first, whether or not the product speaks it, as a canonical tag; null where it asks for none. */
+/** Returns the language a browser asks for first, whether we speak it or not, as a canonical tag; else null. */
 export function preferredLocale(acceptLanguage: string | null | undefined): string | null {
   for (const range of rangesByWeight(acceptLanguage ?? '')) {
     const locale = LANGUAGE_RANGE.test(range) ? canonicalLocale(range) : null;
@@ -71,7 +68,7 @@ export function preferredLocale(acceptLanguage: string | null | undefined): stri
   return null;
 }
 
-/** @param ranges the most wanted first. @returns null where none of them is near to a language of ours. */
+/** @param ranges the most wanted first. @returns null if none of them is near one of our languages. */
 function nearestLocale(ranges: readonly string[]): Locale | null {
   const wanted = ranges.map(matchedTag).filter((tag) => tag !== null);
   const found = match(wanted, LOCALES, NOTHING);
@@ -79,8 +76,8 @@ function nearestLocale(ranges: readonly string[]): Locale | null {
 }
 
 /**
- * As much of a range as can make a difference, or null where it is none. The matcher remembers every tag that it has ever
- * been given: of languages of up to three letters, and regions where they count, there are few enough.
+ * Reduces a range to the parts that matter; null if it is invalid. The matcher caches every tag it is ever given: of
+ * languages of up to three letters, and regions where they count, there are few enough.
  */
 function matchedTag(range: string): string | null {
   const canonical = LANGUAGE_RANGE.test(range) ? canonicalLocale(range) : null;

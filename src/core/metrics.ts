@@ -1,53 +1,49 @@
-/**
- * Figures for those who watch an instance: counted in passing, in memory of a fixed size, and read when somebody asks. How
- * they are written down is not known here. No label ever holds a word that came from outside.
- */
+/** Metrics of one instance, in memory of a fixed size, read on demand. No label ever holds text from outside. */
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One number of a family. */
+/** One value of a family. */
 export interface Sample {
-  /** What follows the family's name, for the parts of a histogram. */
+  /** Suffix of the family's name, for the parts of a histogram. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly labels: Labels;
   readonly value: number;
 }
 
-/** All numbers under one name. */
+/** All values under one name. */
 export interface MetricFamily {
-  /** With its unit; a counter's ends in `_total`. */
+  /** Includes the unit; a counter's ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   read(): readonly Sample[] | Promise<readonly Sample[]>;
 }
 
-/** What a gauge says: a number, one for each set of labels, or null where nothing is known. */
+/** The value of a gauge: a number, or one for each set of labels; null if unknown. */
 export type GaugeReading = number | null | readonly (readonly [labels: Labels, value: number | null])[];
 
-/** One number that is counted up; whoever counts often keeps hold of it. */
+/** One counter value; frequent callers keep a reference to it. */
 export interface Cell {
   count: number;
 }
 
 export interface Tally {
-  /** The number for these values of the labels, in their order; a value that is not listed counts as `other`. */
+  /** Returns the counter for these label values, in the order of the labels; an unlisted value counts as `other`. */
   cell(...values: string[]): Cell;
   inc(...values: string[]): void;
 }
 
-/** Sums up how long something took. */
 export interface Histogram {
   observe(seconds: number): void;
-  /** @param labels those of the whole histogram. */
+  /** @param labels added to every value of the histogram. */
   samples(labels?: Labels): Sample[];
 }
 
-/** The families of one instance, in the order in which they were made. */
+/** The metric families of one instance, in order of creation. */
 export interface Metrics {
   /**
-   * @param labels every value that each label can have.
-   * @param options `isSparse`: numbers that were never counted are left out, where most never are.
+   * @param labels every possible value of each label.
+   * @param options `isSparse` omits counters that were never incremented, for families where most never are.
    */
   counter(
     name: string,
@@ -55,14 +51,14 @@ export interface Metrics {
     labels?: Readonly<Record<string, readonly string[]>>,
     options?: { readonly isSparse?: boolean },
   ): Tally;
-  /** @param read asked at each look; it must be cheap, or remember. What it throws leaves this one out of that look. */
+  /** @param read called at each scrape, so it must be cheap or cached. If it throws, that scrape omits the gauge. */
   gauge(name: string, help: string, read: () => GaugeReading | Promise<GaugeReading>): void;
   histogram(name: string, help: string, kept: Histogram): void;
   add(family: MetricFamily): void;
   families(): readonly MetricFamily[];
 }
 
-/** @param bounds upper ends of the buckets, in seconds, rising. */
+/** @param bounds upper bounds of the buckets, in seconds, ascending. */
 export function histogramOf(bounds: readonly number[]): Histogram {
   const counts = new Float64Array(bounds.length + 1);
   let sum = 0;
@@ -87,7 +83,7 @@ export function histogramOf(bounds: readonly number[]): Histogram {
 
 const OTHER = 'other';
 
-/** One for all of an instance. */
+/** Creates the registry; an instance has one. */
 export function metricsRegistry(): Metrics {
   const families = new Map<string, MetricFamily>();
 
@@ -120,7 +116,7 @@ export function metricsRegistry(): Metrics {
         return made;
       }
 
-      /** A number that appears only once it is counted hides its first step from whoever looks for steps. */
+      /** Counters are exported from 0: rate() misses the first increment of a series that appears later. */
       if (!isSparse)
         for (const values of listed.reduce<string[][]>(
           (before, known) => before.flatMap((values) => known.map((value) => [...values, value])),
@@ -144,7 +140,6 @@ export function metricsRegistry(): Metrics {
   };
 }
 
-/** The numbers of a gauge; what is not known is left out. */
 function samplesOf(reading: GaugeReading): Sample[] {
   if (reading === null) return [];
   if (typeof reading === 'number') return [{ labels: {}, value: reading }];

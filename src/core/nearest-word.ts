@@ -1,6 +1,6 @@
-/** What was probably meant by a word that is misspelt. */
+/** Finds the word that was probably meant by a misspelling. */
 
-/** The one among the words that is nearest, in any case; null where none is near. */
+/** Returns the nearest of the words, ignoring case; null if none is near. */
 export function nearestWord(word: string, words: readonly string[]): string | null {
   const most = Math.max(1, Math.floor(word.length / 3));
   let found: string | null = null;
@@ -13,7 +13,7 @@ export function nearestWord(word: string, words: readonly string[]): string | nu
   return found;
 }
 
-/** Letters to insert, remove, replace, or swap with their neighbour. */
+/** Returns the edit distance: letters to insert, remove, replace, or swap with their neighbour. */
 function editsBetween(from: string, to: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, at) => at)];
   for (let row = 1; row <= from.length; row += 1) {

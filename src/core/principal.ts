@@ -1,7 +1,7 @@
-/** Who calls: what a credential has proved, before anything is decided about what it may do. */
+/** Principals: callers as proved by their credential, before any decision about what they may do. */
 import type { LiveIdentity } from './envelope.ts';
 
-/** What management allows; `full` includes `read`. */
+/** Access to management; `full` includes `read`. */
 export type Access = 'read' | 'full';
 /** A person's role in a workspace; `member` reads, the others change as well. */
 export type ConsoleRole = 'owner' | 'admin' | 'member';
@@ -14,17 +14,14 @@ export interface KeyPrincipal {
   readonly workspaceId: string;
   /** Null for a workspace key. */
   readonly applicationId: string | null;
-  /** The subset a workspace key is limited to; null for all of the workspace. */
+  /** The applications that a workspace key is limited to; null for all of the workspace. */
   readonly applicationIds: readonly string[] | null;
   readonly access: Access;
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-/**
- * A key that the device grant gave to a person: it acts as them. From the console it carries their rights of management;
- * from any other application it has none.
- */
+/** A key from the device grant that acts as a person. It carries their management rights only from the console. */
 export interface PersonalKeyPrincipal {
   readonly kind: 'personal_key';
   readonly keyId: string;
@@ -36,7 +33,7 @@ export interface PersonalKeyPrincipal {
   readonly perDay: number;
 }
 
-/** What a person may do in a workspace. */
+/** A person's role in one workspace. */
 export interface WorkspaceSeat {
   readonly workspaceId: string;
   readonly role: ConsoleRole;
@@ -47,7 +44,7 @@ export interface SessionPrincipal {
   readonly kind: 'session';
   readonly sessionId: string;
   readonly userId: string;
-  /** The account whose profile the session reads and writes; another one than `userId` while the address is not proved. */
+  /** The account whose profile the session reads and writes; differs from `userId` while the address is not proved. */
   readonly profileId: string;
   readonly applicationId: string;
   readonly applicationUserId: string;
@@ -55,46 +52,40 @@ export interface SessionPrincipal {
   readonly isConsole: boolean;
   /** The workspace of the application; null for the console. */
   readonly workspaceId: string | null;
-  /** As verification reports it. */
   readonly identity: LiveIdentity;
-  /** Where this person may manage what; empty for everyone but workspace members in the console. */
+  /** The workspaces this person may manage; empty for everyone but workspace members in the console. */
   readonly workspaces: readonly WorkspaceSeat[];
 }
 
-/** An application itself, by its client secret: it asks about its own tokens and ends them, and manages nothing. */
+/** An application, by its client secret: it may ask about its own tokens and end them, and manages nothing. */
 export interface ClientPrincipal {
   readonly kind: 'client';
   readonly applicationId: string;
   readonly workspaceId: string;
 }
 
-/** Who may ask about tokens of others, as OAuth has it: an application by its secret, or a backend's key. */
+/** A client that may ask about tokens (OAuth): an application by its secret, or a backend's key. */
 export type OAuthClient = ClientPrincipal | KeyPrincipal;
 
-/** A person, however they prove it. */
 export type PersonPrincipal = SessionPrincipal | PersonalKeyPrincipal;
 
-/** Whoever calls with a credential that is good now. */
+/** A caller with a credential that is valid now. */
 export type Principal = KeyPrincipal | PersonPrincipal;
 
 /**
- * Whether a session may see and change what a person has in a workspace; null stands for everywhere. A session is handed to
- * its application, and so to the workspace that runs it: it speaks for that one alone. The console's speaks for all.
+ * Returns whether a session may see and change a person's data in a workspace; `owner` null stands for all workspaces.
+ * The token is known to its application's workspace, so it covers only that one; the console's covers all.
  */
 export function speaksFor({ workspaceId }: Pick<SessionPrincipal, 'workspaceId'>, owner: string | null): boolean {
   return workspaceId === null || workspaceId === owner;
 }
 
-/** An application as far as reach is concerned. */
 interface Reachable {
   readonly id: string;
   readonly workspaceId: string | null;
 }
 
-/**
- * What a principal may do in an application: `null` where the application must look as if it did not exist. The console
- * belongs to no workspace and is out of everyone's reach.
- */
+/** Returns the access to an application; `null` makes it look nonexistent. Nobody has access to the console. */
 export function accessTo(principal: Principal, application: Reachable): Access | null {
   if (application.workspaceId === null) return null;
   if (principal.kind !== 'key') return workspaceAccess(principal, application.workspaceId);
@@ -104,20 +95,20 @@ export function accessTo(principal: Principal, application: Reachable): Access |
   return principal.access;
 }
 
-/** Whether the tokens of an application are this client's own to ask about; to all others they are unknown. */
+/** Returns whether the client may ask about the application's tokens; to other clients they are unknown. */
 export function asksAbout(client: OAuthClient, application: Reachable): boolean {
   return client.kind === 'client' ? client.applicationId === application.id : accessTo(client, application) !== null;
 }
 
-/** What a person signed in to the console is in a workspace; null for keys and for those who are nobody there. */
+/** Returns the workspace role of a person signed in to the console; null for keys and non-members. */
 export function roleIn(principal: Principal, workspaceId: string): ConsoleRole | null {
   if (principal.kind !== 'session') return null;
   return principal.workspaces.find((entry) => entry.workspaceId === workspaceId)?.role ?? null;
 }
 
 /**
- * What a principal may do in the workspace as a whole; `null` for keys of an application or of a subset, which could
- * otherwise give themselves the rest, and for strangers to the workspace.
+ * Returns a principal's access to the whole workspace; `null` for strangers, and for keys of an application or of a
+ * subset, which could otherwise give themselves the rest.
  */
 export function workspaceAccess(principal: Principal, workspaceId: string): Access | null {
   if (principal.kind === 'key')

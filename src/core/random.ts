@@ -1,18 +1,17 @@
-/** The one source of randomness: everything unguessable comes from the operating system's generator through here. */
+/** The only source of randomness: everything unguessable comes from the operating system's generator. */
 import { alphabet as alphabetOf, generateRandomString } from 'oslo/crypto';
 
-/** Random values; none of them is predictable, but for `fraction`. */
+/** Random values, unpredictable except for `fraction`. */
 export interface Random {
   bytes(length: number): Uint8Array;
-  /** A uniformly distributed decimal code, leading zeros kept. */
+  /** Returns a uniformly distributed decimal code, with leading zeros. */
   digits(length: number): string;
-  /** Characters of an alphabet, each uniformly distributed and independent of the others. */
+  /** Returns characters of an alphabet, each uniformly distributed and independent of the others. */
   text(alphabet: string, length: number): string;
-  /** A uniformly distributed number in [0, 1), for jitter only, never for secrets. */
+  /** Returns a uniformly distributed number in [0, 1), for jitter only, never for secrets. */
   fraction(): number;
 }
 
-/** From the operating system's generator; `fraction` alone is not. */
 export const systemRandom: Random = {
   bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
   digits: (length) => generateRandomString(length, alphabetOf('0-9')),

@@ -1,19 +1,16 @@
-/** Which relying party this server is, for WebAuthn: the host that passkeys are bound to, and the origins they come from. */
+/** The WebAuthn relying party of this server: the host that passkeys are bound to, and their origins. */
 import { isIP } from 'node:net';
 import { AppError } from './error.ts';
 import { isLoopbackAddress, withoutBrackets } from './ip-address.ts';
 
-/** What passkeys are made for and checked against. */
+/** The host and origins that passkeys are made for and checked against. */
 export interface RelyingParty {
-  /** A host name; an address cannot be one (WebAuthn §5.1.2). */
+  /** A host name; an IP address cannot be one (WebAuthn §5.1.2). */
   readonly id: string;
   readonly origins: readonly string[];
 }
 
-/**
- * @returns null where the server is reached by an address that is no name: no browser makes passkeys there. On loopback
- * the same server is reached as `localhost` too, and passkeys work there.
- */
+/** @returns null if the base URL has an IP address: no browser makes passkeys there. For loopback it is `localhost`. */
 export function relyingPartyOf(baseUrl: string): RelyingParty | null {
   const url = new URL(baseUrl);
   const host = withoutBrackets(url.hostname);
@@ -23,7 +20,7 @@ export function relyingPartyOf(baseUrl: string): RelyingParty | null {
   return { id: 'localhost', origins: [url.origin] };
 }
 
-/** @throws {AppError} invalid_state where this server can be none. */
+/** @throws {AppError} invalid_state if this server cannot be one. */
 export function requireRelyingParty(baseUrl: string): RelyingParty {
   const relyingParty = relyingPartyOf(baseUrl);
   if (!relyingParty) throw new AppError('invalid_state', { hint: 'passkeys_need_host_name' });

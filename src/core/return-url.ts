@@ -1,28 +1,28 @@
-/** Return URLs: where a sign-in may send a person afterwards. Registered in advance, matched strictly (RFC 9700 §2.1). */
+/** Return URLs: where a sign-in may send a person afterwards. Registered first, matched strictly (RFC 9700 §2.1). */
 
 const MAX_LENGTH = 2000;
-/** What some servers take for a path separator, or a way up, after we have compared the path; encoded once or twice. */
+/** Encodings (once or twice) that some servers read as a path separator or `..` after our comparison of the path. */
 const HIDDEN_SEPARATOR = /%(?:25)*(?:2f|5c|2e|3b)|\.\.;/i;
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Of a URL: this very machine, by name or address. */
+/** Returns whether a URL's host is this machine, by name or address. */
 export const isLoopbackHost = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.includes(hostname);
 
 /**
- * @returns the URL when it is absolute, without user-info or fragment, and https (or http on loopback, where that is
- * allowed); `null` otherwise. What browsers repair silently (tabs, backslashes, spaces) is refused, not repaired.
+ * @returns the URL if it is absolute, without user info or fragment, and https (or http on loopback where allowed);
+ * else `null`. Input that browsers repair silently (tabs, backslashes, spaces) is refused.
  */
 export function parseReturnUrl(text: string, isLoopbackAllowed: boolean): URL | null {
   if (text.length > MAX_LENGTH || /[\s\\\u0000-\u001f\u007f]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
     return null;
   const url = URL.parse(text);
-  // An empty user name is in the text alone: the parser drops it.
+  // The parser drops an empty user name, so the text is checked.
   if (!url || /^https?:\/\/[^/?]*@/i.test(text) || text.includes('#')) return null;
   const isLoopback = isLoopbackAllowed && isLoopbackHost(url);
   return url.protocol === 'https:' || isLoopback ? url : null;
 }
 
-/** Returns one sentence for a return URL that {@link parseReturnUrl} has refused: what to give, or how to start the server. */
+/** Returns a sentence that says how to fix a return URL that {@link parseReturnUrl} has refused. */
 export function returnUrlRemedy(text: string): string {
   return parseReturnUrl(text, true)
     ? 'Give an https address; http is taken for localhost only with `serve --dev`.'
@@ -30,8 +30,8 @@ export function returnUrlRemedy(text: string): string {
 }
 
 /**
- * True when `returnTo` has the origin of a registered URL and a path at or below its path. In instances for tests any
- * loopback address is a return URL.
+ * Returns true if `returnTo` has the origin of a registered URL and a path at or below its path. Instances for tests
+ * accept any loopback address.
  */
 export function isReturnUrlRegistered(
   returnTo: string,
@@ -56,7 +56,7 @@ function isAtOrBelow(path: string, prefix: string): boolean {
   return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
 }
 
-/** The address with values in its fragment, in place of one it had: browsers do not send it to any server. */
+/** Returns the URL with these values as its fragment, instead of any other: browsers send fragments to no server. */
 export function withFragment(returnTo: string, values: Readonly<Record<string, string>>): string {
   const url = new URL(returnTo);
   url.hash = Object.entries(values)

@@ -1,42 +1,39 @@
-/**
- * Looking for what no index knows: stretch by stretch, so that others have their turn, and for a bounded time, so that nobody
- * waits long for a page, however rare what they look for. What was not reached is left to the next page.
- */
+/** Searches rows that no index selects, in batches that yield, for a limited time; the next page continues. */
 import { nextTurn } from './turn.ts';
 
-/** How long one answer looks, in milliseconds… */
+/** Time limit of one page, in milliseconds. */
 const SEARCH_MS = 30;
-/** …and how many rows it looks at in any case: a few are never a reason for a second page. */
+/** Rows scanned in any case: so few never need a second page. */
 const LOOKED_AT_LEAST = 10_000;
 
-/** What looking through a stretch has found. */
+/** The result of scanning one batch. */
 export interface Stretch<Match, Position> {
   readonly matches: readonly Match[];
-  /** The last row looked at; null where there was none. */
+  /** The last row scanned; null if there was none. */
   readonly last: Position | null;
   readonly scanned: number;
 }
 
 export interface StretchWanted<Position> {
   readonly after: Position | null;
-  /** How many rows to look at. */
+  /** Number of rows to scan. */
   readonly stretch: number;
-  /** How many matches are still wanted. */
+  /** Number of matches still wanted. */
   readonly limit: number;
 }
 
 export interface Search<Match, Position> {
-  /** Begins behind this one. */
+  /** Starts behind this position. */
   readonly after: Position | null;
-  /** As many matches end it; the last stretch may bring more. */
+  /** Ends the search at this many matches; the last batch may bring more. */
   readonly limit: number;
-  /** Rows of the first stretch, which mostly are enough, and of each that follows. */
+  /** Batch sizes in rows: of the first, which is mostly enough, and of each further one. */
   readonly stretches: { readonly first: number; readonly further: number };
   readonly positionOf: (match: Match) => Position;
   scan(wanted: StretchWanted<Position>): Promise<Stretch<Match, Position>>;
 }
 
-/** What was found, and behind which to go on; null at the end. */
+/** The matches, and the position to continue behind; null at the end. */
 export interface Found<Match, Position> {
   readonly found: Match[];
   readonly next: Position | null;

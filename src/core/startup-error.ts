@@ -1,4 +1,4 @@
-/** A reason not to start that the operator can mend: printed as it is, without a stack, exit code 1. */
+/** A startup failure that the operator can fix: printed as it is, without a stack, exit code 1. */
 export class StartupError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

@@ -1,15 +1,15 @@
 /**
- * The turns of the event loop. Work whose parts are all microtasks never lets timers, sockets and other requests in; it
- * asks here how long the turn has lasted, and goes on in the next one when that is too long.
+ * Yielding to the event loop. Work made of microtasks alone never lets timers, sockets and other requests in, so it
+ * checks here how long the turn has lasted and goes on in the next one.
  */
 
-/** Milliseconds after which work lets timers, sockets and other requests in before it goes on. */
+/** Milliseconds after which work yields to timers, sockets and other requests. */
 export const LONG_TURN_MS = 5;
 
 let startedAt = 0;
 let isKnown = false;
 
-/** Milliseconds since somebody first asked in this turn of the loop. */
+/** Returns the milliseconds since the first call in this turn of the event loop. */
 export function turnAgeMs(): number {
   const now = performance.now();
   if (!isKnown) {
@@ -22,17 +22,17 @@ export function turnAgeMs(): number {
   return now - startedAt;
 }
 
-/** Resolves in the next turn of the loop, after timers and sockets have had theirs. */
+/** Resolves in the next turn of the event loop, after timers and sockets. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** To be awaited between the parts of long work; undefined where it need not wait. */
+/** Yields if the turn is long; undefined if there is no need to wait. Await it between the parts of long work. */
 export function yieldIfLong(): Promise<void> | undefined {
   return turnAgeMs() > LONG_TURN_MS ? shortTurn() : undefined;
 }
 
-/** The next turn that is not long yet: of many that wait, only so many go on in each. */
+/** Waits for a turn that is not long yet, so that of many waiters only a few go on in each. */
 async function shortTurn(): Promise<void> {
   do await nextTurn();
   while (turnAgeMs() > LONG_TURN_MS);

@@ -1,2 +1,2 @@
-/** Where the link leads by which the holder of an address undoes that an account was moved to another one. */
+/** Path of the link by which the holder of the old address undoes an account's change of address. */
 export const UNDO_PATH = '/undo-email-change';

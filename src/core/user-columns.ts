@@ -1,4 +1,4 @@
-/** The columns of users in files: what exports write and imports read, in the console and on the command line. */
+/** The columns of user files: written by exports, read by imports, in the console and on the command line. */
 import type { CsvCell } from './csv.ts';
 
 /** The fields of an import that a column can hold. */
@@ -15,13 +15,11 @@ export type ImportedField =
   | 'timezone'
   | 'languages';
 
-/** A language as files and the import have it. */
 interface Language<Level extends string = string> {
   readonly code: string;
   readonly level: Level;
 }
 
-/** A user as an export gets them. */
 export interface ExportedUser {
   readonly userId: string;
   readonly email: string;
@@ -45,12 +43,11 @@ export interface ExportedUser {
 }
 
 interface UserColumn {
-  /** Its heading. */
   readonly name: string;
   readonly cellOf: (user: ExportedUser) => CsvCell;
-  /** Written for those who may see profiles. */
+  /** Exported only for those who may see profiles. */
   readonly isOfProfile?: true;
-  /** Null for columns of exports alone. */
+  /** Null for columns that only exports have. */
   readonly field: ImportedField | null;
 }
 
@@ -78,17 +75,16 @@ export const USER_COLUMNS: readonly UserColumn[] = [
   { name: 'userId', field: null, cellOf: ({ userId }) => userId },
 ];
 
-/** The columns of an export. */
 export function exportedColumns(hasProfiles: boolean): readonly UserColumn[] {
   return USER_COLUMNS.filter(({ isOfProfile }) => hasProfiles || !isOfProfile);
 }
 
-/** A heading without case and punctuation: `given_name` is `givenName`. */
+/** Normalises a heading by removing case and punctuation: `given_name` equals `givenName`. */
 export function plainHeading(heading: string): string {
   return heading.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A row as the import takes it. @template Level of languages, which only the import judges. */
+/** A row as the import accepts it. @template Level of languages, which only the import validates. */
 export interface FileRow<Level extends string> {
   email: string;
   roleSlugs?: string[];
@@ -100,7 +96,7 @@ export interface FileRow<Level extends string> {
 const TEXTS = ['username', 'givenName', 'familyName', 'fullName', 'locale', 'timezone'] as const;
 const LISTS = ['roleSlugs', 'scopeSlugs', 'membershipSlugs'] as const;
 
-/** Makes a row for the import of the cells of a file; empty ones are left out. */
+/** Converts the cells of a file to an import row, without the empty ones. */
 export function fileRow<Level extends string>(textOf: (field: ImportedField) => string): FileRow<Level> {
   const row: FileRow<Level> = { email: textOf('email') };
   for (const field of LISTS) {
@@ -118,12 +114,12 @@ export function fileRow<Level extends string>(textOf: (field: ImportedField) => 
   return row;
 }
 
-/** Slugs and language tags have no spaces in them. */
+/** Splits a list of slugs or language tags, which contain no spaces. */
 function listIn(text: string): string[] {
   return [...new Set(text.split(/[\s,;|]+/).filter(Boolean))];
 }
 
-/** `en:FLUENT`; a tag alone is spoken fluently. What else stands there is left for the import to refuse. */
+/** Parses `en:FLUENT`; the level of a tag alone is fluent. The import refuses other text. */
 function languageIn<Level extends string>(text: string): { code: string; level: Level } {
   const [code = '', ...rest] = text.split(':');
   return { code, level: (rest.join(':') || 'FLUENT').toUpperCase() as Level };

@@ -1,6 +1,6 @@
 /** Usernames: one normal form and one set of rules, for import, check and the account wizard alike. */
 
-/** Names that would pass for the product, its operator or a path. */
+/** Names that could be mistaken for the product, its operator or a path. */
 const RESERVED = new Set(
   `about abuse access account accounts admin administrator admins api app apps assets auth authentication authorize
   billing blog bot callback cdn cgi config console contact dashboard data default delete demo dev developer developers
@@ -21,18 +21,18 @@ const RESERVED = new Set(
 const SHAPE = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/;
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 30;
-/** Longer input is not worth normalising, and too long to be claimed as it is. */
+/** Longest input worth normalising; a longer one cannot be claimed anyway. */
 const MAX_INPUT = 200;
 
-/** NFKC, trimmed, lower-cased: what is compared and stored. */
+/** Returns the form that is compared and stored: NFKC, trimmed, lower-cased. */
 export function normalizeUsername(text: string): string {
   if (text.length > MAX_INPUT) return text.slice(0, MAX_INPUT);
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
 /**
- * Whether a normalised name can be claimed at all: 3 to 30 of a-z, 0-9, `.`, `_` and `-`, starting with a letter, without
- * doubled or trailing punctuation, and not reserved.
+ * Returns whether a normalised name can be claimed: 3 to 30 of a-z, 0-9, `.`, `_` and `-`, starting with a letter,
+ * without doubled or trailing punctuation, and not reserved.
  */
 export function isClaimableUsername(username: string): boolean {
   return (
