@@ -1,4 +1,4 @@
-/** The thread that makes a backup, and ends with it. */
+/** The worker thread that makes one backup. */
 import { type BackupProgress, type BackupWork, type MadeBackup, makeBackup } from './make.ts';
 
 declare const self: Worker;
@@ -6,7 +6,7 @@ declare const self: Worker;
 export type ThreadNews =
   | { readonly kind: 'progress'; readonly progress: BackupProgress }
   | { readonly kind: 'made'; readonly made: MadeBackup }
-  /** `isTold` is said to operators as it is; else a fault of ours. */
+  /** `isTold` marks a message for operators; without it, the failure is a defect of ours. */
   | { readonly kind: 'failed'; readonly message: string; readonly isTold: boolean };
 
 const tell = (news: ThreadNews) => self.postMessage(news);

@@ -1,18 +1,18 @@
 /**
- * Encryption of a backup in the age format (https://age-encryption.org/v1), which the `age` tool opens as well: by recipients
- * or by a passphrase, in pieces, so that memory stays flat however large the file is.
+ * Encrypts backups in the age format (https://age-encryption.org/v1), which the `age` tool opens as well: by recipients
+ * or by a passphrase, streamed so that memory stays flat however large the file is.
  */
 import { open } from 'node:fs/promises';
 import { StartupError } from '../core/startup-error.ts';
 
-/** Whom a backup is encrypted for. */
+/** The recipients or the passphrase that a backup is encrypted for. */
 export interface Locks {
   /** `age1…` */
   readonly recipients: readonly string[];
   readonly passphrase: string | null;
 }
 
-/** What opens one. */
+/** The identities or the passphrase that open a backup. */
 export interface Keys {
   /** `AGE-SECRET-KEY-1…` */
   readonly identities: readonly string[];
@@ -21,10 +21,10 @@ export interface Keys {
 
 export const NO_LOCKS: Locks = { recipients: [], passphrase: null };
 
-/** 64 MiB while the key is derived; the format's usual 18 takes four times that, of a server that may have little. */
+/** Takes 64 MiB to derive the key. The format's usual 18 takes four times that, on a server that may have little. */
 const SCRYPT_WORK = 16;
 export const SHORTEST_PASSPHRASE = 12;
-/** What is flushed at once: more would hold up others that write to the disk. */
+/** Bytes per flush: more would delay other writers to the disk. */
 const FLUSH_BYTES = 32 * 2 ** 20;
 const MAGIC = 'age-encryption.org/v1\n';
 
@@ -32,18 +32,17 @@ export function isEncrypted(locks: Locks): boolean {
   return locks.recipients.length > 0 || locks.passphrase !== null;
 }
 
-/** Whether the first bytes of a file are those of an encrypted one. */
+/** Returns whether a file is encrypted, by its first bytes. */
 export function isAge(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
 }
 
-/** Size and SHA-256 of what was written. */
 export interface Written {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Writes a stream to a new private file and flushes it. What is there already, a link above all, is not written to. */
+/** Writes a stream to a new private file and flushes it. An existing file, above all a link, is never written to. */
 export async function writeFlushed(
   stream: ReadableStream<Uint8Array>,
   path: string,
@@ -71,7 +70,7 @@ export async function writeFlushed(
   return { bytes, sha256: hasher.digest('hex') };
 }
 
-/** A file in pieces, of which the next is read when the last was taken. */
+/** Streams a file; each chunk is read when the previous one was taken. */
 export function piecesOf(path: string): ReadableStream<Uint8Array> {
   return Bun.file(path).stream();
 }
@@ -80,7 +79,7 @@ export async function encrypt(
   stream: ReadableStream<Uint8Array>,
   { recipients, passphrase }: Locks,
 ): Promise<ReadableStream<Uint8Array>> {
-  // Here and not above: a start of the server has no use for it.
+  // Imported lazily: a start of the server does not need it.
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
@@ -97,7 +96,7 @@ export async function encrypt(
   return encrypter.encrypt(stream);
 }
 
-/** @throws {StartupError} where nothing opens it. That it is damaged shows while it is read. */
+/** @throws {StartupError} if no key opens it. Damage shows while it is read. */
 export async function decrypt(
   stream: ReadableStream<Uint8Array>,
   { identities, passphrase }: Keys,

@@ -1,6 +1,6 @@
 /**
- * Makes one backup: copies, looks the copy through, encrypts it where asked for, and puts it in its place under its name only
- * once it is whole and on the disk. Holds its thread for as long as the copy takes, so it runs in one of its own (backup-thread.ts).
+ * Makes one backup: copies the database, checks the copy, encrypts it if asked to, and gives it its name only once it
+ * is whole and flushed. Blocks its thread while it copies, so it runs in its own (backup-thread.ts).
  */
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -13,10 +13,9 @@ import { encrypt, isEncrypted, type Locks, piecesOf, type Written, writeFlushed 
 import { type Keep, outlived } from './names.ts';
 import { type BucketAccess, bucketOf, bucketTrouble, type BackupPlace, placeText } from './place.ts';
 
-/** The backup that is asked for. */
 export interface BackupOrder {
   readonly dataFolder: string;
-  /** Of the file or the object itself. */
+  /** Place of the file or the object itself. */
   readonly target: BackupPlace;
   readonly isReplacing: boolean;
   readonly access: BucketAccess;
@@ -24,41 +23,40 @@ export interface BackupOrder {
   /** In epoch milliseconds. */
   readonly now: number;
   readonly version: string;
-  /** Of this instance's backups beside it; null keeps all. */
+  /** Retention of this instance's backups in the same place; null keeps all. */
   readonly keep: Keep | null;
 }
 
-/** An order with the place that it is written to first; goes to another thread as it is. */
+/** An order with its temporary file, in a form that can be posted to another thread. */
 export interface BackupWork extends BackupOrder {
   /** See `unfinishedPath`; null where the target is a bucket. */
   readonly unfinished: string | null;
 }
 
-/** Where a backup stands, with how many of its bytes were written where that is known. */
+/** Progress of a backup: the step, and how many of its bytes were written where that is known. */
 export interface BackupProgress {
   readonly step: 'copy' | 'check' | 'encrypt' | 'upload';
   readonly bytes: number;
 }
 
-/** A backup that is in its place. */
 export interface MadeBackup extends Written {
   readonly place: string;
   readonly isEncrypted: boolean;
   readonly contents: BackupContents;
   readonly durationMs: number;
-  /** Names of older ones that were removed. */
+  /** Names of older backups that were removed. */
   readonly removed: readonly string[];
-  /** Why older ones could not be removed; null where that went well. */
+  /** The reason why older backups could not be removed; null if they were. */
   readonly keepProblem: string | null;
 }
 
 const PART_BYTES = 16 * 2 ** 20;
 const MOST_PARTS = 9000;
 
-/** Files of a backup under way; the next one takes them away, if a kill has left them. */
+/** Temporary files of a backup; the next backup deletes those that a kill has left. */
 const WORK_NAMES = ['gatehouse.db.backup-copy', 'gatehouse.db.backup-sealed'] as const;
 
-/** What goes to standard output is made under this one. */
+/** Temporary name of a backup that goes to standard output. */
 export const PIPED_NAME = 'gatehouse.db.backup-piped';
 
 /** Returns the file that grows while the copy is made. */
@@ -66,14 +64,14 @@ export function copyPathOf({ dataFolder, locks, unfinished }: BackupWork): strin
   return unfinished === null || isEncrypted(locks) ? join(dataFolder, WORK_NAMES[0]) : unfinished;
 }
 
-/** Removes everything that a backup writes before it is in its place. Call it under the folder's backup lock. */
+/** Removes every temporary file of a backup. Call it under the folder's backup lock. */
 export function removeWorkFiles(dataFolder: string): void {
   const paths = WORK_NAMES.map((name) => join(dataFolder, name));
   for (const path of paths) for (const file of [path, `${path}-journal`]) rmSync(file, { force: true });
   removeUnfinished(dataFolder);
 }
 
-/** To be called under the folder's backup lock. @throws {StartupError} */
+/** Makes a backup. Call it under the folder's backup lock. @throws {StartupError} */
 export async function makeBackup(order: BackupWork, tell: (progress: BackupProgress) => void): Promise<MadeBackup> {
   const began = performance.now();
   const { dataFolder, target, locks, unfinished, now, version } = order;
@@ -113,7 +111,7 @@ async function refuseExisting({ target, isReplacing, access }: BackupOrder): Pro
   if (isThere) throw new StartupError(`${placeText(target)} exists already; name another, or replace it with --force.`);
 }
 
-/** By the list, whose refusals say more than those of a look at the object itself. */
+/** Lists instead of checking the object, because the errors of a list say more. */
 async function isInBucket(bucket: Bun.S3Client, target: Extract<BackupPlace, { kind: 'bucket' }>): Promise<boolean> {
   try {
     const { contents = [] } = await bucket.list({ prefix: target.key, maxKeys: 1 });
@@ -123,7 +121,7 @@ async function isInBucket(bucket: Bun.S3Client, target: Extract<BackupPlace, { k
   }
 }
 
-/** What goes to its place, encrypted where asked for, and flushed. */
+/** Returns the file to put in place, encrypted if asked for, and flushed. */
 async function seal(
   { dataFolder, locks, unfinished }: BackupWork,
   copy: string,
@@ -151,7 +149,7 @@ function putInPlace(file: string, path: string): void {
   flush(dirname(path));
 }
 
-/** An object is there only when all of it is; that it is as long as what was sent is looked at all the same. */
+/** Uploads the file. An object exists only when it is complete; its size is compared all the same. */
 async function upload(
   { access }: BackupOrder,
   target: Extract<BackupPlace, { kind: 'bucket' }>,
@@ -176,7 +174,7 @@ async function upload(
   }
 }
 
-/** That old ones cannot be removed is no fault of the new one. */
+/** Removes backups past their retention. A failure is reported and does not fail the new backup. */
 async function removeOutlived(
   { keep, access, now }: BackupOrder,
   target: BackupPlace,
@@ -216,7 +214,7 @@ async function namesBelow(bucket: Bun.S3Client, prefix: string): Promise<string[
   return names;
 }
 
-/** What a file system or SQLite said, with the remedy. */
+/** Turns an error of the file system or of SQLite into one with a remedy. */
 function backupTrouble(error: unknown, target: BackupPlace, dataFolder: string): unknown {
   if (error instanceof StartupError) return error;
   const { code, path, message } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
-/** How the server names the backups it makes by itself, and which of those it keeps. */
+/** Names the backups that the server makes by itself, and decides which of them it keeps. */
 import { DAY, fileTime } from '../core/clock.ts';
 
-/** How many are kept: the newest so many, those younger than so many days, or what either of the two says. */
+/** Retention of backups: the newest `count`, those younger than `days` days, or all that either of the two keeps. */
 export interface Keep {
   readonly count: number | null;
   readonly days: number | null;
@@ -9,7 +9,7 @@ export interface Keep {
 
 const MAX_KEPT = 10_000;
 
-/** `14`, `30d` or both, `7,30d`. @returns null where it is neither. */
+/** Parses `14`, `30d` or both, `7,30d`. @returns null for anything else. */
 export function parseKeep(text: string): Keep | null {
   let count: number | null = null;
   let days: number | null = null;
@@ -24,7 +24,7 @@ export function parseKeep(text: string): Keep | null {
   return { count, days };
 }
 
-/** @param mark of the instance key: two instances can share a folder, and each knows its own. */
+/** @param mark of the instance key: instances that share a folder know their own backups by it. */
 export function backupName(mark: number, madeAt: number, isEncrypted: boolean): string {
   return `${prefixOf(mark)}${fileTime(madeAt)}.db${isEncrypted ? '.age' : ''}`;
 }
@@ -35,7 +35,7 @@ function prefixOf(mark: number): string {
 
 const STAMP = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db(?:\.age)?$/;
 
-/** Since when the file is there, by its name; null where it is none of this instance's. */
+/** Returns the time of a backup by its name; null if it is not this instance's. */
 export function madeAtOf(name: string, mark: number): number | null {
   const prefix = prefixOf(mark);
   const [, ...parts] = (name.startsWith(prefix) && STAMP.exec(name.slice(prefix.length))) || [];
@@ -44,7 +44,7 @@ export function madeAtOf(name: string, mark: number): number | null {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** Those of the names that are to go. The newest one always stays, and so does whatever is not this instance's. */
+/** Returns the names to delete. The newest backup always stays, and so does every file that is not this instance's. */
 export function outlived(names: readonly string[], mark: number, { count, days }: Keep, now: number): string[] {
   const own = names
     .map((name) => ({ name, madeAt: madeAtOf(name, mark) }))

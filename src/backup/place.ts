@@ -1,8 +1,8 @@
-/** Where backups lie: on a disk of this machine, or in a bucket that speaks S3. */
+/** Places of backups: a disk of this machine, or an S3 bucket. */
 import { resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 
-/** How a bucket is reached; what is null is left to the usual variables of S3 tools. */
+/** Access to a bucket; null fields are left to the usual variables of S3 tools. */
 export interface BucketAccess {
   readonly endpoint: string | null;
   readonly region: string | null;
@@ -15,7 +15,7 @@ export type BackupPlace =
   | { readonly kind: 'disk'; readonly path: string }
   | { readonly kind: 'bucket'; readonly bucket: string; readonly key: string };
 
-/** Why an address of a bucket is refused. https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+/** Bucket naming rules: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 export const BUCKET_RULE =
   'the name of a bucket has 3 to 63 letters, digits, dots and hyphens, with a letter or digit at both ends';
 
@@ -28,12 +28,12 @@ export function parsePlace(text: string): BackupPlace | null {
   return bucket === undefined ? null : { kind: 'bucket', bucket, key: key.replace(/\/+$/, '') };
 }
 
-/** As it is given in settings and on the command line. */
+/** Returns the place as written in settings and on the command line. */
 export function placeText(place: BackupPlace): string {
   return place.kind === 'disk' ? place.path : `s3://${place.bucket}${place.key && `/${place.key}`}`;
 }
 
-/** Something in a folder, or below a prefix. */
+/** Returns the place of a name in a folder, or below a prefix. */
 export function placeIn(place: BackupPlace, name: string): BackupPlace {
   return place.kind === 'disk'
     ? { kind: 'disk', path: resolve(place.path, name) }
@@ -61,7 +61,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ConnectionRefused: 'Nobody answers there; see GATEHOUSE_S3_ENDPOINT.',
 };
 
-/** What a bucket said, as the operator is told. */
+/** Returns a bucket's error with its remedy, for the operator. */
 export function bucketTrouble(error: unknown, place: BackupPlace): StartupError {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   const remedy = REMEDIES[code] ?? `${message.replace(/\.?$/, '.')} See the GATEHOUSE_S3_… settings.`;

@@ -1,4 +1,4 @@
-/** What the settings say of backups. */
+/** Derives access and encryption of backups from the settings. */
 import { StartupError } from '../core/startup-error.ts';
 import { isEncrypted, type Locks } from './encryption.ts';
 import type { Keep } from './names.ts';
@@ -6,7 +6,7 @@ import type { BucketAccess, BackupPlace } from './place.ts';
 import { readPassphrase } from './restore.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The settings by their names in the configuration. */
+/** The settings of backups, by their names in the configuration. */
 export interface BackupSettings {
   readonly dataFolder: string;
   readonly backupTo: BackupPlace | null;
@@ -25,7 +25,7 @@ export function accessOf(settings: BackupSettings): BucketAccess {
   return { endpoint: s3Endpoint, region: s3Region, accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
 }
 
-/** @throws {StartupError} where both are given, or the passphrase cannot be had. */
+/** @throws {StartupError} if both are given, or the passphrase is unusable. */
 export function locksOf({ backupRecipients, backupPassphraseFile }: BackupSettings): Locks {
   if (backupRecipients !== null && backupPassphraseFile !== null)
     throw new StartupError('Give a recipient or a passphrase file, not both: a backup is opened by one of them.');
@@ -33,7 +33,7 @@ export function locksOf({ backupRecipients, backupPassphraseFile }: BackupSettin
   return { recipients: backupRecipients ?? [], passphrase };
 }
 
-/** Whether backups are to be encrypted, without a look at the passphrase. */
+/** Returns whether backups are to be encrypted, without reading the passphrase. */
 export function isEncryptionSet({ backupRecipients, backupPassphraseFile }: BackupSettings): boolean {
   return isEncrypted({ recipients: backupRecipients ?? [], passphrase: backupPassphraseFile });
 }

@@ -1,4 +1,4 @@
-/** Brings a backup back: fetched, opened and looked through in a place of its own, before anything else is touched. */
+/** Restores a backup: fetches, decrypts and checks it in a staging place before anything else is changed. */
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export interface RestoreOrder {
   readonly access: BucketAccess;
   readonly keys: Keys;
   readonly dataFolder: string;
-  /** Also in the place of what is there. */
+  /** Restores even if the folder is not empty: what is there is set aside. */
   readonly isForced: boolean;
   /** In epoch milliseconds. */
   readonly now: number;
@@ -23,14 +23,14 @@ export interface RestoreOrder {
 
 export interface Restored {
   readonly contents: BackupContents;
-  /** Where what was there before is now; null where there was nothing. */
+  /** Where the previous data is now; null if there was none. */
   readonly aside: string | null;
 }
 
-/** What is done at the moment, for a terminal. */
+/** Reports the current step, for a terminal. */
 export type TellStep = (step: 'fetch' | 'check' | 'place', bytes: number) => void;
 
-/** @throws {StartupError} nothing was changed then. */
+/** @throws {StartupError} after which nothing has changed. */
 export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promise<Restored> {
   const { source, dataFolder, isForced, now } = order;
   if (source.kind === 'disk') requireFile(source.path);
@@ -43,7 +43,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
   const lock = lockDataFolder(folder);
   let isRestored = false;
   try {
-    // One that was killed in the middle has happened: what it restored is what is set aside now.
+    // A restore that was killed midway counts as done: its result is set aside now.
     finishRestore(folder.path);
     const staging = stagingIn(folder.path);
     try {
@@ -61,7 +61,7 @@ export async function restoreBackup(order: RestoreOrder, tell: TellStep): Promis
   }
 }
 
-/** Fetches a backup, looks it through, and makes a database and a key of it. @throws {StartupError} */
+/** Fetches a backup, checks it, and extracts its database and key. @throws {StartupError} */
 export async function unpackInto(
   { source, access, keys }: Pick<RestoreOrder, 'source' | 'access' | 'keys'>,
   { databasePath, keyPath }: { readonly databasePath: string; readonly keyPath: string },
@@ -126,7 +126,7 @@ function freeName(folder: string, name: string): string {
   }
 }
 
-/** The one line of a passphrase file. @throws {StartupError} */
+/** Returns the one line of a passphrase file. @throws {StartupError} */
 export function readPassphrase(path: string, { isNew }: { readonly isNew: boolean }): string {
   const text = readText(path, '--passphrase-file').replace(/\r?\n$/, '');
   if (text === '' || text.includes('\n'))
@@ -136,7 +136,7 @@ export function readPassphrase(path: string, { isNew }: { readonly isNew: boolea
   return text;
 }
 
-/** The identities of a file as `age-keygen` writes it: a line each, comments beside. @throws {StartupError} */
+/** Returns the identities of a file as `age-keygen` writes it: one per line, with comments. @throws {StartupError} */
 export function readIdentities(path: string): string[] {
   const lines = readText(path, '--identity-file').split('\n');
   const identities = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));

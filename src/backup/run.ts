@@ -1,4 +1,4 @@
-/** Runs a backup in a thread of its own, one at a time for each data folder: nobody else waits for it. */
+/** Runs a backup in its own thread, one at a time for each data folder, so that nothing else waits for it. */
 import { realpathSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -17,26 +17,23 @@ import {
 } from './make.ts';
 import type { ThreadNews } from './backup-thread.ts';
 
-/** Another one of this folder is under way. */
+/** The error if another backup of this folder is running. */
 export class BackupUnderWay extends StartupError {}
 
 export interface BackupRun {
-  /** @throws {StartupError} with what is to be done; BackupUnderWay */
+  /** @throws {StartupError} with the remedy. */
   readonly done: Promise<MadeBackup>;
-  /** As far as it has come. */
   progress(): BackupProgress;
-  /** Gives it up, and takes away what it has written; it fails then. */
+  /** Cancels the backup and deletes what it has written; `done` rejects then. */
   cancel(): void;
 }
 
-/** What a server and its commands keep in a data folder, however a file system writes it. */
+/** Files of a server and its commands in a data folder, in any letter case, for file systems that ignore it. */
 const KEPT = /^(?:gatehouse\.(?:db|lock|server)|instance\.key|backup\.(?:lock|unfinished)|restore\.)/i;
 
 /**
- * A backup is renamed to its name: over the database or its key it would take their place under a server that goes on with
- * what nobody finds any more.
- *
- * @throws {StartupError}
+ * Refuses the instance's own files: a backup renamed over the database or its key would leave a running server working
+ * on files that nobody finds any more. @throws {StartupError}
  */
 function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' | 'target'>): void {
   if (target.kind !== 'disk' || basename(target.path) === PIPED_NAME || !KEPT.test(basename(target.path))) return;
@@ -51,7 +48,7 @@ function refuseOwnFiles({ dataFolder, target }: Pick<BackupOrder, 'dataFolder' |
     throw new StartupError(`${target.path} is a file of the instance itself; name another place for its backup.`);
 }
 
-/** @throws {StartupError} where the place is not to be written to; BackupUnderWay */
+/** @throws {StartupError} if the place must not be written to; BackupUnderWay if another backup runs. */
 export function startBackup(order: BackupOrder): BackupRun {
   refuseOwnFiles(order);
   const lock = lockBackups(order.dataFolder);
@@ -86,7 +83,7 @@ export function startBackup(order: BackupOrder): BackupRun {
     end();
     result.reject(new Error(`the thread of the backup failed: ${event.message}`));
   };
-  // Whoever asked may not wait yet when it has failed already.
+  // Avoids an unhandled rejection: the caller may not wait yet when it fails.
   result.promise.catch(() => {});
   thread.postMessage(work);
 
@@ -108,8 +105,8 @@ export function startBackup(order: BackupOrder): BackupRun {
 const FLUSH_EVERY_MS = 200;
 
 /**
- * A gigabyte that is flushed at once holds up everybody who writes to that disk, a server's changes before all; many small
- * flushes do not. Off the loop, and nothing rests on them: the backup is flushed again where it is finished.
+ * Flushes the growing copy often: one flush of a gigabyte delays every writer to that disk, above all the server's
+ * changes. Runs off the event loop, and nothing depends on it: the finished backup is flushed again.
  */
 function flushAsItGrows(path: string, isGrowing: () => boolean): Timer {
   let isFlushing = false;

@@ -1,8 +1,8 @@
-/** When backups are due: `every 6h`, `daily 03:00`, or five fields of cron, all in UTC. */
+/** Schedules of backups: `every 6h`, `daily 03:00`, or five fields of cron, all in UTC. */
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 
 export interface Schedule {
-  /** As it was given. */
+  /** The schedule as it was given. */
   readonly text: string;
   /** An interval in milliseconds, or five fields of cron. */
   readonly rule: number | string;
@@ -12,7 +12,7 @@ const UNITS = { m: MINUTE, h: HOUR, d: DAY } as const;
 const SHORTEST_MS = 5 * MINUTE;
 const LONGEST_MS = 366 * DAY;
 
-/** @returns null where it cannot be read, or never comes. */
+/** @returns null if it is invalid, or never due. */
 export function parseSchedule(text: string): Schedule | null {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
   const [, number, unit] = /^every (\d{1,4}) ?([mhd])$/.exec(words) ?? [];
@@ -25,7 +25,7 @@ export function parseSchedule(text: string): Schedule | null {
   return isCron(rule) ? { text, rule } : null;
 }
 
-/** @returns the first time after this one, both in epoch milliseconds. */
+/** @returns the first run after this time, both in epoch milliseconds. */
 export function nextRun({ rule }: Schedule, after: number): number {
   return typeof rule === 'number' ? after + rule : (cronAfter(rule, after) ?? Infinity);
 }

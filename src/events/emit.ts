@@ -1,11 +1,11 @@
-/** The one way an event comes into being: the event, and a delivery for each endpoint that wants it, in the caller's change. */
+/** The only way to emit an event: writes it, and a delivery for each endpoint that wants it, in the caller's change. */
 import type { DomainEvent } from '../core/event.ts';
 import type { Unit } from '../db/database.ts';
 import { insertDelivery } from '../store/deliveries.ts';
 import { EVENT_EMITTED, insertEvent } from '../store/events.ts';
 import { findSubscribers, type Subscriber } from '../store/webhooks.ts';
 
-/** Endpoints that want events, read once for each change and application: a change may emit thousands of events. */
+/** Endpoints that want events, cached per change and application: a change may emit thousands of events. */
 const subscribers = new WeakMap<Unit, Map<string, readonly Subscriber[]>>();
 
 async function subscribersOf(unit: Unit, applicationId: string): Promise<readonly Subscriber[]> {
@@ -16,14 +16,13 @@ async function subscribersOf(unit: Unit, applicationId: string): Promise<readonl
   return found;
 }
 
-/** Emits an event: nothing of it is lost once the change is durable, and nothing of it exists if that is rolled back. */
+/** Emits an event atomically with the change: durable with it, and gone if it is rolled back. */
 export async function emit(unit: Unit, event: DomainEvent): Promise<void> {
   const eventId = await insertEvent(unit, event);
   await queueDelivery(unit, event.applicationId, { id: eventId, type: event.type });
   unit.tell(EVENT_EMITTED, event);
 }
 
-/** Queues an event for every endpoint of the application that wants its type. */
 async function queueDelivery(
   unit: Unit,
   applicationId: string,

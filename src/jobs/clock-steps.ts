@@ -1,7 +1,4 @@
-/**
- * Notices a clock that has gone back: makes due what would otherwise wait until the clock is there again, and keeps ended what
- * had come to its end by the time that it showed before.
- */
+/** Detects a clock that went back: makes planned work due, and keeps expired what had expired. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { type Clock, SECOND } from '../core/clock.ts';
@@ -16,16 +13,15 @@ import { bringMailsForward, MAIL_LANES, type MailLane } from '../store/mails.ts'
 import { endWhatHadEnded, type ShortLived, shortenToLifetime } from '../store/short-lived.ts';
 import type { Job } from './scheduler.ts';
 
-/** Rows of one change. */
 const SLICE = 100;
-/** A clock that is set right by less is not worth a look. */
+/** Smaller corrections of the clock are ignored. */
 const LEAST_STEP_MS = SECOND;
-/** What had ended may seem good for so long; a look costs next to nothing. */
+/** Expired rows may seem valid again for this long; a check costs next to nothing. */
 const LOOK_EVERY_MS = 200;
 
 export interface ClockSteps {
   readonly job: Job;
-  /** For what was planned before a stop, during which the clock may have gone back. */
+  /** Corrects what was planned before a stop, during which the clock may have gone back. */
   start(): Promise<void>;
 }
 
@@ -33,18 +29,18 @@ export interface ClockStepDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Longest wait of a mail that is tried again. */
+  /** Longest delay of a mail's retry, in milliseconds. */
   readonly longestMailWaitMs: number;
   readonly lifetimes: Readonly<Record<ShortLived, number>>;
 }
 
-/** The clock is compared with where it was at the last look. */
+/** Compares the clock with its value at the previous check. */
 export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
   const { db, clock, log, longestMailWaitMs, lifetimes } = dependencies;
   const shortLived = Object.entries(lifetimes) as [ShortLived, number][];
   let latest = clock.now();
 
-  /** By an index, a slice at a time. @param change one slice; gives how many rows that were. */
+  /** Changes rows in batches, by an index. @param change one batch; returns its number of rows. */
   async function inSlices(change: (unit: Unit, limit: number) => Promise<number>): Promise<void> {
     while ((await db.write(SYSTEM_ACTOR, (unit) => change(unit, SLICE))) === SLICE);
   }
@@ -63,7 +59,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
     } while (planned.length === PLANNED_READ);
   }
 
-  /** What holds whatever the clock showed before; done again, it changes nothing. */
+  /** Applies the corrections that hold whatever the clock showed before. Idempotent. */
   async function setRight(): Promise<void> {
     for (const [what, lifetimeMs] of shortLived)
       await inSlices((unit, limit) => shortenToLifetime(unit, what, lifetimeMs, limit));
@@ -85,7 +81,7 @@ export function clockSteps(dependencies: ClockStepDependencies): ClockSteps {
           for (const [what] of shortLived) await inSlices((unit, limit) => endWhatHadEnded(unit, what, latest, limit));
           await setRight();
         }
-        // Only now: where it failed, it is done at the next run.
+        // Set last, so that a failed run is repeated.
         latest = now;
       },
     },

@@ -1,11 +1,11 @@
-/** Writes down which keys have ended by time, so that no clock that goes back brings one to life again, nor a restart. */
+/** Records which keys have expired, so that neither a clock that goes back nor a restart revives one. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../db/database.ts';
 import { endKeysByTime, isAnyKeyPastItsTime } from '../store/api-keys.ts';
 import type { Job } from './scheduler.ts';
 
-/** Keys written in one transaction. */
+/** Keys per transaction. */
 const BATCH = 250;
 
 export function keyExpiryJob({ db, clock }: { readonly db: Database; readonly clock: Clock }): Job {

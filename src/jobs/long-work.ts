@@ -1,7 +1,7 @@
 /**
- * Long work: a switch takes effect at once because verdicts read it; its trail (rows, events, mails) is written in slices of
- * a few milliseconds, in turn with everybody else's changes, and goes on where it stood after a crash. The first slice is
- * part of the switch, so that what is small is done when the answer comes.
+ * Background tasks: a state change takes effect at once because verification reads it; the resulting rows, events and
+ * mails are written in batches of a few milliseconds between other changes, and resume after a crash. The first batch
+ * is part of the state change, so that a small task is done when the answer comes.
  */
 import type { Logger } from 'pino';
 import { AppError } from '../core/error.ts';
@@ -18,54 +18,50 @@ import {
   setLongWorkTotal,
 } from '../store/long-works.ts';
 
-/** What one slice did. */
+/** The result of one batch. */
 export interface Slice {
   readonly done: number;
-  /** Where the next slice begins; what it means is the kind's affair. */
+  /** Start of the next batch; each kind defines its meaning. */
   readonly cursor: string | null;
   readonly isFinished: boolean;
-  /** Nothing can be done for now, as while an application is not in service; the job asks again later. */
+  /** True if nothing can be done for now, as while an application is not in service; the job tries again later. */
   readonly isWaiting?: boolean;
 }
 
-/** What a step is given of the work it belongs to. */
+/** A background task, as a step receives it. */
 export interface Task<Data, Whose extends string | null = string | null> {
-  /** Null where it is not of one application. */
+  /** Null if the task does not belong to one application. */
   readonly applicationId: Whose;
   readonly data: Data;
   readonly cursor: string | null;
 }
 
-/** One kind of trail. `Whose` is `string` for a kind that is always of one application. */
+/** One kind of background task. `Whose` is `string` for a kind that always belongs to one application. */
 export interface LongWorkKind<Data extends object = object, Whose extends string | null = string | null> {
   readonly name: string;
-  /** Writes about `limit` rows of the trail. Repeated slices must not repeat rows: the cursor and the row say what is left. */
+  /** Writes about `limit` rows. Repeated batches must not repeat rows: cursor and row say what is left. */
   step(unit: Unit, task: Task<Data, Whose>, limit: number): Promise<Slice>;
-  /** How many rows there are in all; a long read. */
+  /** Counts all rows of the task; a long read. */
   count?(reader: Reader, task: Task<Data, Whose>): Promise<number>;
 }
 
-/** Carries all works on, a slice of each in turn. */
+/** Runs all background tasks, one batch of each in turn. */
 export interface LongWorkRunner {
-  /** Writes every trail to its end; calls while it runs join the run. */
+  /** Runs every task to its end; calls during a run join it. */
   runOnce(): Promise<void>;
-  /** Waits for the slice under way; what is left is left to the next start. */
+  /** Waits for the current batch; the rest is left to the next start. */
   stop(): Promise<void>;
 }
 
-/** Rows of the slice that is part of the switch. */
+/** Rows of the batch that is part of the state change. */
 export const FIRST_SLICE = 25;
 const LARGEST_SLICE = 2000;
 const SMALLEST_SLICE = 10;
-/** What writing a slice should take, in milliseconds, the commit apart; half as many rows in the next one above the second. */
+/** Target duration of a batch in ms, without the commit. Above LONG_SLICE_MS the next one is half as large. */
 const GOOD_SLICE_MS = 2;
 const LONG_SLICE_MS = 4;
 
-/**
- * Begins a trail in the change that makes the switch. The unit's actor stays its actor.
- *
- * @returns how many rows the first slice has written.
- */
+/** Begins a background task in the state change, as its actor. @returns rows written by the first batch. */
 export async function beginLongWork<Data extends object, Whose extends string | null>(
   unit: Unit,
   kind: LongWorkKind<Data, Whose>,
@@ -82,29 +78,28 @@ export interface LongWorkDependencies {
   readonly kinds: readonly LongWorkKind<never>[];
 }
 
-/** Takes up what is begun as soon as that is durable. A work of an unknown kind is left for a newer version. */
+/** Starts a task as soon as it is durable. Tasks of an unknown kind are left for a newer version. */
 export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWorkRunner {
   const byName = new Map(kinds.map((kind) => [kind.name, kind as unknown as LongWorkKind]));
-  /** Rows a slice of each work under way should hold, learnt from how long the last one took. */
+  /** Batch size in rows of each running task, adapted to the duration of its last batch. */
   const sizes = new Map<string, number>();
-  /** Works that are in the log, once each: some wait for long. */
+  /** Tasks that were logged already: some wait for long. */
   const announced = new Set<string>();
   let isStopped = false;
   let running: Promise<void> | undefined;
   let isWanted = false;
 
-  /** Does one slice. */
   async function advance(id: string): Promise<'unfinished' | 'waiting' | 'finished'> {
     const known = await findLongWork(db.reader, id);
     const kind = known && byName.get(known.kind);
     if (!known) return 'finished';
-    // Of a newer version of the product.
+    // The kind belongs to a newer version of the product.
     if (!kind) return 'waiting';
     const limit = sizes.get(id) ?? FIRST_SLICE;
     const { slice, tookMs } = await db.write(known.actor, async (unit) => {
       const began = performance.now();
       const work = await findLongWork(unit, id);
-      // Given up meanwhile.
+      // The task was deleted meanwhile.
       if (!work) return { slice: { done: 0, cursor: null, isFinished: true, isWaiting: false }, tookMs: 0 };
       const slice = await kind.step(unit, work, limit);
       const done = work.done + slice.done;
@@ -113,7 +108,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
       return { slice, tookMs: performance.now() - began };
     });
     if (tookMs > LONG_SLICE_MS) sizes.set(id, Math.max(SMALLEST_SLICE, Math.floor(limit / 2)));
-    // A slice that was not full says nothing of how long a full one takes.
+    // A partial batch says nothing about the duration of a full one.
     else if (tookMs < GOOD_SLICE_MS && slice.done >= limit) sizes.set(id, Math.min(LARGEST_SLICE, limit * 2));
     if (slice.isFinished) {
       sizes.delete(id);
@@ -124,7 +119,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     return slice.isWaiting ? 'waiting' : 'unfinished';
   }
 
-  /** Says in the log that a work is taken up, and counts it, once each. */
+  /** Logs that a task is taken up, and counts its rows, once each. */
   async function announce(id: string): Promise<void> {
     if (announced.has(id)) return;
     announced.add(id);
@@ -137,7 +132,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
     await db.write(work.actor, async (unit) => setLongWorkTotal(unit, id, total));
   }
 
-  /** A slice of each in turn, so that a long trail holds up no short one. */
+  /** Runs one batch of each task in turn, so that a long task delays no short one. */
   async function drain(): Promise<void> {
     let left = (await listLongWorks(db.reader)).map(({ id }) => id);
     const ended = { waiting: 0, finished: 0 };
@@ -151,7 +146,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
           if (outcome === 'unfinished') unfinished.push(id);
           else ended[outcome] += 1;
         } catch (error) {
-          // Left where it stands, and taken up again by the job.
+          // The task stays where it is; the job takes it up again.
           const reason = error instanceof AppError ? error.code : undefined;
           if (!isOutage(error))
             log.error({ err: error, work: id, reason }, 'a slice of long work failed; it will be tried again');
@@ -160,7 +155,7 @@ export function longWorkRunner({ db, log, kinds }: LongWorkDependencies): LongWo
       }
       left = unfinished;
     }
-    // What was finished may be what another waited for.
+    // A waiting task may have waited for one that finished.
     if (ended.finished > 0 && ended.waiting > 0) isWanted = true;
   }
 

@@ -1,4 +1,4 @@
-/** Forgets what has outlived its use, table by table, as `kept.ts` says. */
+/** Deletes expired rows, table by table, by the rules of `kept.ts`. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { type Clock, DAY, HOUR } from '../core/clock.ts';
 import type { Database, Unit } from '../db/database.ts';
@@ -6,7 +6,7 @@ import { type EventPlace, type Forgettable, forgetEvents, forgetSome } from '../
 import { KEPT, SENT_KEPT_MS } from './kept.ts';
 import type { Job } from './scheduler.ts';
 
-/** Rows of one change: halved where that took too long, doubled where it was short, so that no request waits behind it. */
+/** Rows per change: halved after a slow one, doubled after a fast one, so that no request waits behind it. */
 const FIRST_SLICE = 100;
 const LARGEST_SLICE = 250;
 const SMALLEST_SLICE = 10;
@@ -19,16 +19,15 @@ export interface RetentionDependencies {
   readonly auditDays: number;
 }
 
-/** What goes, and after how long. */
 const SWEEPS = Object.values(KEPT).flatMap((rule) =>
   'sweeps' in rule ? (Object.entries(rule.sweeps) as [Forgettable, number | 'audit setting'][]) : [],
 );
 
-/** @param auditDays how long audit records are kept. All else goes by its own rule. */
+/** @param auditDays retention of audit records; everything else follows its own rule. */
 export function retentionJob({ db, clock, auditDays }: RetentionDependencies): Job {
   let size = FIRST_SLICE;
 
-  /** One change, after which others have their turn. */
+  /** Runs one change, then yields to the event loop. */
   async function slice<Result>(work: (unit: Unit, limit: number) => Promise<Result>): Promise<Result> {
     let tookMs = 0;
     const result = await db.write(SYSTEM_ACTOR, async (unit) => {
@@ -49,7 +48,7 @@ export function retentionJob({ db, clock, auditDays }: RetentionDependencies): J
     while (isMore) isMore = await slice(async (unit, limit) => (await forgetSome(unit, what, before, limit)) === limit);
   }
 
-  /** Last, because an event stays while one of its deliveries does. */
+  /** Runs last, because an event stays while one of its deliveries does. */
   async function forgetOldEvents(): Promise<void> {
     const before = clock.now() - SENT_KEPT_MS;
     let after: EventPlace | null = null;

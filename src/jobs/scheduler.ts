@@ -1,20 +1,19 @@
-/** The one scheduler: runs each job at its interval, never twice at a time, and survives a job's failure. */
+/** The only scheduler: runs each job at its interval, never concurrently with itself, and survives a job's failure. */
 import type { Logger } from 'pino';
 import { isOutage } from '../db/engine-error.ts';
 
-/** Something that is due at an interval. What it throws is logged, and it runs again. */
+/** A task that is due at an interval. Its errors are logged, and it runs again. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Also runs at the start of the scheduler, not only an interval later. */
+  /** Also runs when the scheduler starts, not only an interval later. */
   readonly isDueAtStart?: boolean;
   runOnce(): void | Promise<void>;
 }
 
-/** Runs jobs from its start to its stop. */
 export interface Scheduler {
   start(): void;
-  /** Runs every job now, one after the other; what a moved clock made due is done when it returns. */
+  /** Runs every job now, one after the other; everything that a moved clock made due is done when it returns. */
   runAll(): Promise<void>;
   /** Starts no more runs and waits for those under way. */
   stop(): Promise<void>;
@@ -55,7 +54,7 @@ export function scheduler(jobs: readonly Job[], log: Logger, isDatabaseDown: () 
     if (current) return current;
     const started = (async () => {
       try {
-        // After this turn, so that even a job that throws at once is in the map before it is taken out.
+        // Deferred, so that even a job that throws at once is in the map before it is removed.
         await Promise.resolve().then(() => job.runOnce());
         succeeded(job);
       } catch (error) {

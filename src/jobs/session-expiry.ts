@@ -1,4 +1,4 @@
-/** Reports sessions that have ended by time, each once, as `user.session_expired`; in small transactions. */
+/** Reports each expired session once, as `user.session_expired`, in small transactions. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Reader, Unit } from '../db/database.ts';
@@ -7,21 +7,20 @@ import { type ExpiredSession, listExpiredSessions, noteExpiryReported } from '..
 import { findSubscribers } from '../store/webhooks.ts';
 import type { Job } from './scheduler.ts';
 
-/** Sessions looked at in one transaction. */
+/** Sessions read per transaction. */
 const BATCH = 200;
-/** Reports and deliveries that one transaction makes, about. */
+/** Approximate limit of the reports and deliveries per transaction. */
 const MOST_ROWS = 400;
 
-/** A session that was ended before its time is left out: that was told by whoever ended it. */
+/** Skips sessions that were ended before they expired: their end is reported by whoever ended them. */
 export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }): Job {
-  /** @returns the session looked at last; null where there are no more. */
+  /** @returns the last session read; null if there are no more. */
   async function reportSome(unit: Unit, after: ExpiredSession | null): Promise<ExpiredSession | null> {
     const expired = await listExpiredSessions(unit, unit.now, { after, limit: BATCH });
     const costs = rowsOfReports(unit);
     let rows = 0;
     for (const [place, session] of expired.entries()) {
       const { sessionId, userId, applicationId } = session;
-      // What was ended before its time is told as that, by whoever ended it.
       if (session.isBeingEnded) continue;
       await noteExpiryReported(unit, sessionId);
       await emit(unit, { type: 'user.session_expired', applicationId, data: { userId, sessionId } });
@@ -45,7 +44,7 @@ export function sessionExpiryJob({ db, clock }: { db: Database; clock: Clock }):
   };
 }
 
-/** How many rows a report makes in each application: one, and one for each endpoint that may want it. */
+/** Returns a function that counts the rows of a report: one, and one for each endpoint that may want it. */
 function rowsOfReports(reader: Reader): (applicationId: string) => Promise<number> {
   const known = new Map<string, number>();
   return async (applicationId) => {

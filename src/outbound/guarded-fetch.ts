@@ -1,6 +1,6 @@
 /**
- * The one way to send a request to an address that somebody else has given: the name is resolved, every address checked,
- * and the request pinned to the checked one. Redirects are not followed, bodies not inflated, time and bytes bounded.
+ * Sends requests to addresses supplied by others, with SSRF protection: the name is resolved, every address checked,
+ * and the request pinned to a checked one. Redirects are not followed, bodies not inflated, time and bytes bounded.
  */
 import type { BlockList } from 'node:net';
 import { isIP } from 'node:net';
@@ -8,10 +8,10 @@ import { lookup } from 'node:dns/promises';
 import { isLoopbackAddress, withoutBrackets } from '../core/ip-address.ts';
 import { isAddressAllowed } from './address-guard.ts';
 
-/** `refused` is ours: the address may not be reached. The others are the other side's, or the network's. */
+/** `refused` means that this server may not reach the address; the others come from the other side or the network. */
 export type OutboundProblem = 'refused' | 'unresolved' | 'timeout' | 'tls' | 'connection';
 
-/** Why no answer came. `refused` means nothing was sent. */
+/** The reason why no answer came. `refused` means nothing was sent. */
 export class OutboundError extends Error {
   readonly problem: OutboundProblem;
   constructor(problem: OutboundProblem, message: string, options?: { cause?: unknown }) {
@@ -21,41 +21,36 @@ export class OutboundError extends Error {
   }
 }
 
-/** A request to an address that somebody else has given. */
 export interface OutboundRequest {
   readonly url: string;
   readonly method: 'GET' | 'HEAD' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs: number;
-  /** How much of the answer's body is read. */
+  /** Most bytes read of the answer's body. */
   readonly maxBytes: number;
 }
 
-/** The answer, with as much of its body as was asked for. */
+/** The answer, with as much of its body as was requested. */
 export interface OutboundAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** What may be reached besides public addresses by https. */
+/** Addresses that may be reached besides public ones by https. */
 export interface OutboundSettings {
   /** Ranges that are allowed although they are not public. */
   readonly allowed: BlockList;
-  /** Plain http, and loopback, as dev and ephemeral instances take them. */
+  /** Allows plain http and loopback, as in dev and ephemeral instances. */
   readonly isLoopbackAllowed: boolean;
   readonly resolve?: Resolve;
 }
 
-/**
- * What can be said against an address before its name is resolved: for the form in which it is entered.
- *
- * @returns the sentence that mends it, or null.
- */
+/** Checks an entered address before its name is resolved. @returns a sentence that says how to fix it, or null. */
 export function targetProblem(
   text: string,
   settings: Pick<OutboundSettings, 'allowed' | 'isLoopbackAllowed'>,
@@ -75,10 +70,10 @@ export function targetProblem(
   return null;
 }
 
-/** Sends one request, once. A redirect is an answer like any other. */
+/** Sends one request, once. A redirect is returned like any other answer. */
 export type GuardedFetch = (request: OutboundRequest) => Promise<OutboundAnswer>;
 
-/** For an instance that nothing may leave. */
+/** Refuses every request, for an instance that must send nothing. */
 export const refuseOutbound: GuardedFetch = async () => {
   throw new OutboundError('refused', 'Nothing may leave this instance.');
 };
@@ -100,7 +95,7 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     return url;
   }
 
-  /** All addresses must be allowed: a name with one that is not may have been set up to pass once and be abused later. */
+  /** All addresses must be allowed: a name with a forbidden one may pass once and be abused later (DNS rebinding). */
   async function pin(hostname: string): Promise<string> {
     const literal = withoutBrackets(hostname);
     let addresses: string[];
@@ -113,7 +108,7 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
     if (first === undefined) throw new OutboundError('unresolved', 'the name does not resolve');
     if (!addresses.every(isAllowed))
       throw new OutboundError('refused', 'the name leads to an address that is not public');
-    // A host without IPv6 must still reach a name that has both.
+    // IPv4 is preferred: a host without IPv6 must still reach a name that has both.
     return addresses.find((address) => isIP(address) === 4) ?? first;
   }
 
@@ -143,8 +138,8 @@ export function guardedFetch({ allowed, isLoopbackAllowed, resolve = resolveByDn
 }
 
 /**
- * Makes the runtime's thread for outgoing requests, which is otherwise made at the first of them: a process that has no file
- * descriptor left for it then ends. Nobody is reached by this one, for there is no port 0.
+ * Creates the runtime's thread for outgoing requests, which otherwise starts at the first of them: without a free file
+ * descriptor the process would then end. This request reaches nobody, for there is no port 0.
  */
 export async function beginOutbound(): Promise<void> {
   await fetch('http://127.0.0.1:0/').catch(() => {});
@@ -156,7 +151,7 @@ function isTlsProblem(error: unknown): boolean {
   return /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME|EPROTO/.test(code);
 }
 
-/** Privileged ports that speak something else, and the others that browsers block (WHATWG Fetch §2.9). */
+/** Permitted ports below 1024, and blocked ones above: those that browsers block (WHATWG Fetch §2.9). */
 const HTTP_PORTS_BELOW_1024 = [80, 443];
 const BLOCKED_PORTS = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,

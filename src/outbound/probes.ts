@@ -1,15 +1,15 @@
 /**
- * The pool of requests that a caller waits for: checks of addresses, and what identity providers publish. It is separate
- * from that of deliveries and shared by budget, so that requests that hang stop neither deliveries nor other tenants.
+ * The pool of requests that a caller waits for: address checks, and what identity providers publish. Separate from the
+ * deliveries' pool and shared by budget: stalled requests stop neither deliveries nor other tenants.
  */
 import { freePlaces } from './shares.ts';
 
-/** With those of deliveries, far fewer than the 256 requests that this process can have under way. */
+/** Concurrency limit: with that of deliveries, far below the 256 concurrent requests that this process can make. */
 const PLACES = 64;
-/** A little longer than one of these fetches may take. */
+/** Longest wait for a slot, a little longer than one of these fetches may take. */
 const WAIT_MS = 6000;
 
-/** All places that the budget may use stayed taken for as long as a caller waits. */
+/** The error if no slot of the budget became free while the caller waited. */
 export class NoPlaceError extends Error {
   constructor() {
     super('no place became free for an outgoing request');
@@ -17,11 +17,11 @@ export class NoPlaceError extends Error {
   }
 }
 
-/** Runs outgoing work, so many at once. */
+/** Runs outgoing work with a concurrency limit. */
 export interface Probes {
   /**
    * @param workspaceId the workspace whose budget it uses; null for the console.
-   * @throws {NoPlaceError} where none becomes free in time; nothing was done then.
+   * @throws {NoPlaceError} if no slot becomes free in time; the work was not started then.
    */
   run<Result>(workspaceId: string | null, work: () => Promise<Result>): Promise<Result>;
 }
@@ -32,7 +32,6 @@ interface Waiter {
 }
 
 interface ProbePoolOptions {
-  /** Returns the budget that a workspace uses. */
   readonly budgetOf: (workspaceId: string | null) => Promise<string>;
   readonly places?: number;
   readonly waitMs?: number;
@@ -52,7 +51,7 @@ export function probePool({ budgetOf, places = PLACES, waitMs = WAIT_MS }: Probe
     all += 1;
   }
 
-  /** Passes the place to the request that has waited longest among those that may have it. */
+  /** Passes the slot to the request that has waited longest among those that may have it. */
   function free(budgetId: string): void {
     const left = (used.get(budgetId) ?? 1) - 1;
     if (left > 0) used.set(budgetId, left);

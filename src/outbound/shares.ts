@@ -1,22 +1,21 @@
-/** How the places for outgoing work are shared among budgets, so that requests of one tenant that hang delay no other. */
+/** Shares the pool for outgoing work among budgets, so that stalled requests of one tenant delay no other. */
 
-/** The places in use now. */
 export interface PlacesInUse {
   readonly all: number;
-  /** How many budgets use at least one. */
+  /** Number of budgets that use at least one slot. */
   readonly budgets: number;
-  /** Those of the budget that asks. */
+  /** Slots of the budget that asks. */
   readonly own: number;
 }
 
-/** Returns the most places that one budget may use. */
+/** Returns the most slots that one budget may use. */
 export function quarterOf(places: number): number {
   return Math.ceil(places / 4);
 }
 
 /**
- * Returns how many more places a budget may take: up to a quarter. The last quarter of all is reserved for the first place
- * of budgets that have none, so that a few tenants that hang never take everything.
+ * Returns how many more slots a budget may take, up to a quarter of all. The last quarter is reserved for the first
+ * slot of budgets that have none, so that a few stalled tenants never take everything.
  */
 export function freePlaces(places: number, { all, budgets, own }: PlacesInUse): number {
   const quarter = quarterOf(places);
