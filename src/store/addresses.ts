@@ -22,7 +22,7 @@ const addressesOf = prepared((db) =>
     .prepare(),
 );
 
-/** Oldest first: ids sort by creation. */
+/** Returns a person's addresses, oldest first: ids sort by creation. */
 export function listAddresses(reader: Reader, userId: string): Promise<UserAddress[]> {
   return addressesOf(reader, { userId });
 }
@@ -35,13 +35,13 @@ const addressOfPerson = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined for one of somebody else, as for none at all. */
+/** Returns an address of this person; undefined for anyone else's. */
 export async function findAddress(reader: Reader, userId: string, id: string): Promise<UserAddress | undefined> {
   const [address] = await addressOfPerson(reader, { userId, id });
   return address;
 }
 
-/** A default one must be the only one of its kind and place: see {@link unsetDefaultAddress}. */
+/** Inserts an address. A default must be the only one of its kind and place: see {@link unsetDefaultAddress}. */
 export async function insertAddress(
   unit: Unit,
   fields: Omit<UserAddress, 'id' | 'createdAt' | 'updatedAt'>,
@@ -51,7 +51,6 @@ export async function insertAddress(
   return row;
 }
 
-/** @returns the address as it is now. */
 export async function updateAddress(
   unit: Unit,
   address: UserAddress,
@@ -62,7 +61,7 @@ export async function updateAddress(
   return { ...address, ...columns };
 }
 
-/** Leaves the person without a default of this kind, among the addresses given in one place. */
+/** Clears the person's default address of this kind, in one workspace. */
 export async function unsetDefaultAddress(
   unit: Unit,
   { userId, workspaceId, kind }: Pick<UserAddress, 'userId' | 'workspaceId' | 'kind'>,
@@ -76,12 +75,12 @@ export async function unsetDefaultAddress(
   await orm(unit).update(userAddresses).set({ isDefault: false, updatedAt: unit.now }).where(isOfPlace);
 }
 
-/** Nothing may name the address any more. */
+/** Deletes an address that nothing refers to. */
 export async function deleteAddress(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(userAddresses).where(eq(userAddresses.id, id));
 }
 
-/** All of a person's. Legal entities that name one lose it. */
+/** Deletes all addresses of a person; legal entities lose the reference. */
 export async function deleteAddressesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userAddresses).where(eq(userAddresses.userId, userId));
 }

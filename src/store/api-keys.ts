@@ -1,7 +1,7 @@
 /**
- * API keys: of applications and workspaces, each standing for a principal of its own, and personal ones (devices), which
- * stand for a person by their membership. A personal key that was made under another epoch of its application than the
- * present one is over, whether its row says so yet or not. The member's epoch is none of it: a pause only rests devices.
+ * API keys: backend keys of applications and workspaces with a synthetic principal each, and personal keys (devices).
+ * A personal key acts as a person's membership and is over once its epoch differs from the application's. The member's
+ * epoch does not matter: pausing a member only suspends devices.
  */
 import { and, count, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm';
 import { only, required } from '../core/required.ts';
@@ -18,31 +18,29 @@ export { KEY_ACCESS } from './schema/credentials.ts';
 export type ApiKey = typeof apiKeys.$inferSelect;
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
-/** Whose keys: an application's, or with `applicationId` null the workspace's own. */
+/** Owner of a key: an application, or with `applicationId` null the workspace itself. */
 export interface KeyOwner {
   readonly workspaceId: string;
   readonly applicationId: string | null;
 }
 
-/** A key with the principal, or the person, that it stands for. */
 export interface HeldKey {
   readonly key: ApiKey;
   readonly userId: string;
   readonly status: MembershipStatus;
-  /** The application of that membership. */
+  /** The application of the key's membership. */
   readonly homeId: string;
 }
 
-/** Part of a list that is newest first. */
 export interface KeysBefore {
-  /** The last one seen. */
+  /** The last id seen. */
   readonly before: string | undefined;
   readonly limit: number;
 }
 
 const { placeholder } = sql;
 
-/** Literal, as in the partial indexes. */
+/** Literal, to match the partial indexes. */
 const IS_PERSONAL = sql`${apiKeys.source} = 'device'`;
 
 const FORGOTTEN = 'Device of a deleted account';
@@ -66,16 +64,16 @@ function selectHeldKeys(reader: Reader, { workspaceId, applicationId }: KeyOwner
     );
 }
 
-/** Whatever its state, but only of this owner. */
+/** Returns a key of this owner, whatever its state. */
 export async function findKey(reader: Reader, owner: KeyOwner, id: string): Promise<HeldKey | undefined> {
   const [row] = await selectHeldKeys(reader, owner, eq(apiKeys.id, id));
   return row;
 }
 
-/** What a key was made for: `device` are personal keys, `api` all others. */
+/** Kinds of keys: `device` for personal keys, `api` for all others. */
 export const KEY_SOURCES = ['api', 'device'] as const;
 
-/** Newest first. @param source both where left out. */
+/** Returns an owner's keys, newest first. @param source both kinds if absent. */
 export async function listKeys(
   reader: Reader,
   owner: KeyOwner,
@@ -86,13 +84,13 @@ export async function listKeys(
   return selectHeldKeys(reader, owner, and(isBefore, isOfSource)).orderBy(desc(apiKeys.id)).limit(limit);
 }
 
-/** Whatever its state, and whoever's. */
+/** Returns any key, whatever its state or owner. */
 export async function requireKey(reader: Reader, id: string): Promise<ApiKey> {
   const [key] = await orm(reader).select().from(apiKeys).where(eq(apiKeys.id, id));
   return required(key, `key ${id}`);
 }
 
-/** Returns the key that was made last for a key's principal: rotation gives it another one. */
+/** Returns the newest key of a principal, which a rotation may have added. */
 export async function requireNewestKeyOf(reader: Reader, memberId: string): Promise<ApiKey> {
   const [key] = await orm(reader)
     .select()
@@ -111,7 +109,7 @@ const idByToken = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever the state of the key. */
+/** Returns whether a key with this token exists, whatever its state. */
 export async function isTokenKnown(reader: Reader, tokenHash: Buffer): Promise<boolean> {
   return (await idByToken(reader, { tokenHash })).length > 0;
 }
@@ -120,27 +118,27 @@ const boundTo = raw<{ deviceKeyId: string | null }, [string]>(
   `SELECT CASE WHEN source = 'device' THEN id ELSE device_key_id END AS "deviceKeyId" FROM api_keys WHERE id = ?`,
 );
 
-/** The personal key that this key is, or ends with; null for one that stands by itself. */
+/** Returns the personal key that this key is or ends with; null for an independent key. */
 export async function findDeviceKeyBehind(reader: Reader, keyId: string): Promise<string | null> {
   const [row] = await boundTo(reader, keyId);
   return row?.deviceKeyId ?? null;
 }
 
-/** Whatever its state, and whoever's. */
+/** Returns the key with this token, whatever its state or owner. */
 export async function findKeyByToken(reader: Reader, tokenHash: Buffer): Promise<ApiKey | undefined> {
   const [row] = await idByToken(reader, { tokenHash });
   return row && requireKey(reader, row.id);
 }
 
-/** @param key with the hash of its token, never the token. */
+/** Inserts a key. @param key contains the hash of the token, never the token. */
 export function insertKey(unit: Unit, key: NewApiKey): Promise<ApiKey> {
   return insertOne(unit, apiKeys, key);
 }
 
-/** Ids of keys that may have ended or been given another token, for those who hold something open for them. */
+/** Ids of keys that may have ended or changed their token; notifies open streams. */
 export const KEYS_CHANGED = topic<string>('keys changed');
 
-/** The change's time becomes that of the key. @returns the row as it is now. */
+/** Updates a key and its `updatedAt`, and notifies. @returns the updated row. */
 export function updateKey(unit: Unit, id: string, columns: Partial<ApiKey>): Promise<ApiKey> {
   unit.tell(KEYS_CHANGED, id);
   return updateOne(unit, apiKeys, id, { ...columns, updatedAt: unit.now });
@@ -151,7 +149,7 @@ const endKeysOfMember = rawChange<[number, number, string, number]>(
      SELECT id FROM api_keys WHERE application_user_id = ? AND revoked_at IS NULL LIMIT ?)`,
 );
 
-/** Ends keys that are open and share this principal. @returns how many; fewer than `limit` when none is left. */
+/** Ends open keys of this principal. @returns the number ended; fewer than `limit` if none is left. */
 export function endSharedKeys(unit: Unit, memberId: string, limit: number): Promise<number> {
   return endKeysOfMember(unit, unit.now, unit.now, memberId, limit);
 }
@@ -163,7 +161,7 @@ const anyPastItsTime = raw<{ id: string }, [number]>(
   `${pastItsTime('expires_at', '?1', '1')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '1')}`,
 );
 
-/** Whether there is a key whose expiry or grace is over, and that does not say so yet. */
+/** Returns whether a key is past its expiry or grace period and not yet marked as ended. */
 export async function isAnyKeyPastItsTime(reader: Reader, now: number): Promise<boolean> {
   return (await anyPastItsTime(reader, now)).length > 0;
 }
@@ -173,7 +171,7 @@ const setEnded = rawChange<[number, number]>(
    WHERE id IN (${pastItsTime('expires_at', '?1', '?2')} UNION ALL ${pastItsTime('grace_period_ends_at', '?1', '?2')})`,
 );
 
-/** Has keys whose expiry or grace is over say so, whatever the clock will say: at most `limit` of each kind. */
+/** Marks up to `limit` expired keys, and as many past their grace, as ended for good whatever the clock does. */
 export async function endKeysByTime(unit: Unit, limit: number): Promise<void> {
   await setEnded(unit, unit.now, limit);
 }
@@ -182,22 +180,21 @@ const setUsed = rawNote<[number, string]>(
   'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?',
 );
 
-/** Never back in time. */
+/** Updates the last use, never backwards. */
 export async function noteKeyUse(unit: Unit, id: string, usedAt: number): Promise<void> {
   await setUsed(unit, usedAt, id);
 }
 
-/** A personal key with the application it is for. */
 export interface HeldDevice {
   readonly key: ApiKey;
   readonly application: { readonly id: string; readonly name: string };
-  /** Where it asked to be connected; null once the request for it is forgotten. */
+  /** Origin of the device request; null once that request is deleted. */
   readonly place: { readonly ip: string | null; readonly ipCountry: string | null } | null;
   /** Ended for good, by its row or by its application's epoch. */
   readonly isOver: boolean;
 }
 
-/** Whose devices are seen: a person's own, and with a workspace given only those of its applications. */
+/** Scope of a device list: a person's devices, optionally only in one workspace's applications. */
 export interface DeviceOwner {
   readonly userId: string;
   readonly workspaceId: string | null;
@@ -205,7 +202,7 @@ export interface DeviceOwner {
 
 const IS_OPEN = and(isNull(apiKeys.revokedAt), eq(apiKeys.epoch, applications.sessionEpoch));
 
-/** By the member, for whom there is an index. */
+/** Joins through the member, which is indexed. */
 const grantOfKey = and(eq(deviceGrants.applicationUserId, applicationUsers.id), eq(deviceGrants.apiKeyId, apiKeys.id));
 
 function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, condition: SQL | undefined) {
@@ -230,13 +227,13 @@ function selectDevices(reader: Reader, { userId, workspaceId }: DeviceOwner, con
     );
 }
 
-/** Whatever its state, but only within the owner's reach. */
+/** Returns a device within the scope, whatever its state. */
 export async function findDevice(reader: Reader, owner: DeviceOwner, keyId: string): Promise<HeldDevice | undefined> {
   const [row] = await selectDevices(reader, owner, eq(apiKeys.id, keyId));
   return row;
 }
 
-/** Those that work at a time, newest first. */
+/** Returns the devices that work at `now`, newest first. */
 export async function listDevices(
   reader: Reader,
   owner: DeviceOwner,
@@ -252,7 +249,7 @@ export async function listDevices(
   return selectDevices(reader, owner, works).orderBy(desc(apiKeys.id)).limit(limit);
 }
 
-/** A person's devices that have not ended, whether they rest or work, within the owner's reach. */
+/** Returns the devices in scope that have not ended, suspended ones included. */
 export function listOpenDevices(reader: Reader, owner: DeviceOwner): Promise<HeldDevice[]> {
   return selectDevices(reader, owner, IS_OPEN);
 }
@@ -267,7 +264,7 @@ const openDevices = prepared((db) =>
     .prepare(),
 );
 
-/** How many of a person's devices have not ended, whether they rest or work. */
+/** Returns how many devices of a person have not ended, suspended ones included. */
 export async function countDevices(reader: Reader, userId: string): Promise<number> {
   return only(await openDevices(reader, { userId })).count;
 }
@@ -280,18 +277,13 @@ const endOutdatedKeys = rawChange<[number, number, string, string, number]>(
      LIMIT ?)`,
 );
 
-/** Which personal keys end. */
 export type EndingKeys =
   | { readonly keyId: string }
   | { readonly memberIds: readonly string[] }
-  /** Those that the application's epoch has ended already: their rows, at most `limit` of them. */
+  /** At most `limit` keys that the application's epoch has ended and whose rows do not say so yet. */
   | { readonly applicationId: string; readonly limit: number };
 
-/**
- * Ends what is still open among these personal keys, for good; other keys are never touched.
- *
- * @returns how many.
- */
+/** Ends the selected open personal keys for good; never touches other keys. @returns the number ended. */
 export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<number> {
   const { now } = unit;
   if ('applicationId' in whose)
@@ -310,7 +302,7 @@ export async function endPersonalKeys(unit: Unit, whose: EndingKeys): Promise<nu
   return ended.length;
 }
 
-/** They are over by their verdicts already; this writes it down. */
+/** Stores the end of keys made with these devices; verification refuses them already. */
 async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Promise<void> {
   if (deviceKeyIds.length === 0) return;
   const ended = await orm(unit)
@@ -321,7 +313,7 @@ async function endKeysMadeWith(unit: Unit, deviceKeyIds: readonly string[]): Pro
   for (const { id } of ended) unit.tell(KEYS_CHANGED, id);
 }
 
-/** Ends the personal keys of these memberships, of a person who is gone, and forgets what they were called. */
+/** Ends the personal keys of a deleted person's memberships and erases their names. */
 export async function forgetPersonalKeys(unit: Unit, memberIds: readonly string[]): Promise<void> {
   await endPersonalKeys(unit, { memberIds });
   await orm(unit)

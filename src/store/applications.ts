@@ -1,4 +1,4 @@
-/** Applications, the tenants of the service; the console is one of them. */
+/** Applications, the tenants of the service, including the console. */
 import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import { required } from '../core/required.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -9,12 +9,12 @@ import { type Application, applications, type TOKEN_REFUSALS } from './schema/ap
 export { BETA_POLICIES, SIGNIN_GATES, STAGES, TOKEN_REFUSALS } from './schema/applications.ts';
 export type { Application };
 
-/** An application of a workspace: each but the console. */
+/** An application of a workspace: any but the console. */
 export type TenantApplication = Application & { readonly workspaceId: string };
 
 const { placeholder } = sql;
 
-/** What a change of an application may set; left out or undefined stays as it is. */
+/** Columns that an update may set; undefined ones keep their value. */
 export type ApplicationColumns = Partial<
   Omit<Application, 'id' | 'workspaceId' | 'clientId' | 'sessionEpoch' | 'interestEpoch' | 'createdAt' | 'updatedAt'>
 >;
@@ -29,13 +29,13 @@ const applicationById = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever its state; the console as well. */
+/** Returns an application in any state, or the console. */
 export async function findApplication(reader: Reader, id: string): Promise<Application | undefined> {
   const [application] = await applicationById(reader, { id });
   return application;
 }
 
-/** Of an application that something else refers to. */
+/** Returns an application that another row refers to. @throws if it is missing. */
 export async function requireApplication(reader: Reader, id: string): Promise<Application> {
   return required(await findApplication(reader, id), `application ${id}`);
 }
@@ -48,7 +48,7 @@ const applicationByClientId = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever its state; the console as well. */
+/** Returns an application in any state, or the console. */
 export async function findApplicationByClientId(reader: Reader, clientId: string): Promise<Application | undefined> {
   const [application] = await applicationByClientId(reader, { clientId });
   return application;
@@ -59,11 +59,7 @@ const holderOfSlug = raw<{ id: string }, [string]>(
    UNION ALL SELECT application_id AS id FROM former_slugs WHERE slug = ?1 LIMIT 1`,
 );
 
-/**
- * Slugs are unique in the instance: a deleted application keeps its own, and each those that it went by before.
- *
- * @returns the id of the application that has it, or had it last.
- */
+/** Returns the id of the application that has or last had the slug. Deleted applications keep theirs. */
 export async function findSlugHolder(reader: Reader, slug: string): Promise<string | undefined> {
   const [holder] = await holderOfSlug(reader, slug);
   return holder?.id;
@@ -73,7 +69,7 @@ const insertFormerSlug = rawChange<[string, string, number]>(
   'INSERT INTO former_slugs (slug, application_id, given_up_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
 );
 
-/** Reserves the name that an application is about to give up. */
+/** Reserves the slug that an application is about to give up. */
 export async function keepFormerSlug(unit: Unit, { id, slug }: Pick<Application, 'id' | 'slug'>): Promise<void> {
   await insertFormerSlug(unit, slug, id, unit.now);
 }
@@ -83,7 +79,7 @@ const formerSlugTimes = raw<{ givenUpAt: number }, [string, number, number]>(
    WHERE application_id = ? AND given_up_at > ? AND given_up_at <= ? ORDER BY given_up_at DESC`,
 );
 
-/** When the names were given up that an application has parted with since a time, newest first. */
+/** Returns when the application gave up former slugs since a time, newest first. */
 export async function listFormerSlugTimes(
   reader: Reader,
   applicationId: string,
@@ -97,18 +93,17 @@ const consoleApplication = prepared((db) =>
   db.select().from(applications).where(isNull(applications.workspaceId)).limit(1).prepare(),
 );
 
-/** The one application of no workspace, that workspace members sign in to; undefined before the first start is done. */
+/** Returns the console, the one application without a workspace; undefined before the first start has finished. */
 export async function findConsole(reader: Reader): Promise<Application | undefined> {
   const [application] = await consoleApplication(reader);
   return application;
 }
 
-/** The same, once the first start is done. */
+/** Returns the console. @throws before the first start has finished. */
 export async function requireConsole(reader: Reader): Promise<Application> {
   return required(await findConsole(reader), 'the console');
 }
 
-/** Those that exist, by id. */
 export async function findApplicationsById(
   reader: Reader,
   ids: readonly string[],
@@ -121,19 +116,18 @@ export async function findApplicationsById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A page of applications. */
 export interface ApplicationQuery {
   readonly workspaceIds: readonly string[];
-  /** Only these of them; null for all. */
+  /** Restricts the list to these ids; null for all. */
   readonly ids: readonly string[] | null;
-  /** Leaves out those whose grace was over at this time, in epoch milliseconds; null for none. */
+  /** Excludes applications whose grace period ended by this time, in epoch milliseconds; null excludes none. */
   readonly hiddenSince: number | null;
-  /** The id after which to go on. */
+  /** The last id of the previous page. */
   readonly after: string;
   readonly limit: number;
 }
 
-/** Oldest first. */
+/** Returns a page of applications, oldest first. */
 export async function listApplications(reader: Reader, query: ApplicationQuery): Promise<Application[]> {
   const { workspaceIds, ids, hiddenSince, after, limit } = query;
   return orm(reader)
@@ -151,7 +145,7 @@ export async function listApplications(reader: Reader, query: ApplicationQuery):
     .limit(limit);
 }
 
-/** What anybody may know of an application. */
+/** Public state of an application. */
 export type ApplicationState = Pick<
   Application,
   'clientId' | 'name' | 'stage' | 'signinGate' | 'betaRequestPolicy' | 'archivedAt' | 'deletedAt'
@@ -163,25 +157,23 @@ const stateById = raw<ApplicationState, [string]>(
    FROM applications WHERE id = ? AND workspace_id IS NOT NULL`,
 );
 
-/** Of a tenant's application, not of the console. */
+/** Returns the public state of a tenant's application, never of the console. */
 export async function findApplicationState(reader: Reader, id: string): Promise<ApplicationState | undefined> {
   const [state] = await stateById(reader, id);
   return state;
 }
 
-/** @returns the row as it is stored, with its defaults. */
 export function insertApplication(unit: Unit, row: NewApplication): Promise<Application> {
   return insertOne(unit, applications, row);
 }
 
-/** The change's time becomes that of the application. */
 export function updateApplication(unit: Unit, id: string, columns: ApplicationColumns): Promise<Application> {
   return updateOne(unit, applications, id, { ...columns, updatedAt: unit.now });
 }
 
 const bumpEpoch = rawChange<[string]>('UPDATE applications SET session_epoch = session_epoch + 1 WHERE id = ?');
 
-/** Ends all that is open in the application at once: what was made under another epoch is over. */
+/** Ends all sessions, codes, grants and personal keys of the application at once, by its epoch. */
 export async function bumpApplicationEpoch(unit: Unit, id: string): Promise<void> {
   await bumpEpoch(unit, id);
 }
@@ -190,7 +182,7 @@ const verifiedOf = raw<{ id: string }, [string]>(
   `SELECT a.id FROM json_each(?) j CROSS JOIN applications a ON a.id = j.value WHERE a.first_verified_at IS NOT NULL`,
 );
 
-/** Returns those of the applications that have had a token verified. */
+/** Returns the ids of applications that have had a token verified. */
 export async function listVerifiedApplications(reader: Reader, ids: readonly string[]): Promise<string[]> {
   return (await verifiedOf(reader, JSON.stringify(ids))).map(({ id }) => id);
 }
@@ -200,7 +192,7 @@ const setFirstVerified = rawNote<[number, string]>(
    WHERE id = ? AND first_verified_at IS NULL`,
 );
 
-/** Records the first successful verification; later ones change nothing. @param at epoch milliseconds. */
+/** Stores the first successful verification; later ones change nothing. @param at epoch milliseconds. */
 export async function noteFirstVerification(unit: Unit, id: string, at: number): Promise<void> {
   await setFirstVerified(unit, at, id);
 }
@@ -210,7 +202,7 @@ const setVerificationRefusal = rawNote<[string, number, string]>(
    WHERE id = ? AND first_verified_at IS NULL`,
 );
 
-/** Records the last refusal, as long as no verification has succeeded. @param at epoch milliseconds. */
+/** Stores the last refusal, until a verification succeeds. @param at epoch milliseconds. */
 export async function noteVerificationRefusal(
   unit: Unit,
   id: string,

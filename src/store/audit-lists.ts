@@ -1,7 +1,4 @@
-/**
- * Activity, read from the audit trail: newest first, of an application or of a workspace with all its applications. What an
- * index knows of a filter is asked of that; the rest is looked at record by record, in stretches.
- */
+/** Activity lists, read from the audit trail, newest first. Filters without an index are scanned for in batches. */
 import { and, eq, inArray } from 'drizzle-orm';
 import { familiesBeginning } from '../core/audit.ts';
 import type { Reader } from '../db/database.ts';
@@ -9,47 +6,45 @@ import { longRead, orm, raw } from '../db/statements.ts';
 import type { AuditRecord } from './audit.ts';
 import { auditRecords } from './schema/records.ts';
 
-/** Whose records. */
 export interface AuditScope {
   readonly workspaceId: string;
-  /** Null for all of the workspace. */
+  /** Null for the whole workspace. */
   readonly applicationId: string | null;
 }
 
-/** Which records; what is absent is not asked for. */
+/** Filters of an activity list; absent ones do not apply. */
 export interface AuditFilter {
   readonly ok?: boolean | undefined;
-  /** What the kind begins with. */
+  /** Prefix of the kind. */
   readonly family?: string | undefined;
   /** Upper case. */
   readonly country?: string | undefined;
-  /** The person it is about. */
+  /** The person the record is about. */
   readonly userId?: string | undefined;
-  /** All of the address, normalised. */
+  /** Full address, normalized. */
   readonly email?: string | undefined;
-  /** A piece of the address, in lower case. */
+  /** Substring of the address, in lower case. */
   readonly needle?: string | undefined;
-  /** In epoch milliseconds, the first and the first not any more. */
+  /** Time range in epoch milliseconds; `to` is exclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** Where a list goes on: behind this record. */
+/** Cursor: the list continues after this record. */
 export type AuditPosition = readonly [createdAt: number, id: string];
 
-/** A piece of SQL with its values. */
+/** SQL condition with its values. */
 type Condition = readonly [sql: string, ...values: (string | number)[]];
 
-/** A condition on one column. */
 type ColumnCondition = readonly [column: string, ...Condition];
 
-/** What an index answers in the order of the times, and what has to be looked at. */
+/** Conditions served by an index in time order, and conditions to scan for. */
 interface Plan {
   readonly known: readonly Condition[];
   readonly looked: readonly ColumnCondition[];
 }
 
-/** Written out, so that the partial indexes of refusals are recognised. */
+/** Literal, to match the partial indexes of refusals. */
 const IS_REFUSED: Condition = ['ok = 0'];
 
 function planOf({ workspaceId, applicationId }: AuditScope, filter: AuditFilter): Plan {
@@ -94,12 +89,12 @@ function rangeOf({ from, to }: AuditFilter, after: AuditPosition | null): Condit
 const textOf = (conditions: readonly Condition[]) => conditions.map(([sql]) => sql).join(' AND ');
 const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(([, ...values]) => values);
 
-/** Whether an index gives exactly what is asked for. */
+/** Returns whether an index serves the whole filter. */
 export function isIndexed(scope: AuditScope, filter: AuditFilter): boolean {
   return planOf(scope, filter).looked.length === 0;
 }
 
-/** Newest first, of what {@link isIndexed}. */
+/** Returns a page of records, newest first. Requires {@link isIndexed}. */
 export async function listAuditRecords(
   reader: Reader,
   scope: AuditScope,
@@ -115,7 +110,7 @@ export async function listAuditRecords(
   return rows.map(({ createdAt, id }) => [createdAt, id]);
 }
 
-/** Undefined for one out of the scope. */
+/** Returns a record; undefined if out of scope. */
 export async function findAuditRecord(
   reader: Reader,
   { workspaceId, applicationId }: AuditScope,
@@ -130,7 +125,6 @@ export async function findAuditRecord(
   return row;
 }
 
-/** Records by id, in no order. */
 export async function findAuditRecords(reader: Reader, ids: readonly string[]): Promise<Map<string, AuditRecord>> {
   if (ids.length === 0) return new Map();
   const rows = await orm(reader)
@@ -140,25 +134,22 @@ export async function findAuditRecords(reader: Reader, ids: readonly string[]): 
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What looking through a stretch of records has found. */
 export interface AuditScan {
-  /** Those that match, newest first; no more than were asked for. */
+  /** Matches, newest first, at most `limit`. */
   readonly matches: readonly AuditPosition[];
-  /** The last record looked at; null where there was none. */
+  /** The last record scanned; null if there was none. */
   readonly last: AuditPosition | null;
   readonly scanned: number;
 }
 
-/** How far to look. */
 export interface AuditSearch {
   readonly after: AuditPosition | null;
-  /** How many records to look at. */
+  /** Number of records to scan. */
   readonly stretch: number;
-  /** How many matches to give. */
   readonly limit: number;
 }
 
-/** Looks through the next records for what no index knows: a long read. */
+/** Scans the next batch of records for conditions without an index. A long read. */
 export async function scanAuditRecords(
   reader: Reader,
   scope: AuditScope,
@@ -168,7 +159,7 @@ export async function scanAuditRecords(
   const plan = planOf(scope, filter);
   const known = [...plan.known, ...rangeOf(filter, after)];
   const looked = plan.looked.map(([, ...condition]): Condition => condition);
-  // No more than is looked at: of refusals an index holds all of it.
+  // Only the columns needed, so that the covering index of refusals is enough.
   const columns = [...new Set(['created_at', 'id', ...plan.looked.map(([column]) => column)])];
   const scan = longRead<{ role: 'match' | 'last'; createdAt: number; id: string; scanned: number }>(
     `WITH stretch AS (

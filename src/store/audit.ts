@@ -1,4 +1,4 @@
-/** The audit trail: what was done, by whom, recorded in the change itself. Activity is read from it in `audit-lists.ts`. */
+/** The audit trail, written in the change it describes. `audit-lists.ts` reads activity from it. */
 import { eq, sql } from 'drizzle-orm';
 import type { Actor } from '../core/actor.ts';
 import type { AuditEntry } from '../core/audit.ts';
@@ -13,7 +13,7 @@ const { placeholder } = sql;
 
 export type AuditRecord = typeof auditRecords.$inferSelect;
 
-/** Something is on record, in this order. */
+/** Published for each record, in order. */
 export const AUDIT_RECORDED = topic<AuditRecord>('audit recorded');
 
 const insertRecord = prepared((orm) =>
@@ -22,7 +22,7 @@ const insertRecord = prepared((orm) =>
     .values({
       id: placeholder('id'),
       applicationId: placeholder('applicationId'),
-      // What is done in an application is done in its workspace.
+      // Defaults to the application's workspace.
       workspaceId: sql`coalesce(${placeholder('workspaceId')},
         (SELECT workspace_id FROM applications WHERE id = ${placeholder('applicationId')}))`,
       kind: placeholder('kind'),
@@ -44,10 +44,8 @@ const insertRecord = prepared((orm) =>
 );
 
 /**
- * Puts one thing that happened on record, with the change's actor and time. Together with the change, or not at all.
- *
- * @param actor another than the change's, where a workspace must not learn who and where that is.
- * @returns the record's id.
+ * Records an action, atomically with the change. @returns the record's id.
+ * @param actor replaces the change's actor where a workspace must not learn who and where that is.
  */
 export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = unit.actor): Promise<string> {
   const { now } = unit;
@@ -58,7 +56,7 @@ export async function recordAudit(unit: Unit, entry: AuditEntry, actor: Actor = 
     kind: entry.kind,
     ok: entry.ok ?? true,
     userId: entry.userId ?? null,
-    // Activity is searched by the person's address.
+    // Activity is searchable by the person's address.
     email:
       entry.email ?? (entry.userId ? await findEmailOfPerson(unit, entry.userId, entry.applicationId ?? null) : null),
     actorType: actor.type,
@@ -83,7 +81,7 @@ const addedByMovers = raw<{ targetId: string }, [string, number]>(
      WHERE c.user_id = ?1 AND c.kind = 'account.email_changed' AND c.created_at >= ?2)`,
 );
 
-/** The passkeys and identities of a person that came by a session that has changed their address since. */
+/** Returns the passkeys and identities that were added in a session which has changed the person's address since. */
 export async function listAddedByMovers(reader: Reader, userId: string, since: number): Promise<string[]> {
   return (await addedByMovers(reader, userId, since)).map(({ targetId }) => targetId);
 }
@@ -93,15 +91,15 @@ const interestMoves = raw<InterestMove, [string, number]>(
    WHERE user_id = ?1 AND kind = 'beta.moved' AND created_at >= ?2 AND email IS NOT NULL ORDER BY id`,
 );
 
-/** An allowlist row that has followed its person to another address. */
+/** A waitlist entry that was moved to its person's new address. */
 export interface InterestMove {
   readonly interestId: string;
   readonly applicationId: string;
-  /** The address that it stood at before. */
+  /** The address before the move. */
   readonly from: string;
 }
 
-/** Returns the allowlist rows that have followed a person since a time, each as it stood at first. */
+/** Returns the person's waitlist entries moved since a time, each with its original address. */
 export async function listInterestMoves(reader: Reader, userId: string, since: number): Promise<InterestMove[]> {
   const first = new Map<string, InterestMove>();
   for (const move of await interestMoves(reader, userId, since))
@@ -109,7 +107,7 @@ export async function listInterestMoves(reader: Reader, userId: string, since: n
   return [...first.values()];
 }
 
-/** For what is done in several changes and is one thing on record: says how far it is by now. */
+/** Updates the progress detail of a record whose action spans several changes. */
 export async function amendAudit(unit: Unit, id: string, detail: Record<string, unknown>): Promise<void> {
   await orm(unit).update(auditRecords).set({ detail }).where(eq(auditRecords.id, id));
 }

@@ -1,4 +1,4 @@
-/** The runs of the server's own backups: how each ended, for those who run the instance. */
+/** Runs of the server's own backups and their results, shown to operators. */
 import { desc, eq, inArray, lte } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -10,12 +10,10 @@ export type StoredBackupRun = typeof backupRuns.$inferSelect;
 export type BackupStatus = StoredBackupRun['status'];
 export type BackupCause = StoredBackupRun['cause'];
 
-/** How a run ended. */
 export type BackupEnd = Partial<Pick<StoredBackupRun, 'bytes' | 'rowCount' | 'sha256' | 'error'>> & {
   readonly status: Exclude<BackupStatus, 'running'>;
 };
 
-/** Under way. */
 export function insertBackupRun(
   unit: Unit,
   run: Pick<StoredBackupRun, 'cause' | 'place' | 'isEncrypted' | 'startedAt'>,
@@ -27,7 +25,7 @@ export function endBackupRun(unit: Unit, id: string, end: BackupEnd): Promise<St
   return updateOne(unit, backupRuns, id, { ...end, endedAt: unit.now });
 }
 
-/** Ends those that a stop or a crash has left under way. */
+/** Marks the runs that a stop or crash cut off as interrupted. */
 export async function interruptBackupRuns(unit: Unit, error: string): Promise<void> {
   await orm(unit)
     .update(backupRuns)
@@ -35,7 +33,7 @@ export async function interruptBackupRuns(unit: Unit, error: string): Promise<vo
     .where(eq(backupRuns.status, 'running'));
 }
 
-/** Newest first. @param until leaves out those that began later, as by a clock that went back since. */
+/** Returns runs, newest first. @param until excludes runs that began later, for when the clock went back. */
 export function listBackupRuns(reader: Reader, limit: number, until?: number): Promise<StoredBackupRun[]> {
   return orm(reader)
     .select()
@@ -60,7 +58,7 @@ export async function findLastGoodBackup(reader: Reader): Promise<StoredBackupRu
   return run;
 }
 
-/** The newest ones that came to an end by themselves, newest first. */
+/** Returns the newest succeeded or failed runs, newest first. */
 export function listJudgedBackupRuns(reader: Reader, limit: number): Promise<StoredBackupRun[]> {
   return orm(reader)
     .select()
@@ -75,7 +73,7 @@ const deleteOld = rawChange<[number]>(
      (SELECT id FROM backup_runs WHERE status = 'succeeded' ORDER BY started_at DESC, id DESC LIMIT 1), '')`,
 );
 
-/** Of the last good one it stays known when it was. @param before in epoch milliseconds. */
+/** Deletes old runs, except the last success. @param before in epoch milliseconds. */
 export async function forgetBackupRuns(unit: Unit, before: number): Promise<void> {
   await deleteOld(unit, before);
 }

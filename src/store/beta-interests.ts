@@ -1,6 +1,6 @@
 /**
- * The allowlists of applications: who has asked, who is let in, who is to be told. A decision over all who wait takes effect
- * at once: whatever is read here shows it, although its trail may not have reached the row yet.
+ * Waitlist entries of applications. A decision over all pending entries takes effect at once: reads apply it until the
+ * background task has updated the row.
  */
 import { and, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import { only } from '../core/required.ts';
@@ -15,15 +15,15 @@ export type { BetaInterest };
 
 export type BetaStatus = BetaInterest['status'];
 
-/** The kind of the long work that writes the trail of a decision; its data is the decision. */
+/** Kind of the background task that writes a decision into the rows; its data is the decision. */
 export const DECIDE_PENDING = 'decide_pending';
 
-/** What was decided at once over all who were pending then. */
+/** Decision over all entries pending at that time. */
 export interface InterestDecision {
-  /** The application's epoch from then on: it decides who was pending under the one before. */
+  /** The application's epoch after the decision: it applies to entries pending under the previous epoch. */
   readonly epoch: number;
   readonly status: BetaStatus;
-  /** Null, as the time, where nobody judged them. */
+  /** Null, like the time, if nobody reviewed them. */
   readonly decidedById: string | null;
   readonly decidedAt: number | null;
   /** In epoch milliseconds. */
@@ -32,10 +32,10 @@ export interface InterestDecision {
 
 const { placeholder } = sql;
 
-/** Literal, so that the partial index is taken. */
+/** Literal, to use the partial index. */
 const IS_PENDING = sql`${betaInterests.status} = 'pending'`;
 
-/** Decisions whose trail is not written to the end. */
+/** Returns decisions that the background task has not fully written yet. */
 async function unwrittenDecisions(
   reader: Reader,
   applicationIds: readonly string[],
@@ -44,7 +44,7 @@ async function unwrittenDecisions(
   return works.map(({ applicationId, data }) => ({ ...(data as InterestDecision), applicationId }));
 }
 
-/** The rows as they stand by the decisions that have not reached them yet. */
+/** Applies unwritten decisions to the rows. */
 async function settle(reader: Reader, rows: readonly BetaInterest[]): Promise<BetaInterest[]> {
   const pending = rows.filter(({ status }) => status === 'pending');
   const decisions = await unwrittenDecisions(reader, [...new Set(pending.map(({ applicationId }) => applicationId))]);
@@ -64,7 +64,7 @@ const interestById = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined for a row of another application. */
+/** Returns an entry; undefined for one of another application. */
 export async function findInterest(
   reader: Reader,
   applicationId: string,
@@ -84,7 +84,7 @@ const interestByEmail = prepared((db) =>
     .prepare(),
 );
 
-/** @param email normalised. */
+/** @param email normalized. */
 export async function findInterestByEmail(
   reader: Reader,
   applicationId: string,
@@ -94,13 +94,12 @@ export async function findInterestByEmail(
   return interest;
 }
 
-/** Whether the address is approved. */
 export async function isOnAllowlist(reader: Reader, applicationId: string, email: string): Promise<boolean> {
   const interest = await findInterestByEmail(reader, applicationId, email);
   return interest?.status === 'approved';
 }
 
-/** Returns up to `limit` rows of these addresses on the allowlists of these workspaces, oldest first. */
+/** Returns up to `limit` waitlist entries of these addresses in these workspaces, oldest first. */
 export async function listInterestsIn(
   reader: Reader,
   emails: readonly string[],
@@ -111,7 +110,7 @@ export async function listInterestsIn(
     .select({ interest: betaInterests })
     .from(betaInterests)
     .innerJoin(applications, eq(applications.id, betaInterests.applicationId))
-    // The plus keeps the look-up by address: a workspace may have very many applications.
+    // `+` keeps the lookup by address: a workspace may have very many applications.
     .where(
       and(inArray(betaInterests.email, [...emails]), inArray(sql`+${applications.workspaceId}`, [...workspaceIds])),
     )
@@ -129,26 +128,25 @@ const listedOutside = raw<{ id: string }, [string, string]>(
      AND (a.workspace_id IS NULL OR a.workspace_id <> ?2) LIMIT 1`,
 );
 
-/** Whether an address of the person, present or former, is on an allowlist of another workspace, in whatever state. */
+/** Returns whether another workspace's waitlist has an entry, in any state, for any address the person has or had. */
 export async function isListedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await listedOutside(reader, userId, workspaceId)).length > 0;
 }
 
-/** A page of an allowlist. */
 export interface InterestQuery {
   readonly applicationId: string;
   readonly status: BetaStatus | undefined;
-  /** The id before which to go on; undefined for the newest. */
+  /** Continues before this id; undefined for the newest. */
   readonly before: string | undefined;
   readonly limit: number;
 }
 
-/** Newest first. */
+/** Returns a page of entries, newest first. */
 export async function listInterests(
   reader: Reader,
   { applicationId, status, before, limit }: InterestQuery,
 ): Promise<BetaInterest[]> {
-  // Read before the rows: a trail that ends in between has written them.
+  // Read before the rows: a task that finishes in between has written them.
   const decisions = await unwrittenDecisions(reader, [applicationId]);
   const pendingUnder = (epoch: number | SQL) => and(IS_PENDING, eq(betaInterests.epoch, epoch));
   const current = sql`(SELECT ${applications.interestEpoch} FROM ${applications} WHERE ${applications.id} = ${applicationId})`;
@@ -186,18 +184,18 @@ export type NewInterest = Pick<
   'id' | 'applicationId' | 'email' | 'status' | 'source' | 'decidedById' | 'decidedAt'
 >;
 
-/** The epoch of the application that a row belongs to. */
+/** SQL of the application's current epoch. */
 function epochOf(applicationId: string): SQL<number> {
   return sql`(SELECT interest_epoch FROM applications WHERE id = ${applicationId})`;
 }
 
-/** The row belongs to the epoch of now: no decision that was made before reaches it. */
+/** Inserts an entry under the current epoch, so that no earlier decision applies. */
 export function insertInterest(unit: Unit, interest: NewInterest): Promise<BetaInterest> {
   const epoch = epochOf(interest.applicationId);
   return insertOne(unit, betaInterests, { ...interest, epoch, createdAt: unit.now, updatedAt: unit.now });
 }
 
-/** Sets what stands for this row alone; no decision over all that was made before reaches it any more. */
+/** Sets the status of one entry, so that no earlier decision applies to it. */
 export function updateInterest(
   unit: Unit,
   { id, applicationId }: Pick<BetaInterest, 'id' | 'applicationId'>,
@@ -208,22 +206,22 @@ export function updateInterest(
 
 const touch = rawChange<[string]>('UPDATE beta_interests SET updated_at = updated_at WHERE id = ?');
 
-/** Writes the row as it is. */
+/** Writes the row without changing it. */
 export async function rewriteInterest(unit: Unit, id: string): Promise<void> {
   await touch(unit, id);
 }
 
-/** The new address must not be on that list yet. */
+/** Moves an entry to an address that is not on that waitlist yet. */
 export async function moveInterestTo(unit: Unit, id: string, email: string): Promise<void> {
   await orm(unit).update(betaInterests).set({ email, updatedAt: unit.now }).where(eq(betaInterests.id, id));
 }
 
-/** The address may be listed anew afterwards. */
+/** Deletes an entry; its address may be added again. */
 export async function deleteInterest(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(betaInterests).where(eq(betaInterests.id, id));
 }
 
-/** Takes these addresses off all allowlists: nobody is mailed at addresses whose holder is gone. */
+/** Removes these addresses from all waitlists, so that nobody is mailed at an address whose holder is gone. */
 export async function deleteInterestsOf(unit: Unit, emails: readonly string[]): Promise<void> {
   await orm(unit)
     .delete(betaInterests)
@@ -234,7 +232,7 @@ const nextEpoch = raw<{ epoch: number }, [string]>(
   'UPDATE applications SET interest_epoch = interest_epoch + 1 WHERE id = ? RETURNING interest_epoch AS epoch',
 );
 
-/** Begins a decision over all who are pending. @returns its epoch. */
+/** Starts a decision over all pending entries. @returns its epoch. */
 export async function advanceInterestEpoch(unit: Unit, applicationId: string): Promise<number> {
   return only(await nextEpoch(unit, applicationId)).epoch;
 }
@@ -244,12 +242,12 @@ const countOfPending = raw<{ count: number }, [string]>(
      AND epoch = (SELECT interest_epoch FROM applications WHERE id = ?1)`,
 );
 
-/** How many no decision has been made over. */
+/** Returns the number of undecided entries. */
 export async function countPending(reader: Reader, applicationId: string): Promise<number> {
   return only(await countOfPending(reader, applicationId)).count;
 }
 
-/** How many stand in each state, and how many are still to be told when the application opens, the pending apart. */
+/** Entries by status, and how many must be notified when the application opens, pending ones excluded. */
 export interface InterestCounts {
   readonly byStatus: Readonly<Record<BetaStatus, number>>;
   readonly untold: number;
@@ -262,7 +260,7 @@ const countsOfUndecided = longRead<{ epoch: number; count: number }, [string]>(
   `SELECT epoch, count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' GROUP BY epoch`,
 );
 const countOfUntold = longRead<{ count: number }, [string]>(
-  // By the epoch, so that the index of those who wait is taken.
+  // `epoch` selects the index of waiting entries.
   `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND epoch >= 0
      AND status = 'notify_when_public' AND notified_at IS NULL`,
 );
@@ -273,7 +271,7 @@ export async function countInterests(reader: Reader, applicationId: string): Pro
   for (const status of ['approved', 'notify_when_public', 'declined'] as const)
     byStatus[status] = only(await countOfStatus(reader, applicationId, status)).count;
   let untold = only(await countOfUntold(reader, applicationId)).count;
-  // As they stand by the decisions that have not reached them yet.
+  // Applies the decisions that are not written yet.
   for (const { epoch, count } of await countsOfUndecided(reader, applicationId)) {
     const status = decisions.find((decision) => decision.epoch === epoch + 1)?.status ?? 'pending';
     byStatus[status] += count;
@@ -286,7 +284,7 @@ const unreached = raw<{ id: string }, [string, number]>(
   "SELECT id FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ? LIMIT 1",
 );
 
-/** Whether there are rows that a decision has not reached. */
+/** Returns whether rows remain for a decision to reach. */
 export async function isAnyoneUnreached(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
   return (await unreached(reader, applicationId, epoch - 1)).length > 0;
 }
@@ -295,12 +293,12 @@ const countOfUndecided = longRead<{ count: number }, [string, number]>(
   `SELECT count(*) AS count FROM beta_interests WHERE application_id = ? AND status = 'pending' AND epoch = ?`,
 );
 
-/** How many rows a decision has not reached. */
+/** Returns how many rows a decision has not reached. */
 export async function countUnreached(reader: Reader, applicationId: string, epoch: number): Promise<number> {
   return only(await countOfUndecided(reader, applicationId, epoch - 1)).count;
 }
 
-/** A person that a slice of a trail has reached. */
+/** An entry reached by one batch of a background task. */
 export interface Reached {
   readonly id: string;
   readonly email: string;
@@ -313,7 +311,7 @@ const writeDecision = raw<Reached, [string, string | null, number | null, number
    RETURNING id, email`,
 );
 
-/** Writes a decision into the next `limit` rows that it is over, oldest first. */
+/** Writes a decision into the next `limit` rows, oldest first. */
 export async function decideInterests(
   unit: Unit,
   applicationId: string,
@@ -331,7 +329,7 @@ const stampNotified = raw<Reached, [number, string, number, number]>(
    RETURNING id, email`,
 );
 
-/** Stamps the next `limit` who have waited to be told since before this epoch as told, each once. */
+/** Marks the next `limit` entries that have waited since before this epoch as notified, each once. */
 export async function takeWaiting(unit: Unit, applicationId: string, epoch: number, limit: number): Promise<Reached[]> {
   return inOrder(await stampNotified(unit, unit.now, applicationId, epoch, limit));
 }
@@ -341,7 +339,7 @@ const waiting = raw<{ id: string }, [string, number]>(
      AND notified_at IS NULL LIMIT 1`,
 );
 
-/** Whether anybody is still to be told of those who have waited since before this epoch. */
+/** Returns whether entries from before this epoch still have to be notified. */
 export async function isAnyoneWaiting(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
   return (await waiting(reader, applicationId, epoch)).length > 0;
 }
@@ -351,12 +349,12 @@ const countOfWaiting = longRead<{ count: number }, [string, number]>(
      AND status = 'notify_when_public' AND notified_at IS NULL`,
 );
 
-/** How many are still to be told of those who have waited since before this epoch. */
+/** Returns how many entries from before this epoch still have to be notified. */
 export async function countWaiting(reader: Reader, applicationId: string, epoch: number): Promise<number> {
   return only(await countOfWaiting(reader, applicationId, epoch)).count;
 }
 
-/** Whether a decision made up to this epoch still has rows to reach. */
+/** Returns whether a decision up to this epoch still has rows to reach. */
 export async function hasUnwrittenDecision(reader: Reader, applicationId: string, epoch: number): Promise<boolean> {
   const decisions = await unwrittenDecisions(reader, [applicationId]);
   return decisions.some((decision) => decision.epoch <= epoch);

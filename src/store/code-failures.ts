@@ -1,17 +1,13 @@
-/**
- * Wrong codes, each with where it came from. How many are taken in which time is for the caller to say; a row is kept as long
- * as any such rule looks back.
- */
+/** Wrong codes and their origin. Callers set the limits; a row is kept as long as any limit looks back. */
 import { only } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 import type { CodeOwner } from './codes.ts';
 
-/** Where a code is given. */
 export interface CodeOrigin {
-  /** The block of the client's address; null where it has none. */
+  /** The client address, for IPv6 its /64 prefix; null if there is no address. */
   readonly addressBlock: string | null;
-  /** The browser that the person is known in; null where they are not. */
+  /** The browser that recognizes the person; null if none does. */
   readonly browser: string | null;
 }
 
@@ -20,7 +16,6 @@ const insert = rawChange<[string, string, string, number, string | null, string 
    VALUES (?, ?, ?, ?, ?, ?)`,
 );
 
-/** Puts a wrong code down, with the time of the change. */
 export async function insertCodeFailure(
   unit: Unit,
   { applicationId, email, purpose }: CodeOwner,
@@ -33,7 +28,7 @@ const unsetBlock = rawChange<[string, string, string, string]>(
   'UPDATE code_failures SET address_block = NULL WHERE application_id = ? AND email = ? AND purpose = ? AND address_block = ?',
 );
 
-/** Wrong codes of one owner count no more against a block of client addresses; against the owner they do. */
+/** Stops counting an owner's wrong codes against an address prefix; they still count against the owner. */
 export async function forgiveBlock(
   unit: Unit,
   { applicationId, email, purpose }: CodeOwner,
@@ -42,17 +37,17 @@ export async function forgiveBlock(
   await unsetBlock(unit, applicationId, email, purpose, addressBlock);
 }
 
-/** The last wrong code of a kind, and how many there were in the time before it, itself among them. */
+/** The last wrong code of a kind, and the number in the window that ends with it. */
 export interface CodeFailures {
   readonly count: number;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly lastAt: number | null;
 }
 
 /**
- * `+?` keeps SQLite from planning the statement anew at each call, which takes fifty times what it does.
- *
- * What came before the clock went back counts no more: it would pause codes until the clock is there again. */
+ * `+?` keeps SQLite from re-planning the statement at each call, which takes 50 times as long as running it.
+ * Failures dated after now are ignored: after the clock went back they would lock codes until it catches up.
+ */
 function failures(condition: string, now: `?${number}`): string {
   return `SELECT count(*) AS count, max(failed_at) AS "lastAt" FROM code_failures
     WHERE ${condition} AND failed_at <= +${now} AND failed_at > (
@@ -67,7 +62,7 @@ const knownOfOwner = raw<CodeFailures, OwnerValues>(failures(`${OF_OWNER} AND br
 const ofBrowser = raw<CodeFailures, [...OwnerValues, string]>(failures(`${OF_OWNER} AND browser = +?6`, '?5'));
 const ofBlock = raw<CodeFailures, [number, string, number]>(failures('address_block = +?2 AND browser IS NULL', '?3'));
 
-/** Of one owner, in all the browsers that know the person, or in all others. @param windowMs the time before the last one. */
+/** Returns an owner's failures, in recognized browsers or in all others. @param windowMs ends with the last one. */
 export async function findFailuresOfOwner(
   unit: Unit,
   { applicationId, email, purpose }: CodeOwner,
@@ -76,7 +71,7 @@ export async function findFailuresOfOwner(
   return only(await (isKnown ? knownOfOwner : unknownOfOwner)(unit, windowMs, applicationId, email, purpose, unit.now));
 }
 
-/** Of one owner in one browser. */
+/** Returns an owner's failures in one browser. */
 export async function findFailuresInBrowser(
   unit: Unit,
   { applicationId, email, purpose }: CodeOwner,
@@ -86,7 +81,7 @@ export async function findFailuresInBrowser(
   return only(await ofBrowser(unit, windowMs, applicationId, email, purpose, unit.now, browser));
 }
 
-/** Of one block of client addresses, whoever's codes they were; without those in browsers that know the person. */
+/** Returns the failures of all owners from one address prefix, without those in recognized browsers. */
 export async function findFailuresFromBlock(unit: Unit, addressBlock: string, windowMs: number): Promise<CodeFailures> {
   return only(await ofBlock(unit, windowMs, addressBlock, unit.now));
 }
@@ -97,10 +92,8 @@ const nthNewest = raw<{ failedAt: number }, [number, number, number]>(
 );
 
 /**
- * Of all there were after a time, wherever; without those in browsers that know the person.
- *
- * @param position 1 is the newest.
- * @returns when that one was; null where there were not as many.
+ * Returns when the n-th newest failure since a time was, over all owners; null if there are fewer.
+ * Excludes recognized browsers. @param position 1 is the newest.
  */
 export async function findFailureTime(unit: Unit, since: number, position: number): Promise<number | null> {
   const [row] = await nthNewest(unit, since, position - 1, unit.now);

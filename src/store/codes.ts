@@ -1,20 +1,17 @@
 /**
- * One-time codes by e-mail, and the wrong tries at each. A purpose and an application are part of every look-up, so a code
- * for one never serves for another. Each challenge keeps the epoch of its application: what was asked for before the
- * application was closed need not be touched to be over.
+ * One-time codes by e-mail, and their wrong tries. Every lookup includes purpose and application, so a code never works
+ * for another. A challenge stores the application's epoch: closing the application ends it without touching its row.
  */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-/** What a code is for, and whose it is. */
 export interface CodeOwner {
   readonly purpose: string;
   readonly applicationId: string;
-  /** Normalised. */
+  /** Normalized. */
   readonly email: string;
 }
 
-/** A challenge as far as its state goes. */
 export interface ChallengeState {
   readonly id: string;
   readonly applicationId: string;
@@ -23,17 +20,17 @@ export interface ChallengeState {
   readonly expiresAt: number;
   readonly consumedAt: number | null;
   readonly droppedAt: number | null;
-  /** Its application was closed since. */
+  /** The application was closed since. */
   readonly isOutdated: 0 | 1;
 }
 
-/** A challenge with what a code is held against. */
+/** A challenge with the digest to compare a code with. */
 export interface Challenge extends ChallengeState {
   readonly email: string;
   readonly codeDigest: Uint8Array;
-  /** What the code stands for, where the purpose alone does not say it. */
+  /** Payload of the code where the purpose alone is not enough. */
   readonly data: Record<string, unknown> | null;
-  /** The only session that may give it; null where it is bound to none. */
+  /** The only session that may redeem it; null if any may. */
   readonly sessionId: string | null;
 }
 
@@ -54,7 +51,7 @@ const insertRow = rawChange<
    SELECT ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, session_epoch FROM applications WHERE id = ?`,
 );
 
-/** Made under the epoch that the application has now. */
+/** Inserts a challenge under the application's current epoch. */
 export async function insertChallenge(unit: Unit, challenge: NewChallenge): Promise<void> {
   const { id, purpose, applicationId, email, codeDigest, expiresAt, data, sessionId } = challenge;
   const json = data && JSON.stringify(data);
@@ -76,7 +73,7 @@ const byId = raw<ChallengeRow, [string, string]>(
   `SELECT ${WHOLE} FROM ${CHALLENGES} WHERE c.id = +? AND c.purpose = +?`,
 );
 
-/** Whatever its state; undefined for one of another purpose. */
+/** Returns a challenge in any state; undefined for another purpose. */
 export async function findChallenge(reader: Reader, purpose: string, id: string): Promise<Challenge | undefined> {
   const [row] = await byId(reader, id, purpose);
   return row && readable(row);
@@ -91,7 +88,7 @@ const sentSince = raw<ChallengeState, [string, string, number]>(
    ORDER BY c.created_at DESC, c.id DESC`,
 );
 
-/** What was sent to an address for a purpose after a time, of all applications, newest first. */
+/** Returns the challenges sent to an address for a purpose after a time, in all applications, newest first. */
 export function listChallengesTo(
   reader: Reader,
   { email, purpose }: Pick<CodeOwner, 'email' | 'purpose'>,
@@ -106,7 +103,7 @@ const ofOwnerSince = raw<ChallengeRow, [string, string, string, number]>(
    ORDER BY c.created_at, c.id`,
 );
 
-/** What was sent after a time, whatever became of it, oldest first. */
+/** Returns the challenges sent after a time, in any state, oldest first. */
 export async function listChallengesOf(
   reader: Reader,
   { email, purpose, applicationId }: CodeOwner,
@@ -125,7 +122,7 @@ const ofPersonSince = raw<{ createdAt: number }, [string, string, number]>(
    ORDER BY c.created_at DESC`,
 );
 
-/** What the sessions of a session's person have asked for after a time, newest first. */
+/** Returns the challenges requested after a time by any session of the session's person, newest first. */
 export function listChallengesOfPerson(
   reader: Reader,
   { sessionId, purpose }: { readonly sessionId: string; readonly purpose: string },
@@ -136,14 +133,14 @@ export function listChallengesOfPerson(
 
 const setConsumed = rawChange<[number, string]>('UPDATE code_challenges SET consumed_at = ? WHERE id = ?');
 
-/** From now on it is used up. Whether it was still good is for the caller to judge, in the same change. */
+/** Marks a challenge as used. The caller checks in the same change that it is still valid. */
 export async function consumeChallenge(unit: Unit, id: string): Promise<void> {
   await setConsumed(unit, unit.now, id);
 }
 
 const setDropped = rawChange<[number, string]>('UPDATE code_challenges SET dropped_at = ? WHERE id = ?');
 
-/** From now on it counts as expired. */
+/** Makes a challenge count as expired. */
 export async function dropChallenge(unit: Unit, id: string): Promise<void> {
   await setDropped(unit, unit.now, id);
 }
@@ -154,7 +151,7 @@ const setDroppedOf = rawChange<[number, string, string, string]>(
      AND dropped_at IS NULL`,
 );
 
-/** None that is still alive serves any more. */
+/** Invalidates an owner's open challenges. */
 export async function dropChallengesOf(unit: Unit, { email, purpose, applicationId }: CodeOwner): Promise<void> {
   await setDroppedOf(unit, unit.now, email, purpose, applicationId);
 }
@@ -163,12 +160,12 @@ const setDroppedTo = rawChange<[number, string]>(
   'UPDATE code_challenges SET dropped_at = ? WHERE email = ? AND consumed_at IS NULL AND dropped_at IS NULL',
 );
 
-/** Nothing that was mailed to an address serves any more, as when its holder gives it up. */
+/** Invalidates every code mailed to an address, for when its holder gives it up. */
 export async function dropCodesTo(unit: Unit, email: string): Promise<void> {
   await setDroppedTo(unit, unit.now, email);
 }
 
-/** What a session's person has proved by a code of the purpose `proof`, and what for. */
+/** The proof to look for: a session's code of the purpose `proof`, and what it was given for. */
 export interface ProofOf {
   readonly sessionId: string;
   readonly purpose: string;
@@ -181,7 +178,7 @@ const proofTime = raw<{ provedAt: number | null }, [string, number, string, stri
      AND (data ->> '$.purpose' = 'session' OR (data ->> '$.purpose' = ? AND data ->> '$.target' IS ?))`,
 );
 
-/** When the last code for this very thing, or for the whole session, was given in it; null where none was. */
+/** Returns when the session last gave a code for this purpose and target, or for the whole session; null if never. */
 export async function findProofTime(
   reader: Reader,
   { sessionId, purpose, target }: ProofOf,
@@ -195,14 +192,13 @@ const dropProofs = rawChange<[number, string]>(
   `UPDATE code_challenges SET dropped_at = ? WHERE session_id = ? AND purpose = 'proof' AND dropped_at IS NULL`,
 );
 
-/** What was proved in a session counts no more, nor does what could still be. */
+/** Invalidates a session's proofs and the open codes for more. */
 export async function forgetProofs(unit: Unit, sessionId: string): Promise<void> {
   await dropProofs(unit, unit.now, sessionId);
 }
 
 const addWrongTry = rawChange<[string]>('UPDATE code_challenges SET wrong_tries = wrong_tries + 1 WHERE id = ?');
 
-/** One more wrong try at this challenge. */
 export async function countWrongTry(unit: Unit, id: string): Promise<void> {
   await addWrongTry(unit, id);
 }

@@ -1,4 +1,4 @@
-/** Deliveries: one event on its way to one endpoint, made in the change that made the event; and every attempt at them. */
+/** Webhook deliveries, one per event and endpoint, created in the event's own change, and their attempts. */
 import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
@@ -10,10 +10,9 @@ import { type Delivery, deliveries, deliveryAttempts } from './schema/webhooks.t
 export type { Delivery };
 export { DELIVERY_STATUSES } from './schema/webhooks.ts';
 
-/** Something was queued for these endpoints. */
+/** Endpoint ids that deliveries were queued for. */
 export const DELIVERY_QUEUED = topic<string>('delivery queued');
 
-/** What became of an attempt at a delivery. */
 export interface DeliveryAttempted {
   readonly applicationId: string;
   readonly webhookId: string;
@@ -22,7 +21,6 @@ export interface DeliveryAttempted {
 
 export const DELIVERY_ATTEMPTED = topic<DeliveryAttempted>('delivery attempted');
 
-/** A delivery came to its end. */
 export const DELIVERY_FINISHED = topic<'delivered' | 'failed'>('delivery finished');
 
 const insertRow = rawChange<[string, string, string, string, number]>(
@@ -30,14 +28,13 @@ const insertRow = rawChange<[string, string, string, string, number]>(
    VALUES (?1, ?2, ?3, ?4, 'pending', 0, ?5, ?5)`,
 );
 
-/** Which event goes to which endpoint. */
 export interface NewDelivery {
   readonly webhookId: string;
   readonly eventId: string;
   readonly eventType: string;
 }
 
-/** Due at once, where its endpoint is active. */
+/** Queues a delivery, due at once if its endpoint is active. */
 export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType }: NewDelivery): Promise<Delivery> {
   const { now } = unit;
   const id = newId('delivery', now);
@@ -47,7 +44,7 @@ export async function insertDelivery(unit: Unit, { webhookId, eventId, eventType
   return { id, webhookId, eventId, eventType, ...state, createdAt: now, finishedAt: null };
 }
 
-/** Undefined for one of another endpoint. */
+/** Returns a delivery; undefined for one of another endpoint. */
 export async function findDelivery(reader: Reader, webhookId: string, id: string): Promise<Delivery | undefined> {
   const [delivery] = await orm(reader)
     .select()
@@ -56,7 +53,7 @@ export async function findDelivery(reader: Reader, webhookId: string, id: string
   return delivery;
 }
 
-/** Those of these ids, newest first. */
+/** Returns the deliveries with these ids, newest first. */
 export async function findDeliveries(reader: Reader, ids: readonly string[]): Promise<Delivery[]> {
   if (ids.length === 0) return [];
   return orm(reader)
@@ -66,7 +63,7 @@ export async function findDeliveries(reader: Reader, ids: readonly string[]): Pr
     .orderBy(desc(deliveries.id));
 }
 
-/** Newest first. @param before goes on behind this one. */
+/** Returns an endpoint's deliveries, newest first. @param before continues after this id. */
 export async function listDeliveries(
   reader: Reader,
   webhookId: string,
@@ -92,7 +89,7 @@ export async function listDeliveries(
 
 export type DeliveryAttempt = Omit<typeof deliveryAttempts.$inferSelect, 'deliveryId'>;
 
-/** In the order they were made. */
+/** Returns a delivery's attempts in order. */
 export async function listAttempts(reader: Reader, deliveryId: string): Promise<DeliveryAttempt[]> {
   const rows = await orm(reader)
     .select()
@@ -106,7 +103,7 @@ const countPending = longRead<{ count: number }, [string]>(
   "SELECT count(*) AS count FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
 );
 
-/** How many wait for an endpoint, due or not. A long read. */
+/** Returns how many deliveries are pending for an endpoint, due or not. A long read. */
 export async function countPendingDeliveries(reader: Reader, webhookId: string): Promise<number> {
   return only(await countPending(reader, webhookId)).count;
 }
@@ -115,27 +112,26 @@ const newestPending = raw<{ id: string | null }, [string]>(
   "SELECT max(id) AS id FROM deliveries WHERE webhook_id = ? AND status = 'pending'",
 );
 
-/** By id, due or not; null where none waits. */
+/** Returns the highest id of an endpoint's pending deliveries; null if none is pending. */
 export async function findNewestPending(reader: Reader, webhookId: string): Promise<string | null> {
   const [row] = await newestPending(reader, webhookId);
   return row?.id ?? null;
 }
 
-/** By when a delivery is due, and its lease over. Leases are real time: a clock that is moved does not cut an attempt short. */
+/** Times for due checks. Leases use real time, so that moving the instance's clock cuts no attempt short. */
 export interface DueTimes {
-  /** By the instance's clock. */
+  /** The instance's clock. */
   readonly now: number;
   readonly realNow: number;
 }
 
-/** Whether an endpoint is sent to and at least one delivery may be due, in terms of `w`, the time `?2` and the real one `?3`. */
+/** SQL: endpoint `w` is active and may have a due delivery; `?2` is `now`, `?3` is `realNow`. */
 const IS_DUE = `w.status = 'active' AND w.removed_at IS NULL AND (w.in_order_until IS NOT NULL OR EXISTS (
   SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= ?2
     AND (d.leased_until IS NULL OR d.leased_until <= ?3)))`;
 
-/** An endpoint for which at least one delivery may be due. */
 export interface DueEndpoint {
-  /** The budget whose places its deliveries use. */
+  /** The budget whose concurrency limit applies. */
   readonly budgetId: string;
 }
 
@@ -144,7 +140,7 @@ const dueEndpoint = raw<DueEndpoint, [string, number, number]>(
    LEFT JOIN workspaces s ON s.id = a.workspace_id WHERE w.id = ?1 AND ${IS_DUE}`,
 );
 
-/** However many wait: it costs the same. @returns undefined where none is due, or it is not sent to. */
+/** Returns the endpoint if it is active and has a due delivery. Costs the same however many are pending. */
 export async function findDueEndpoint(
   reader: Reader,
   webhookId: string,
@@ -154,14 +150,13 @@ export async function findDueEndpoint(
   return endpoint;
 }
 
-/** An endpoint that deliveries wait for. */
 export interface WaitingEndpoint {
   readonly id: string;
-  /** It is active, and at least one of them may be due. */
+  /** The endpoint is active and may have a due delivery. */
   readonly isDue: 0 | 1;
 }
 
-/** So many endpoints are looked at in one read, however many deliveries wait for each. */
+/** Number of endpoints per read, however many deliveries each has pending. */
 export const ENDPOINTS_READ = 200;
 
 const waitingEndpoints = raw<WaitingEndpoint, [string, number, number]>(
@@ -173,7 +168,7 @@ const waitingEndpoints = raw<WaitingEndpoint, [string, number, number]>(
    SELECT w.id, ${IS_DUE} AS "isDue" FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id ORDER BY w.id`,
 );
 
-/** At most `ENDPOINTS_READ`, by id. @param after goes on behind this one. */
+/** Returns at most `ENDPOINTS_READ` endpoints by id. @param after continues after this id. */
 export function listWaitingEndpoints(
   reader: Reader,
   after: string,
@@ -182,7 +177,7 @@ export function listWaitingEndpoints(
   return waitingEndpoints(reader, after, now, realNow);
 }
 
-/** More than are ever under way to one endpoint, so that those do not hide the others. */
+/** Exceeds the deliveries concurrently under way to one endpoint, so that those do not hide the due ones. */
 const DUE_READ = 20;
 
 const dueDeliveries = raw<{ id: string }, [string, number, number]>(
@@ -190,7 +185,7 @@ const dueDeliveries = raw<{ id: string }, [string, number, number]>(
      AND (leased_until IS NULL OR leased_until <= ?3) ORDER BY next_attempt_at, id LIMIT ${DUE_READ}`,
 );
 
-/** The first that are due and not leased, by the time they are due since. */
+/** Returns the first due deliveries without a lease, longest due first. */
 export async function listDueDeliveries(unit: Unit, webhookId: string, { now, realNow }: DueTimes): Promise<string[]> {
   return (await dueDeliveries(unit, webhookId, now, realNow)).map(({ id }) => id);
 }
@@ -200,7 +195,7 @@ const nextPending = raw<{ id: string; leasedUntil: number | null }, [string, str
      SELECT min(id) FROM deliveries WHERE webhook_id = ? AND status = 'pending' AND id > ? AND id <= ?)`,
 );
 
-/** The oldest pending one between two, whenever it would be due. */
+/** Returns the oldest pending delivery in an id range, due or not. */
 export async function findNextPending(
   reader: Reader,
   webhookId: string,
@@ -210,16 +205,15 @@ export async function findNextPending(
   return next;
 }
 
-/** The event of a delivery, and which attempt this is. */
 export interface LeasedDelivery {
   readonly deliveryId: string;
-  /** The number of the attempt that the lease is for, from 1. */
+  /** The number of the leased attempt, from 1. */
   readonly attempts: number;
-  /** Of the event. */
+  /** The event's id. */
   readonly id: string;
   readonly applicationId: string;
   readonly type: string;
-  /** JSON text, as stored. */
+  /** JSON text as stored. */
   readonly data: string;
   readonly createdAt: number;
 }
@@ -233,11 +227,7 @@ const leasedById = raw<LeasedDelivery, [string]>(
    FROM deliveries d CROSS JOIN events e ON e.id = d.event_id WHERE d.id = +?`,
 );
 
-/**
- * Counts an attempt that is about to be made; nobody else makes one until the lease is over.
- *
- * @param until in real time.
- */
+/** Leases a delivery and counts the attempt: nobody else attempts it meanwhile. @param until in real time. */
 export async function leaseDelivery(unit: Unit, id: string, until: number): Promise<LeasedDelivery> {
   await setLeased(unit, until, id);
   return only(await leasedById(unit, id));
@@ -247,7 +237,7 @@ const setFinished = rawChange<['delivered' | 'failed', number, string]>(
   'UPDATE deliveries SET status = ?, finished_at = ?, leased_until = NULL WHERE id = ?',
 );
 
-/** For good: no further attempt follows. */
+/** Marks a delivery as final: no further attempt follows. */
 export async function finishDelivery(unit: Unit, id: string, status: 'delivered' | 'failed'): Promise<void> {
   await setFinished(unit, status, unit.now, id);
   unit.tell(DELIVERY_FINISHED, status);
@@ -262,14 +252,13 @@ export async function postponeDelivery(unit: Unit, id: string, until: number): P
   await setNextAttempt(unit, until, id);
 }
 
-/** A delivery that waits, with its place in the order in which those are read. */
 export interface PlannedDelivery {
   readonly webhookId: string;
   readonly nextAttemptAt: number;
   readonly id: string;
 }
 
-/** So many at the most are read at once. */
+/** Maximum number per read. */
 export const PLANNED_READ = 1000;
 
 const plannedAhead = longRead<PlannedDelivery, [number, string, number, string]>(
@@ -281,8 +270,8 @@ const plannedAhead = longRead<PlannedDelivery, [number, string, number, string]>
 );
 
 /**
- * Those whose wait began at a time that is still to come, as after the clock went back. It passes those that began before on
- * its way, however many, and so is made in another thread.
+ * Returns deliveries whose wait began in the future, as after the clock went back.
+ * Runs in another thread, since it also passes every delivery whose wait began earlier.
  */
 export function listDeliveriesPlannedAhead(
   reader: Reader,
@@ -296,7 +285,7 @@ const setDue = rawChange<[number, string, number]>(
   "UPDATE deliveries SET next_attempt_at = ?1 WHERE id = ?2 AND status = 'pending' AND next_attempt_at = ?3",
 );
 
-/** Makes it due, unless it was planned anew meanwhile. */
+/** Makes a delivery due unless it was rescheduled meanwhile. */
 export async function bringDeliveryForward(unit: Unit, { id, nextAttemptAt }: PlannedDelivery): Promise<void> {
   await setDue(unit, unit.now, id, nextAttemptAt);
 }
@@ -312,7 +301,7 @@ const insertAttemptRow = rawChange<
      response_excerpt = excluded.response_excerpt`,
 );
 
-/** Nothing where the delivery is gone meanwhile. */
+/** Inserts an attempt, unless its delivery was deleted meanwhile. */
 export async function insertAttempt(unit: Unit, deliveryId: string, attempt: DeliveryAttempt): Promise<void> {
   const { number, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = attempt;
   const headers = JSON.stringify(requestHeaders);
@@ -341,9 +330,8 @@ const clearLeases = rawChange<[]>(
 );
 
 /**
- * Puts the attempts on record that a stop or a crash cut off, and makes their deliveries due again.
- *
- * @param leaseMs how long a lease is: the attempt began so long before its end.
+ * Records the attempts that a stop or crash cut off, and makes their deliveries due again.
+ * @param leaseMs length of a lease, from which the start of the attempt is calculated.
  */
 export async function endLeases(
   unit: Unit,
@@ -357,7 +345,7 @@ const deleteSome = rawChange<[string, number]>(
   'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY id LIMIT ?)',
 );
 
-/** The oldest of an endpoint, with their attempts. @returns how many. */
+/** Deletes an endpoint's oldest deliveries with their attempts. @returns the number deleted. */
 export function deleteDeliveries(unit: Unit, webhookId: string, limit: number): Promise<number> {
   return deleteSome(unit, webhookId, limit);
 }
@@ -366,7 +354,7 @@ const countOfWebhook = longRead<{ count: number }, [string]>(
   'SELECT count(*) AS count FROM deliveries WHERE webhook_id = ?',
 );
 
-/** A long read. */
+/** Returns the number of an endpoint's deliveries. A long read. */
 export async function countDeliveries(reader: Reader, webhookId: string): Promise<number> {
   return only(await countOfWebhook(reader, webhookId)).count;
 }

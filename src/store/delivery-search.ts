@@ -1,25 +1,24 @@
-/** Looking through the deliveries of an endpoint for those of one type, stretch by stretch: no index answers that. */
+/** Scans an endpoint's deliveries for one event type in batches, for lack of an index. */
 import type { Reader } from '../db/database.ts';
 import { longRead } from '../db/statements.ts';
 import type { Delivery } from './deliveries.ts';
 
-/** Which deliveries; every state where none is given. */
+/** Search criteria; no status matches all. */
 export interface DeliverySearch {
   readonly webhookId: string;
   readonly eventType: string;
   readonly status: Delivery['status'] | undefined;
 }
 
-/** What looking through a stretch of deliveries has found. */
 export interface DeliveryScan {
-  /** The ids of those that match, newest first; no more than were asked for. */
+  /** Matching ids, newest first, at most `limit`. */
   readonly found: readonly string[];
-  /** The last one looked at; null where there was none. */
+  /** The last delivery scanned; null if there was none. */
   readonly last: string | null;
   readonly scanned: number;
 }
 
-/** A long read. @param before goes on behind this one. */
+/** Scans the next batch. A long read. @param before continues after this id. */
 export async function scanDeliveries(
   reader: Reader,
   { webhookId, eventType, status }: DeliverySearch,

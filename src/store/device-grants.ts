@@ -1,6 +1,6 @@
 /**
- * Device authorization grants: from the code a device shows to the key it is given. One that was made under another epoch
- * of its application than the present one is over, though its row does not say so: `applicationEpoch` is there to judge by.
+ * Device authorization grants (RFC 8628). Callers compare `applicationEpoch`: a grant from another epoch of its
+ * application is over, though its row does not say so.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
@@ -19,7 +19,7 @@ const grantByDeviceCode = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever its state. @param hash of the code. */
+/** Returns a grant in any state. @param hash of the device code. */
 export async function findDeviceGrantByDeviceCode(reader: Reader, hash: Buffer): Promise<DeviceGrant | undefined> {
   const [row] = await grantByDeviceCode(reader, { hash });
   return row;
@@ -33,13 +33,13 @@ const grantByUserCode = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever its state. @param digest of the code's normal form. */
+/** Returns a grant in any state. @param digest of the normalized user code. */
 export async function findDeviceGrantByUserCode(reader: Reader, digest: Buffer): Promise<DeviceGrant | undefined> {
   const [row] = await grantByUserCode(reader, { digest });
   return row;
 }
 
-/** @returns false, and nothing is inserted, where another grant has the user code. */
+/** Inserts a grant. @returns false, without inserting, if another grant has the user code. */
 export async function insertDeviceGrant(unit: Unit, grant: DeviceGrant): Promise<boolean> {
   const inserted = await orm(unit)
     .insert(deviceGrants)
@@ -49,7 +49,6 @@ export async function insertDeviceGrant(unit: Unit, grant: DeviceGrant): Promise
   return inserted.length > 0;
 }
 
-/** Changes what is named and leaves the rest. */
 export async function updateDeviceGrant(unit: Unit, id: string, columns: Partial<DeviceGrant>): Promise<void> {
   await orm(unit).update(deviceGrants).set(columns).where(eq(deviceGrants.id, id));
 }
@@ -62,16 +61,12 @@ const notePoll = prepared((db) =>
     .prepare(),
 );
 
-/** Notes a poll, and how long the device is to wait from now on. */
+/** Stores the time of a poll, and the poll interval from now on. */
 export async function noteDevicePoll(unit: Unit, id: string, intervalSeconds: number): Promise<void> {
   await notePoll(unit, { id, now: unit.now, intervalSeconds });
 }
 
-/**
- * Refuses what these memberships have approved and no device has come for yet.
- *
- * @param sessionIds only what was approved in these sessions; in any where it is left out.
- */
+/** Denies approved grants that no device has redeemed yet. @param sessionIds where approved; any session if absent. */
 export async function denyApprovedGrants(
   unit: Unit,
   memberIds: readonly string[],
@@ -89,7 +84,7 @@ export async function denyApprovedGrants(
     );
 }
 
-/** What is left of the grants that these memberships decided on, for a person who is gone. */
+/** Deletes the grants decided by a deleted person's memberships. */
 export async function forgetDeviceGrants(unit: Unit, memberIds: readonly string[]): Promise<void> {
   await orm(unit)
     .delete(deviceGrants)

@@ -1,18 +1,16 @@
-/** Changes of people's addresses that can still be undone. Only the hash of the link's token is kept. */
+/** Changes of e-mail addresses that can still be undone. Only the hash of the undo token is stored. */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-/** A change, with the address before it. */
 export interface EmailChange {
   readonly id: number;
   readonly userId: string;
-  /** Where it was asked for. */
+  /** The application where the change was requested. */
   readonly applicationId: string;
   readonly previousEmail: string;
   readonly createdAt: number;
 }
 
-/** A change with the hash of its token, never the token. */
 export interface NewEmailChange extends Omit<EmailChange, 'id' | 'createdAt'> {
   readonly tokenHash: Uint8Array;
   readonly expiresAt: number;
@@ -23,7 +21,7 @@ const insertRow = rawChange<[Uint8Array, string, string, string, number, number]
    VALUES (?, ?, ?, ?, ?, ?)`,
 );
 
-/** Later ones have higher ids. */
+/** Inserts a change; later changes have higher ids. */
 export async function insertEmailChange(unit: Unit, change: NewEmailChange): Promise<void> {
   const { tokenHash, userId, applicationId, previousEmail, expiresAt } = change;
   await insertRow(unit, tokenHash, userId, applicationId, previousEmail, unit.now, expiresAt);
@@ -34,7 +32,7 @@ const openByHash = raw<EmailChange, [Uint8Array, number]>(
    FROM email_changes WHERE token_hash = ? AND settled_at IS NULL AND expires_at > ?`,
 );
 
-/** By its token, where it is neither settled nor too old. */
+/** Returns the change with this token if it is neither settled nor expired. */
 export async function findOpenEmailChange(
   reader: Reader,
   tokenHash: Uint8Array,
@@ -48,7 +46,7 @@ const applicationByHash = raw<{ applicationId: string }, [Uint8Array]>(
   'SELECT application_id AS "applicationId" FROM email_changes WHERE token_hash = ?',
 );
 
-/** Returns the id of the application where a change was asked for, by its token, spent or not. */
+/** Returns the id of the application where the change with this token was requested, settled or not. */
 export async function findApplicationOfEmailChange(reader: Reader, tokenHash: Uint8Array): Promise<string | undefined> {
   const [row] = await applicationByHash(reader, tokenHash);
   return row?.applicationId;
@@ -59,11 +57,7 @@ const settleFrom = raw<{ previousEmail: string }, [number, string, number]>(
    RETURNING previous_email AS "previousEmail"`,
 );
 
-/**
- * Settles a change and all later ones of its person, whose links do nothing any more.
- *
- * @returns the address before each of them.
- */
+/** Settles a change and later ones of the person, whose links stop working. @returns the previous addresses. */
 export async function settleEmailChanges(unit: Unit, { userId, id }: EmailChange): Promise<string[]> {
   return (await settleFrom(unit, unit.now, userId, id)).map(({ previousEmail }) => previousEmail);
 }
@@ -72,7 +66,7 @@ const openUntil = raw<{ until: number | null }, [string, number]>(
   'SELECT max(expires_at) AS until FROM email_changes WHERE user_id = ? AND settled_at IS NULL AND expires_at > ?',
 );
 
-/** Until when a change of a person's address can still be undone; null where none can. */
+/** Returns until when a change of the person's address can be undone; null if none can. */
 export async function findUndoEnd(reader: Reader, userId: string, now: number): Promise<number | null> {
   const [row] = await openUntil(reader, userId, now);
   return row?.until ?? null;
@@ -80,7 +74,6 @@ export async function findUndoEnd(reader: Reader, userId: string, now: number): 
 
 const deleteRowsOf = rawChange<[string]>('DELETE FROM email_changes WHERE user_id = ?');
 
-/** All of a person who is gone. */
 export async function deleteEmailChangesOf(unit: Unit, userId: string): Promise<void> {
   await deleteRowsOf(unit, userId);
 }

@@ -1,18 +1,17 @@
-/** The event outbox: rows written in the change they report. Who wants one is the emission's affair (`events/emit.ts`). */
+/** The event outbox: rows written in the change they report. `events/emit.ts` decides who gets them. */
 import { newId } from '../core/id.ts';
 import type { DomainEvent } from '../core/event.ts';
 import { required } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-/** Events were emitted, in this order. */
+/** Published for each event, in order. */
 export const EVENT_EMITTED = topic<DomainEvent>('event emitted');
 
 const insertRow = rawChange<[string, string, string, string, number]>(
   'INSERT INTO events (id, application_id, type, data, created_at) VALUES (?, ?, ?, ?, ?)',
 );
 
-/** @returns the new event's id. */
 export async function insertEvent(
   unit: Unit,
   { type, applicationId, data }: { readonly type: string; readonly applicationId: string; readonly data: object },
@@ -22,12 +21,11 @@ export async function insertEvent(
   return id;
 }
 
-/** An event as deliveries carry it. */
 export interface StoredEvent {
   readonly id: string;
   readonly applicationId: string;
   readonly type: string;
-  /** JSON text, as stored: the same bytes each time. */
+  /** JSON text as stored: every attempt sends the same bytes. */
   readonly data: string;
   readonly createdAt: number;
 }
@@ -36,7 +34,7 @@ const eventById = raw<StoredEvent, [string]>(
   'SELECT id, application_id AS "applicationId", type, data, created_at AS "createdAt" FROM events WHERE id = ?',
 );
 
-/** Of an event that a delivery carries. */
+/** Returns an event that a delivery refers to. @throws if it is missing. */
 export async function requireEvent(reader: Reader, id: string): Promise<StoredEvent> {
   const [event] = await eventById(reader, id);
   return required(event, `event ${id}`);
@@ -47,7 +45,7 @@ const eventsAfter = raw<StoredEvent, [string, string, number]>(
    WHERE application_id = ? AND id > ? ORDER BY id LIMIT ?`,
 );
 
-/** What an application emitted behind an event, in order. */
+/** Returns an application's events after an id, in order. */
 export function listEventsAfter(
   reader: Reader,
   applicationId: string,
@@ -60,7 +58,7 @@ const newestEvent = raw<{ id: string }, [string]>(
   'SELECT id FROM events WHERE application_id = ? ORDER BY id DESC LIMIT 1',
 );
 
-/** The id of what an application emitted last; empty where there is nothing. */
+/** Returns the id of an application's newest event; empty if there is none. */
 export async function findNewestEventId(reader: Reader, applicationId: string): Promise<string> {
   return (await newestEvent(reader, applicationId))[0]?.id ?? '';
 }

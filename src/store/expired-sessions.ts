@@ -1,15 +1,14 @@
-/** Sessions whose time is up, until their end has been reported. */
+/** Expired sessions whose end has not been reported yet. */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 import { ENDING_SESSIONS } from './sessions.ts';
 
-/** A session whose time is up, which has not been reported yet. */
 export interface ExpiredSession {
   readonly sessionId: string;
   readonly userId: string;
   readonly applicationId: string;
   readonly expiresAt: number;
-  /** It may have been ended before its time: that is being written down. */
+  /** The session may have been revoked before it expired; a background task is still storing that. */
   readonly isBeingEnded: 0 | 1;
 }
 
@@ -26,7 +25,7 @@ const expired = raw<ExpiredSession, [number, number, string, number]>(
    ORDER BY s.expires_at, s.id LIMIT ?4`,
 );
 
-/** In the order of their ends. @param after goes on behind this one. */
+/** Returns expired sessions in the order of expiry. @param after continues after this one. */
 export function listExpiredSessions(
   reader: Reader,
   now: number,
@@ -39,7 +38,7 @@ const setExpiryReported = rawChange<[number, string]>('UPDATE sessions SET expir
   idAt: 1,
 });
 
-/** From now on it is not listed as expired any more. */
+/** Removes a session from the list of expired ones. */
 export async function noteExpiryReported(unit: Unit, sessionId: string): Promise<void> {
   await setExpiryReported(unit, unit.now, sessionId);
 }

@@ -1,4 +1,4 @@
-/** Roles, scopes and membership groups, and who holds them: three kinds of grant with the same columns. Removed ones are nobody's. */
+/** Grants: roles, scopes and membership groups, and their holders. Nobody holds a removed grant. */
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
@@ -51,20 +51,19 @@ export type GrantKind = keyof typeof TABLES;
 
 export const ALL_KINDS = Object.keys(TABLES) as GrantKind[];
 
-/** Slugs by kind. */
 export type Grants = { readonly [Kind in GrantKind]: readonly string[] };
 
-/** Ids by kind, of grants that are known to exist in the application. */
+/** Ids by kind of grants that exist in the application. */
 export type GrantIds = { readonly [Kind in GrantKind]: readonly string[] };
 
-/** The slugs a membership holds, sorted. */
+/** Slugs that a membership holds, sorted. */
 export type HeldGrants = Record<GrantKind, string[]>;
 
 export const NO_GRANTS: GrantIds = { roles: [], scopes: [], memberships: [] };
 
 export type Grant = typeof roles.$inferSelect;
 
-/** The part of a membership that grants hang on. */
+/** The columns of a membership that grants refer to. */
 export interface Holder {
   /** Id of the membership (application_users). */
   readonly id: string;
@@ -72,7 +71,6 @@ export interface Holder {
   readonly userId: string;
 }
 
-/** One thing for each kind. */
 function eachKind<Thing>(make: (kind: GrantKind) => Thing): Record<GrantKind, Thing> {
   return { roles: make('roles'), scopes: make('scopes'), memberships: make('memberships') };
 }
@@ -81,7 +79,6 @@ async function forEachKind<Thing>(make: (kind: GrantKind) => Promise<Thing>): Pr
   return { roles: await make('roles'), scopes: await make('scopes'), memberships: await make('memberships') };
 }
 
-/** A statement for each kind, prepared once. */
 function preparedForEach<Statement>(build: (db: Orm, tables: (typeof TABLES)[GrantKind]) => Statement) {
   return eachKind((kind) => prepared((db) => build(db, TABLES[kind])));
 }
@@ -96,18 +93,17 @@ const heldStatements = preparedForEach((db, { table, holders, grantId }) =>
     .prepare(),
 );
 
-/** The slugs of one kind that a membership holds, sorted. */
+/** Returns the slugs of one kind that a membership holds, sorted. */
 export async function heldSlugs(reader: Reader, kind: GrantKind, memberId: string): Promise<string[]> {
   const rows = await heldStatements[kind](reader, { memberId });
   return rows.map(({ slug }) => slug);
 }
 
-/** What a membership holds of each kind. */
 export function heldGrants(reader: Reader, memberId: string): Promise<HeldGrants> {
   return forEachKind((kind) => heldSlugs(reader, kind, memberId));
 }
 
-/** The slugs of one kind that each of these memberships holds, sorted; one statement. */
+/** Returns the slugs of one kind that each membership holds, sorted, in one statement. */
 export async function heldSlugsOf(
   reader: Reader,
   kind: GrantKind,
@@ -126,7 +122,7 @@ export async function heldSlugsOf(
   return held;
 }
 
-/** What each of these memberships holds; one statement a kind. */
+/** Returns the grants of each membership, in one statement per kind. */
 export async function heldGrantsOf(reader: Reader, memberIds: readonly string[]): Promise<Map<string, HeldGrants>> {
   const byKind = await forEachKind((kind) => heldSlugsOf(reader, kind, memberIds));
   return new Map(memberIds.map((id) => [id, eachKind((kind) => byKind[kind].get(id) ?? [])]));
@@ -142,12 +138,12 @@ const defaultStatements = preparedForEach((db, { table }) =>
     .prepare(),
 );
 
-/** What a person is granted on joining an application. */
+/** Returns the grants that a person gets on joining an application. */
 export function defaultGrants(reader: Reader, applicationId: string): Promise<GrantIds> {
   return forEachKind(async (kind) => (await defaultStatements[kind](reader, { applicationId })).map(({ id }) => id));
 }
 
-/** The slugs of the roles that people are granted on joining each of these applications, sorted; one statement. */
+/** Returns the slugs of each application's default roles, sorted, in one statement. */
 export async function listDefaultRoles(
   reader: Reader,
   applicationIds: readonly string[],
@@ -163,7 +159,6 @@ export async function listDefaultRoles(
   return slugs;
 }
 
-/** All of one kind in an application. */
 export async function listGrants(reader: Reader, kind: GrantKind, applicationId: string): Promise<Grant[]> {
   const { table } = TABLES[kind];
   return orm(reader)
@@ -173,7 +168,7 @@ export async function listGrants(reader: Reader, kind: GrantKind, applicationId:
     .orderBy(asc(table.slug));
 }
 
-/** Some of one kind in an application, in the order of their slugs. @param after the slug they follow; '' for the first. */
+/** Returns a page of one kind, by slug. @param after the previous page's last slug; '' for the first page. */
 export async function pageOfGrants(
   reader: Reader,
   kind: GrantKind,
@@ -189,7 +184,7 @@ export async function pageOfGrants(
     .limit(limit);
 }
 
-/** How many there are of one kind in an application; removed ones are not counted. */
+/** Returns the number of grants of one kind, without removed ones. */
 export async function countGrants(reader: Reader, kind: GrantKind, applicationId: string): Promise<number> {
   const { table } = TABLES[kind];
   const rows = await orm(reader)
@@ -199,7 +194,7 @@ export async function countGrants(reader: Reader, kind: GrantKind, applicationId
   return only(rows).number;
 }
 
-/** Undefined for one that was removed, or is another application's. */
+/** Returns a grant; undefined if it was removed or is another application's. */
 export async function findGrant(
   reader: Reader,
   kind: GrantKind,
@@ -215,7 +210,7 @@ export async function findGrant(
   return row;
 }
 
-/** Ids by slug, of those among the slugs that exist in the application. */
+/** Returns the ids of those slugs that exist in the application, by slug. */
 export async function findGrantIds(
   reader: Reader,
   kind: GrantKind,
@@ -233,14 +228,13 @@ export async function findGrantIds(
 
 export type NewGrant = Pick<Grant, 'applicationId' | 'slug' | 'name' | 'description' | 'isDefault'>;
 
-/** Its slug must be free among those of its kind. */
+/** Inserts a grant. Its slug must be free within its kind. */
 export function insertGrant(unit: Unit, kind: GrantKind, grant: NewGrant): Promise<Grant> {
   const { table, idKind } = TABLES[kind];
   const id = newId(idKind, unit.now);
   return insertOne(unit, table, { id, ...grant, createdAt: unit.now, updatedAt: unit.now });
 }
 
-/** Changes what is named, and the time of the last change. @returns the row as it is now. */
 export function updateGrant(
   unit: Unit,
   kind: GrantKind,
@@ -250,17 +244,17 @@ export function updateGrant(
   return updateOne(unit, TABLES[kind].table, id, { ...columns, updatedAt: unit.now });
 }
 
-/** Nobody holds it from now on, and its slug is free; the row and what links it to its holders stay until they are told. */
+/** Removes a grant from all holders and frees its slug. Row and links stay until every holder is notified. */
 export async function markGrantRemoved(unit: Unit, kind: GrantKind, id: string): Promise<void> {
   const { table } = TABLES[kind];
   await orm(unit)
     .update(table)
-    // No slug has a tilde.
+    // Cannot collide: slugs contain no tilde.
     .set({ slug: `~${id}`, isDefault: false, removedAt: unit.now, updatedAt: unit.now })
     .where(eq(table.id, id));
 }
 
-/** Deletes the row of a grant that no membership is linked to any more. */
+/** Deletes the row of a grant that no membership links to any more. */
 export async function deleteGrant(unit: Unit, kind: GrantKind, id: string): Promise<void> {
   const { table } = TABLES[kind];
   await orm(unit).delete(table).where(eq(table.id, id));
@@ -273,7 +267,7 @@ const heldBySome = eachKind((kind) => {
   );
 });
 
-/** Whether any membership is linked to it, whatever that membership's state. */
+/** Returns whether any membership links to the grant, in any state. */
 export async function isGrantHeld(reader: Reader, kind: GrantKind, id: string): Promise<boolean> {
   return (await heldBySome[kind](reader, id)).length > 0;
 }
@@ -285,12 +279,14 @@ const countedHolders = eachKind((kind) => {
   );
 });
 
-/** How many memberships are linked to a grant; read from an index. @param after counts those behind this one only. */
+/** Returns how many memberships link to a grant, from an index. @param after counts only those after this id. */
 export async function countHolders(reader: Reader, kind: GrantKind, id: string, after = ''): Promise<number> {
   return only(await countedHolders[kind](reader, id, after)).number;
 }
 
-/** Some of those linked to a grant, removed or not, in the order of their ids. @param after the id they follow; '' for the first. */
+/**
+ * Returns a page of the holders of a grant, even a removed one, by id. @param after the previous page's last id, or ''.
+ */
 export async function listHolders(
   reader: Reader,
   kind: GrantKind,
@@ -314,12 +310,11 @@ const linkStatements = eachKind((kind) => {
   });
 });
 
-/** Gives a membership a grant that it does not hold. */
+/** Gives a membership a grant that it does not hold yet. */
 export async function linkGrant(unit: Unit, kind: GrantKind, memberId: string, id: string): Promise<void> {
   await linkStatements[kind](unit, memberId, id);
 }
 
-/** Takes a grant away from these memberships. */
 export async function unlinkGrant(
   unit: Unit,
   kind: GrantKind,
@@ -333,7 +328,6 @@ export async function unlinkGrant(
     .where(and(inArray(holders.applicationUserId, [...memberIds]), eq(grantId, id)));
 }
 
-/** Takes everything from these memberships. */
 export async function clearGrants(unit: Unit, memberIds: readonly string[]): Promise<void> {
   if (memberIds.length === 0) return;
   for (const kind of ALL_KINDS) {
@@ -344,7 +338,7 @@ export async function clearGrants(unit: Unit, memberIds: readonly string[]): Pro
   }
 }
 
-/** Notes that what these memberships hold of one kind has changed. */
+/** Updates when these memberships' grants of one kind last changed. */
 export async function touchHolders(unit: Unit, kind: GrantKind, memberIds: readonly string[]): Promise<void> {
   if (memberIds.length === 0) return;
   await orm(unit)

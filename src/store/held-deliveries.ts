@@ -1,20 +1,20 @@
-/** What waits for endpoints that are not sent to, in quarantine or switched off: how old it is, and dropping the oldest of it. */
+/** Deliveries held for quarantined or disabled endpoints: their age, and dropping the oldest. */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-/** An endpoint that is not sent to, and that something waits for. */
+/** A quarantined or disabled endpoint with pending deliveries. */
 export interface RestingEndpoint {
   readonly id: string;
   readonly applicationId: string;
   readonly url: string;
   readonly status: 'disabled' | 'quarantined';
-  /** When the owners were told that what waits will be dropped; null where they were not. */
+  /** When the owners were warned that held deliveries will be dropped; null if they were not. */
   readonly dropNoticeAt: number | null;
-  /** When the first of what waits was made. */
+  /** When the oldest held delivery was created. */
   readonly oldestAt: number;
 }
 
-/** However much waits for an endpoint, the first of it is the first entry of an index. */
+/** The oldest delivery is an endpoint's first index entry, so the cost does not grow with the backlog. */
 const RESTING = `SELECT id, application_id AS "applicationId", url, status, drop_notice_at AS "dropNoticeAt",
      (SELECT created_at FROM deliveries WHERE id = (
         SELECT min(d.id) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'pending')) AS "oldestAt"
@@ -29,7 +29,7 @@ function isWaitedFor(endpoint: Found): endpoint is RestingEndpoint {
   return endpoint.oldestAt !== null;
 }
 
-/** By id, so many looked at. @returns those that something waits for, and where to go on: null where there are no more. */
+/** Reads up to `limit` endpoints by id. @returns those with held deliveries, and the next cursor; null at the end. */
 export async function listRestingEndpoints(
   reader: Reader,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -38,7 +38,7 @@ export async function listRestingEndpoints(
   return { endpoints: found.filter(isWaitedFor), next: found.length < limit ? null : (found.at(-1)?.id ?? null) };
 }
 
-/** Undefined where it is sent to, is gone, or nothing waits for it. */
+/** Returns the endpoint; undefined if it is active, removed, or has no pending delivery. */
 export async function findRestingEndpoint(reader: Reader, id: string): Promise<RestingEndpoint | undefined> {
   const [found] = await restingById(reader, id);
   return found && isWaitedFor(found) ? found : undefined;
@@ -46,12 +46,11 @@ export async function findRestingEndpoint(reader: Reader, id: string): Promise<R
 
 const setNotice = rawChange<[number, string]>('UPDATE webhooks SET drop_notice_at = ? WHERE id = ?');
 
-/** The owners were told, in this change. */
 export async function noteDropNotice(unit: Unit, id: string): Promise<void> {
   await setNotice(unit, unit.now, id);
 }
 
-/** Only the first are looked at: their ids are in the order of their ages. */
+/** Reads only the first rows: ids sort by age. */
 const deleteOldest = rawChange<[string, number, number]>(
   `DELETE FROM deliveries WHERE id IN (
      SELECT id FROM (SELECT id, created_at FROM deliveries WHERE webhook_id = ?1 AND status = 'pending' ORDER BY id LIMIT ?3) d
@@ -59,10 +58,8 @@ const deleteOldest = rawChange<[string, number, number]>(
 );
 
 /**
- * Drops the oldest of what waits, with its attempts.
- *
- * @param before made earlier, in epoch milliseconds.
- * @returns how many: fewer than the limit where there are no more.
+ * Deletes the oldest held deliveries with their attempts. @returns how many: fewer than the limit at the end.
+ * @param before creation time in epoch milliseconds, exclusive.
  */
 export function dropHeldDeliveries(unit: Unit, webhookId: string, before: number, limit: number): Promise<number> {
   return deleteOldest(unit, webhookId, before, limit);

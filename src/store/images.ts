@@ -1,4 +1,4 @@
-/** The stored pictures of people: one row for each variant. When they were put, and in which sizes, stands with the person. */
+/** Pictures of people, one row per variant. The person's row has their sizes and update times. */
 import { and, eq, inArray, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -12,7 +12,6 @@ const { placeholder } = sql;
 
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
-/** One size of a picture, as it is served. */
 export interface StoredVariant {
   readonly updatedAt: number;
   /** WebP. */
@@ -55,7 +54,7 @@ const variantOfMember = prepared((db) =>
     .prepare(),
 );
 
-/** Of somebody who is a member of that application, which may have gone by that slug before, and of nobody else. */
+/** Returns a picture variant of a member of this application, by its current or a former slug; of nobody else. */
 export async function findVariantOfMember(
   reader: Reader,
   variant: {
@@ -69,7 +68,6 @@ export async function findVariantOfMember(
   return found;
 }
 
-/** Puts these variants in the place of those there are. */
 export async function replaceVariants(
   unit: Unit,
   { userId, kind, updatedAt }: { readonly userId: string; readonly kind: ImageKind; readonly updatedAt: number },
@@ -80,14 +78,12 @@ export async function replaceVariants(
     await orm(unit).insert(userImages).values({ userId, kind, size, bytes, updatedAt });
 }
 
-/** All sizes of one picture. */
 export async function deleteVariants(unit: Unit, userId: string, kind: ImageKind): Promise<void> {
   await orm(unit)
     .delete(userImages)
     .where(and(eq(userImages.userId, userId), eq(userImages.kind, kind)));
 }
 
-/** All pictures of a person who is gone. */
 export async function deleteImagesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userImages).where(eq(userImages.userId, userId));
 }

@@ -1,4 +1,4 @@
-/** The makers of API keys, and the keys that somebody has made. */
+/** Creators of API keys, and the keys that a person has created. */
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import type { Reader } from '../db/database.ts';
 import { longRead, orm } from '../db/statements.ts';
@@ -7,18 +7,17 @@ import { apiKeys } from './schema/credentials.ts';
 import { applicationUsers, users } from './schema/users.ts';
 import { workspaceMembers } from './schema/workspace-members.ts';
 
-/** The person, or the key, that was given a key's token. */
+/** The person or key that received a key's token. */
 export interface KeyCreator {
   readonly userId: string;
-  /** Null for a key, and for a person who is no member of the workspace. */
+  /** Null for a key, and for a person outside the workspace. */
   readonly email: string | null;
   /** Null for a person. */
   readonly key: { readonly id: string; readonly name: string } | null;
 }
 
 /**
- * Finds the makers of a workspace's keys in two statements. A person outside the workspace is told as an id alone.
- *
+ * Returns the creators of a workspace's keys in two statements. Of a person outside the workspace, only the id.
  * @param userIds people and principals of keys.
  */
 export async function findKeyCreators(
@@ -58,7 +57,7 @@ export async function findKeyCreators(
   );
 }
 
-/** The columns that a list of somebody's keys shows. */
+/** The columns shown in a list of created keys. */
 export type MadeKey = Pick<ApiKey, 'id' | 'name' | 'prefix' | 'access' | 'applicationId' | 'createdAt' | 'lastUsedAt'>;
 
 const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicationId", k.created_at AS "createdAt",
@@ -69,12 +68,12 @@ const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at
   AND k.created_by_user_id = ?3 AND k.id < ?4
   AND EXISTS (SELECT 1 FROM application_users m WHERE m.id = k.application_user_id AND m.status = 'active')`;
 
-/** Sorts behind every id. */
+/** Sorts after every id. */
 const END = '~';
 
 /**
- * Lists the keys of a workspace that somebody has made and that would outlive their seat, newest first. Keys made with a
- * personal key end with it, so they are left out. A long read: no index leads from makers to keys.
+ * Returns a page of a person's keys that would outlive their workspace membership, newest first.
+ * Excludes keys made with a personal key, which end with it. A long read: creators are not indexed.
  */
 export function listKeysMadeBy(
   reader: Reader,

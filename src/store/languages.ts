@@ -1,4 +1,4 @@
-/** The languages that people speak, and how well; one entry for each tag. */
+/** Languages that people speak with their levels, one entry per tag. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -10,9 +10,8 @@ const { placeholder } = sql;
 
 export type LanguageLevel = (typeof LANGUAGE_LEVELS)[number];
 
-/** A language, and how well it is spoken. */
 export interface SpokenLanguage {
-  /** As in BCP 47, in its canonical form. */
+  /** Canonical BCP 47 tag. */
   readonly code: string;
   readonly level: LanguageLevel;
 }
@@ -26,12 +25,12 @@ const languagesOf = prepared((db) =>
     .prepare(),
 );
 
-/** In the order of their tags. */
+/** Returns a person's languages, by tag. */
 export function listLanguages(reader: Reader, userId: string): Promise<SpokenLanguage[]> {
   return languagesOf(reader, { userId });
 }
 
-/** Of several people at once, each in the order of their tags; who speaks none is not in it. */
+/** Returns the languages of several people, each by tag; people without any are left out. */
 export async function listLanguagesOf(
   reader: Reader,
   userIds: readonly string[],
@@ -50,12 +49,12 @@ export async function listLanguagesOf(
   );
 }
 
-/** The person must not have it yet, at whatever level. */
+/** Adds a language that the person does not have yet at any level. */
 export async function insertLanguage(unit: Unit, userId: string, { code, level }: SpokenLanguage): Promise<void> {
   await orm(unit).insert(userLanguages).values({ userId, code, level });
 }
 
-/** Leaves out those that are there already. */
+/** Adds the languages that the person does not have yet. */
 export async function insertLanguages(unit: Unit, userId: string, languages: readonly SpokenLanguage[]): Promise<void> {
   if (languages.length === 0) return;
   await orm(unit)
@@ -69,12 +68,11 @@ export async function updateLanguage(unit: Unit, userId: string, { code, level }
   await orm(unit).update(userLanguages).set({ level }).where(entry(userId, code));
 }
 
-/** @param code in its canonical form. */
+/** @param code canonical tag. */
 export async function deleteLanguage(unit: Unit, userId: string, code: string): Promise<void> {
   await orm(unit).delete(userLanguages).where(entry(userId, code));
 }
 
-/** All of a person who is gone. */
 export async function deleteLanguagesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(userLanguages).where(eq(userLanguages.userId, userId));
 }

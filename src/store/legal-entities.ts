@@ -1,4 +1,4 @@
-/** The companies and other legal entities that people act for. */
+/** Companies and other legal entities that people act for. */
 import { and, eq, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -18,7 +18,7 @@ const entitiesOf = prepared((db) =>
     .prepare(),
 );
 
-/** Oldest first: ids sort by creation. */
+/** Returns a person's entities, oldest first: ids sort by creation. */
 export function listLegalEntities(reader: Reader, userId: string): Promise<LegalEntity[]> {
   return entitiesOf(reader, { userId });
 }
@@ -31,13 +31,13 @@ const entityOfPerson = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined for one of somebody else, as for none at all. */
+/** Returns an entity of this person; undefined for anyone else's. */
 export async function findLegalEntity(reader: Reader, userId: string, id: string): Promise<LegalEntity | undefined> {
   const [entity] = await entityOfPerson(reader, { userId, id });
   return entity;
 }
 
-/** An address that it names must be the same person's. */
+/** Inserts an entity. Its address must belong to the same person. */
 export async function insertLegalEntity(
   unit: Unit,
   fields: Omit<LegalEntity, 'id' | 'createdAt' | 'updatedAt'>,
@@ -47,7 +47,6 @@ export async function insertLegalEntity(
   return row;
 }
 
-/** @returns the entity as it is now. */
 export async function updateLegalEntity(
   unit: Unit,
   entity: LegalEntity,
@@ -58,7 +57,7 @@ export async function updateLegalEntity(
   return { ...entity, ...columns };
 }
 
-/** Takes an address from the person's entities that name it. @returns whether there was one. */
+/** Removes an address from the person's entities. @returns whether any entity had it. */
 export async function detachAddress(unit: Unit, userId: string, addressId: string): Promise<boolean> {
   const bereft = await orm(unit)
     .update(legalEntities)
@@ -68,12 +67,11 @@ export async function detachAddress(unit: Unit, userId: string, addressId: strin
   return bereft.length > 0;
 }
 
-/** The address that it names stays. */
+/** Deletes an entity; its address stays. */
 export async function deleteLegalEntity(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(legalEntities).where(eq(legalEntities.id, id));
 }
 
-/** All of a person who is gone. */
 export async function deleteLegalEntitiesOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(legalEntities).where(eq(legalEntities.userId, userId));
 }

@@ -17,7 +17,7 @@ const checksOf = prepared((db) =>
     .prepare(),
 );
 
-/** By kind. A check may be of a URL that has been replaced since. */
+/** Returns an application's last checks by kind. A check may be of a URL that was replaced since. */
 export async function findLegalUrlChecks(
   reader: Reader,
   applicationId: string,
@@ -26,7 +26,7 @@ export async function findLegalUrlChecks(
   return new Map(rows.map((row) => [row.kind, row]));
 }
 
-/** Takes the place of the one before. */
+/** Replaces the previous check. */
 export async function saveLegalUrlCheck(unit: Unit, check: LegalUrlCheck): Promise<void> {
   await orm(unit)
     .insert(urlChecks)

@@ -1,4 +1,4 @@
-/** The trails still to be written of switches that are as long as a tenant: durable, each with a cursor. */
+/** Background tasks that write a tenant-wide state change into its rows: durable, each with a cursor. */
 import { and, asc, eq, inArray, sql } from 'drizzle-orm';
 import type { Actor } from '../core/actor.ts';
 import { newId } from '../core/id.ts';
@@ -10,18 +10,16 @@ const { placeholder } = sql;
 
 export type LongWorkRow = typeof longWorks.$inferSelect;
 
-/** How far a trail is, as a record shows it. */
 export interface PendingWork {
   readonly kind: string;
   readonly done: number;
-  /** Null until it has been counted. */
+  /** Null until counted. */
   readonly total: number | null;
 }
 
-/** A trail was begun that its first slice did not finish. */
+/** Ids of background tasks that their first batch did not finish. */
 export const LONG_WORK_BEGUN = topic<string>('long work begun');
 
-/** A trail, as far as its first slice has come. */
 export interface NewLongWork {
   readonly kind: string;
   readonly applicationId: string | null;
@@ -30,7 +28,7 @@ export interface NewLongWork {
   readonly done: number;
 }
 
-/** Goes on under the actor of this change, and is taken up once it is durable. */
+/** Inserts a task that runs as this change's actor, and starts it after the commit. */
 export async function insertLongWork(unit: Unit, work: NewLongWork): Promise<void> {
   const id = newId('longWork', unit.now);
   await orm(unit)
@@ -41,7 +39,6 @@ export async function insertLongWork(unit: Unit, work: NewLongWork): Promise<voi
 
 const allWorks = prepared((db) => db.select().from(longWorks).orderBy(asc(longWorks.id)).prepare());
 
-/** Oldest first. */
 export function listLongWorks(reader: Reader): Promise<LongWorkRow[]> {
   return allWorks(reader);
 }
@@ -54,13 +51,13 @@ const workById = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined once it is done or given up. */
+/** Returns a task; undefined once it is finished or cancelled. */
 export async function findLongWork(reader: Reader, id: string): Promise<LongWorkRow | undefined> {
   const [row] = await workById(reader, { id });
   return row;
 }
 
-/** The trails of this kind that are still being written for these applications, oldest first. */
+/** Returns these applications' unfinished tasks of this kind, oldest first. */
 export async function listLongWorksOf(
   reader: Reader,
   kind: string,
@@ -74,14 +71,14 @@ export async function listLongWorksOf(
     .orderBy(asc(longWorks.id));
 }
 
-/** Gives up the trails of this kind for the application. */
+/** Cancels the application's tasks of this kind. */
 export async function deleteLongWorksOf(unit: Unit, kind: string, applicationId: string): Promise<void> {
   await orm(unit)
     .delete(longWorks)
     .where(and(eq(longWorks.applicationId, applicationId), eq(longWorks.kind, kind)));
 }
 
-/** In the change that writes the slice, so that a crash repeats neither. */
+/** Stores the progress in the same change as the batch, so that a crash repeats neither. */
 export async function advanceLongWork(
   unit: Unit,
   id: string,
@@ -90,17 +87,16 @@ export async function advanceLongWork(
   await orm(unit).update(longWorks).set({ cursor, done, updatedAt: unit.now }).where(eq(longWorks.id, id));
 }
 
-/** Rows done and left together, as counted once. */
+/** Stores the total of rows done and remaining, counted once. */
 export async function setLongWorkTotal(unit: Unit, id: string, total: number): Promise<void> {
   await orm(unit).update(longWorks).set({ total }).where(eq(longWorks.id, id));
 }
 
-/** It is done. */
 export async function deleteLongWork(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(longWorks).where(eq(longWorks.id, id));
 }
 
-/** The oldest trail of each of these applications that has one. */
+/** Returns each application's oldest unfinished task. */
 export async function findPendingWork(
   reader: Reader,
   applicationIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Queued mail: rows written in the change that causes them, claimed with a lease by the one sender. */
+/** Queued mail: rows written in the change that causes them, leased by the one sender. */
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
@@ -9,7 +9,7 @@ const { placeholder } = sql;
 
 export type Mail = typeof mails.$inferSelect;
 
-/** What goes first: a code somebody waits for, a notice, one of many. */
+/** Priorities, most urgent first: codes somebody waits for, notices, bulk mail. */
 export const MAIL_LANES = { code: 0, notice: 1, bulk: 2 } as const;
 
 export type MailLane = keyof typeof MAIL_LANES;
@@ -20,35 +20,33 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The one-time code in it, for the captured-mail view. */
+  /** The one-time code in the mail, for the captured-mail view. */
   readonly code: string | null;
-  /** Not worth sending after this, in epoch milliseconds. */
+  /** Time after which the mail is not sent any more, in epoch milliseconds. */
   readonly expiresAt: number;
-  /** `code` where there is one, else `notice`, unless said otherwise. */
+  /** Defaults to `code` if there is a code, else `notice`. */
   readonly lane?: MailLane;
   readonly origin: MailOrigin;
 }
 
-/** What had a mail sent. A workspace's own mails have no application, the console's neither. */
+/** Sender of a mail. `applicationId` is null for mails of a workspace itself and of the console. */
 export interface MailOrigin {
   readonly applicationId: string | null;
   readonly workspaceId: string | null;
 }
 
-/** Of mails that an application sends to the people who use it. */
+/** Returns the origin of mails from an application to its users. */
 export const fromApplication = ({ id, workspaceId }: { id: string; workspaceId: string | null }): MailOrigin => ({
   applicationId: id,
   workspaceId,
 });
 
-/** What an attempt at a mail came to: `postponed` will be tried again. */
+/** Results of an attempt; `postponed` is retried. */
 export const MAIL_RESULTS = ['sent', 'captured', 'refused', 'expired', 'postponed'] as const;
 export type MailResult = (typeof MAIL_RESULTS)[number];
 
-/** Mails were sent, kept, given up or put off. */
 export const MAIL_TRIED = topic<MailResult>('mail tried');
 
-/** Mails were queued. */
 export const MAIL_QUEUED = topic<MailLane>('mail queued');
 
 const insertMail = prepared((orm) =>
@@ -73,7 +71,7 @@ const insertMail = prepared((orm) =>
     .prepare(),
 );
 
-/** Queues a mail in the change that it tells of; the sender is woken when that is durable. @returns its id. */
+/** Queues a mail in the change it is about; the sender wakes after the commit. @returns the mail's id. */
 export async function queueMail(unit: Unit, message: OutgoingMail): Promise<string> {
   const { to, subject, text, html, code, expiresAt, origin } = message;
   const lane = message.lane ?? (code === null ? 'notice' : 'code');
@@ -94,21 +92,21 @@ export async function queueMail(unit: Unit, message: OutgoingMail): Promise<stri
   return id;
 }
 
-/** How many are listed together. */
+/** Number of due mails per read. */
 export const DUE_MAILS_READ = 100;
 
-/** Where a list of due mails goes on: behind this one. */
+/** Cursor: the list continues after this mail. */
 export interface DuePosition {
   readonly nextAttemptAt: number;
   readonly position: number;
 }
 
-/** A mail that is to be sent, with what its place among the others depends on. */
+/** A due mail, with the fields that concurrency limits depend on. */
 export interface DueMail extends DuePosition {
   readonly id: string;
-  /** Of the recipient. */
+  /** The recipient's domain. */
   readonly domain: string;
-  /** Whose it is; empty for the console's. */
+  /** The sending workspace; empty for the console. */
   readonly workspaceId: string;
 }
 
@@ -121,9 +119,8 @@ const dueMails = raw<DueMail, [number, number, number, number, number]>(
 );
 
 /**
- * The next of a lane that are due and not leased, by the time they are due since; fewer than are listed together where that was all.
- *
- * @param times what is due goes by the instance's clock, leases by real time: moving that clock cuts no attempt short.
+ * Returns the next due mails of a priority without a lease, longest due first; fewer than `DUE_MAILS_READ` at the end.
+ * @param times due times use the instance's clock, leases real time, so that moving that clock cuts no attempt short.
  */
 export function listDueMails(
   reader: Reader,
@@ -144,11 +141,7 @@ const setLeased = raw<Mail, [number, string, number]>(
    RETURNING ${MAIL_COLUMNS}`,
 );
 
-/**
- * Counts an attempt that is about to be made; nobody else makes one until the lease is over.
- *
- * @returns undefined where it is not to be sent any more.
- */
+/** Leases a mail and counts the attempt. @returns undefined if it is leased already or not queued any more. */
 export async function leaseMail(
   unit: Unit,
   id: string,
@@ -158,7 +151,6 @@ export async function leaseMail(
   return mail;
 }
 
-/** What became of an attempt. */
 export type MailOutcome =
   | { readonly status: 'sent' }
   | { readonly status: 'failed'; readonly error: string; readonly isExpired: boolean }
@@ -175,14 +167,14 @@ const setCaptured = raw<Mail, [number, string]>(
    WHERE id = ?2 AND status = 'queued' RETURNING ${MAIL_COLUMNS}`,
 );
 
-/** Keeps this one in the outbox. @returns undefined where it was not queued any more. */
+/** Keeps a mail in the outbox instead of sending it. @returns undefined if it was not queued any more. */
 export async function captureMail(unit: Unit, id: string): Promise<Mail | undefined> {
   const [mail] = await setCaptured(unit, unit.now, id);
   if (mail) unit.tell(MAIL_TRIED, 'captured');
   return mail;
 }
 
-/** Keeps what is due in the outbox, where there is nobody to send it. @returns what was captured. */
+/** Keeps due mails in the outbox, where no mail server is configured. @returns the captured mails. */
 export async function captureDueMails(unit: Unit, limit: number): Promise<Mail[]> {
   const captured = await setDueCaptured(unit, unit.now, limit);
   for (const _ of captured) unit.tell(MAIL_TRIED, 'captured');
@@ -203,7 +195,7 @@ const setPostponed = rawChange<[number, string, string]>(
   'UPDATE mails SET next_attempt_at = ?, leased_until = NULL, last_error = ? WHERE id = ?',
 );
 
-/** Ends the lease. What was sent or given up keeps nothing of what it said. */
+/** Records an outcome and ends the lease. Clears the content of mails that were sent or given up. */
 export async function recordMailOutcome(unit: Unit, id: string, outcome: MailOutcome): Promise<void> {
   if (outcome.status === 'sent') await setSent(unit, unit.now, id);
   else if (outcome.status === 'failed') await setFailed(unit, outcome.error, id);
@@ -222,7 +214,7 @@ const setDue = rawChange<[number, number, number, number]>(
      SELECT id FROM mails WHERE status = 'queued' AND lane = ?2 AND next_attempt_at > ?3 LIMIT ?4)`,
 );
 
-/** Makes due what waits for longer than it ever should, as after the clock went back. @returns how many of the lane. */
+/** Makes mails due that wait longer than any retry, as after the clock went back. @returns the number changed. */
 export function bringMailsForward(unit: Unit, lane: MailLane, longestWaitMs: number, limit: number): Promise<number> {
   return setDue(unit, unit.now, MAIL_LANES[lane], unit.now + longestWaitMs, limit);
 }
@@ -231,19 +223,19 @@ const clearLeases = rawChange<[]>(
   "UPDATE mails SET leased_until = NULL WHERE leased_until IS NOT NULL AND status = 'queued'",
 );
 
-/** What a stop or a crash cut off is due again. */
+/** Makes mails due again whose attempt a stop or crash cut off. */
 export async function endMailLeases(unit: Unit): Promise<void> {
   await clearLeases(unit);
 }
 
-/** The mails to list: those to a recipient, or all; only older ones than the id `before`, where it is given. */
+/** Filter of a mail list: to one recipient or all; only mails with an id before `before`. */
 interface MailRange {
   readonly recipient?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** Newest first. */
+/** Returns mails, newest first. */
 export async function listMails(reader: Reader, { recipient, before, limit }: MailRange): Promise<Mail[]> {
   const isTo = recipient === undefined ? undefined : eq(mails.recipient, recipient);
   const isBehind = before === undefined ? undefined : lt(mails.id, before);
@@ -252,7 +244,6 @@ export async function listMails(reader: Reader, { recipient, before, limit }: Ma
 
 const mailById = raw<Mail, [string]>(`SELECT ${MAIL_COLUMNS} FROM mails WHERE id = ?`);
 
-/** With all that it says. */
 export async function findMail(reader: Reader, id: string): Promise<Mail | undefined> {
   const [mail] = await mailById(reader, id);
   return mail;
@@ -260,7 +251,7 @@ export async function findMail(reader: Reader, id: string): Promise<Mail | undef
 
 const deleteAll = rawChange<[]>('DELETE FROM mails');
 
-/** @returns how many there were. */
+/** Deletes all mails. @returns how many there were. */
 export function deleteAllMails(unit: Unit): Promise<number> {
   return deleteAll(unit);
 }

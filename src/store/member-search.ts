@@ -1,34 +1,30 @@
-/** Looking through the members of an application for those that match, stretch by stretch: no index answers that. */
+/** Scans an application's members for matches in batches, for lack of an index. */
 import { displayName } from '../core/display-name.ts';
 import type { Reader } from '../db/database.ts';
 import { longRead } from '../db/statements.ts';
 import type { MemberOrder, MemberPosition } from './members.ts';
 import type { MembershipStatus, ReservedProfile } from './schema/users.ts';
 
-/** Which members; what is left out is not asked for. Slugs that nobody holds match nobody. */
+/** Search criteria; absent ones do not apply. An unknown slug matches nobody. */
 export interface MemberFilter {
   readonly status?: MembershipStatus | undefined;
   readonly role?: string | undefined;
   readonly membership?: string | undefined;
-  /**
-   * A word in lower case. Whoever cannot have it is left out; whether the others do is for the caller to say, who knows more of
-   * letters than the database does, which takes those of other scripts as they are.
-   */
+  /** Lower-case word. SQL lower-cases ASCII only, so it just excludes impossible matches; callers check the rest. */
   readonly word?: string | undefined;
 }
 
-/** What a member can be found by. A reservation is found by what was reserved, never by what its person is called. */
+/** A member's searchable fields. A reservation matches only reserved data, never its person's name. */
 export interface FoundMember extends MemberPosition {
   /** E-mail and username. */
   readonly handles: readonly (string | null)[];
   readonly name: string | null;
 }
 
-/** What looking through a stretch of members has found. */
 export interface MemberScan {
-  /** Those that the filter lets through, in the order asked for. */
+  /** Matches, in the requested order. */
   readonly found: readonly FoundMember[];
-  /** The last member looked at; null where there was none. */
+  /** The last member scanned; null if there was none. */
   readonly last: MemberPosition | null;
   readonly scanned: number;
 }
@@ -36,7 +32,7 @@ export interface MemberScan {
 interface ScanRow {
   readonly lastSeenAt: number;
   readonly id: string;
-  /** Of the row that ends the stretch; null for a member who was found. */
+  /** Set on the row that ends the batch; null on a match. */
   readonly scanned: number | null;
   readonly email: string;
   readonly username: string | null;
@@ -53,7 +49,7 @@ const holds = (grants: string, table: string, column: string) =>
   `EXISTS (SELECT 1 FROM ${grants} h JOIN ${table} g ON g.id = h.${column}
      WHERE h.application_user_id = m.id AND g.slug = ? AND g.removed_at IS NULL)`;
 
-/** All that a member can be found by. */
+/** All searchable text of a member. */
 const TEXTS = `coalesce(m.reserved_email, u.email) || ' ' || coalesce(m.username, '') || ' ' || coalesce(u.name, '') || ' ' ||
   coalesce(u.full_name, '') || ' ' || coalesce(u.given_name, '') || ' ' || coalesce(u.family_name, '') || ' ' ||
   coalesce(m.reserved_profile, '')`;
@@ -65,7 +61,7 @@ const CONDITIONS: Readonly<Record<keyof MemberFilter, string>> = {
   word: `(instr(lower(${TEXTS}), ?) > 0 OR octet_length(${TEXTS}) > length(${TEXTS}))`,
 };
 
-/** What follows a position, and both ways through a stretch. */
+/** SQL for continuing after a cursor, and for both directions through a batch. */
 const ORDERS: Readonly<Record<MemberOrder, { behind: string; forth: string; back: string }>> = {
   last_seen: {
     behind: '(last_seen_at, id) < (?, ?)',
@@ -75,7 +71,7 @@ const ORDERS: Readonly<Record<MemberOrder, { behind: string; forth: string; back
   joined: { behind: 'id > ?', forth: 'id', back: 'id DESC' },
 };
 
-/** People alone; where a stretch of them begins and how long it is. */
+/** Scans the next batch for people, starting after a cursor. */
 export async function scanMembers(
   reader: Reader,
   applicationId: string,

@@ -1,4 +1,4 @@
-/** Memberships of applications (`application_users`): who is a member where, in what state and under what name. */
+/** Memberships of applications (`application_users`): member, status and username. */
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { startOfDay } from '../core/calendar.ts';
 import { newId } from '../core/id.ts';
@@ -17,26 +17,25 @@ const { placeholder } = sql;
 
 export type Member = typeof applicationUsers.$inferSelect;
 
-/** The states in which management keeps somebody out, until it lets them back. */
+/** Statuses in which management keeps a member out until it reverts them. */
 export const KEPT_OUT: readonly MembershipStatus[] = ['banned', 'paused', 'deleted'];
 
-/** A membership with the person, or the key's principal, behind it, as the application may see them ({@link asShown}). */
+/** A membership with its person or key principal, as the application may see them ({@link asShown}). */
 export interface MemberWithUser {
   readonly member: Member;
   readonly user: User;
 }
 
-/** A member was seen for the first time on a day. */
+/** A member's first visit on a day. */
 export interface MemberSeen {
   readonly applicationId: string;
   readonly at: number;
-  /** When they were seen last before; 0 where they had never come. */
+  /** When they were last seen before; 0 if never. */
   readonly before: number;
 }
 
 export const MEMBER_SEEN = topic<MemberSeen>('member seen');
 
-/** A membership with the application it is of. */
 export interface MembershipWithApplication {
   readonly member: Member;
   readonly application: Application;
@@ -55,7 +54,7 @@ const memberByUser = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever the state of the membership. */
+/** Returns a membership in any state. */
 export async function findMember(reader: Reader, applicationId: string, userId: string): Promise<Member | undefined> {
   const [member] = await memberByUser(reader, { applicationId, userId });
   return member;
@@ -69,18 +68,18 @@ const memberById = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever the state of the membership. */
+/** Returns a membership in any state. */
 export async function findMemberById(reader: Reader, id: string): Promise<Member | undefined> {
   const [member] = await memberById(reader, { id });
   return member;
 }
 
-/** Of a membership that something else refers to. */
+/** Returns a membership that another row refers to. @throws if it is missing. */
 export async function requireMemberById(reader: Reader, id: string): Promise<Member> {
   return required(await findMemberById(reader, id), `membership ${id}`);
 }
 
-/** Memberships of these people in one application, by user id. */
+/** Returns these people's memberships of one application, by user id. */
 export async function findMembersOf(
   reader: Reader,
   applicationId: string,
@@ -94,10 +93,10 @@ export async function findMembersOf(
   return new Map(rows.map((member) => [member.userId, member]));
 }
 
-/** The account whose profile a membership shows: store/unproved-profiles.ts. */
+/** The account whose profile a membership shows; see store/unproved-profiles.ts. */
 const PROFILE_ID = sql`coalesce(${applicationUsers.profileUserId}, ${applicationUsers.userId})`;
 
-/** Left out: reservations that nobody has signed in to. */
+/** Excludes reservations that nobody has signed in to. */
 const HAS_SIGNED_IN = or(isNull(applicationUsers.reservedEmail), isNotNull(applicationUsers.profileUserId));
 
 const memberWithUser = prepared((db) =>
@@ -114,7 +113,7 @@ const memberWithUser = prepared((db) =>
     .prepare(),
 );
 
-/** Whatever the state of either; the principal of a key as well. */
+/** Returns a membership with its user, both in any state; also of a key principal. */
 export async function findMemberWithUser(
   reader: Reader,
   applicationId: string,
@@ -131,7 +130,7 @@ const holderOfEmail = raw<{ userId: string }, [string, string]>(
    SELECT user_id FROM application_users WHERE application_id = ?1 AND reserved_email = ?2 LIMIT 1`,
 );
 
-/** Whom an application knows by an address: a member who has it, or else the one it is reserved for. */
+/** Returns the user id of the member who has the address, else of the person it is reserved for. */
 export async function findUserIdByEmail(
   reader: Reader,
   applicationId: string,
@@ -141,16 +140,16 @@ export async function findUserIdByEmail(
   return holder?.userId;
 }
 
-/** Where a page of members goes on: behind this one. */
+/** Cursor: the page continues after this member. */
 export interface MemberPosition {
   readonly lastSeenAt: number;
   readonly id: string;
 }
 
-/** Last seen first and last those who never came; or in the order of joining, in which nobody moves while it is read. */
+/** `last_seen` puts recent members first and never-seen ones last. In `joined`, nobody moves while pages are read. */
 export type MemberOrder = 'last_seen' | 'joined';
 
-/** People; keys' synthetic principals are left out. */
+/** Returns a page of people, without key principals. */
 export async function listMembers(
   reader: Reader,
   applicationId: string,
@@ -175,7 +174,6 @@ export async function listMembers(
   return rows.map(asShown);
 }
 
-/** Members by id, in no order. */
 export async function findMembersById(reader: Reader, ids: readonly string[]): Promise<Map<string, MemberWithUser>> {
   if (ids.length === 0) return new Map();
   const rows = await orm(reader)
@@ -195,7 +193,7 @@ const membershipsOf = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a person's memberships, oldest first, whatever their state. Reservations are not theirs yet. */
+/** Returns a person's memberships in any state, oldest first, without reservations. */
 export function listMembershipsOf(reader: Reader, userId: string): Promise<Member[]> {
   return membershipsOf(reader, { userId });
 }
@@ -210,7 +208,7 @@ const membershipsWithApplication = prepared((db) =>
     .prepare(),
 );
 
-/** Returns a person's memberships with their applications, oldest first, whatever the state of either; no reservations. */
+/** Returns a person's memberships with their applications, both in any state, oldest first, without reservations. */
 export function listMembershipsWithApplication(reader: Reader, userId: string): Promise<MembershipWithApplication[]> {
   return membershipsWithApplication(reader, { userId });
 }
@@ -245,8 +243,8 @@ const membershipOutside = raw<{ id: string }, [string, string]>(
 );
 
 /**
- * Whether the person is, or was, a member of an application of another workspace, or of the console. A reservation counts:
- * what waits there is worth as much to whoever takes the account over.
+ * Returns whether the person is or was a member outside the workspace, the console included.
+ * Reservations count: they are worth as much to somebody who takes over the account.
  */
 export async function isMemberOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await membershipOutside(reader, userId, workspaceId)).length > 0;
@@ -256,7 +254,7 @@ const comeAnywhere = raw<{ id: string }, [string]>(
   'SELECT id FROM application_users WHERE user_id = +? AND last_seen_at > 0 LIMIT 1',
 );
 
-/** Whether the person has come to any application of the server, the console included. */
+/** Returns whether the person has visited any application of the server, the console included. */
 export async function hasComeAnywhere(reader: Reader, userId: string): Promise<boolean> {
   return (await comeAnywhere(reader, userId)).length > 0;
 }
@@ -266,12 +264,12 @@ const joinedOutside = raw<{ id: string }, [string, string]>(
    WHERE m.user_id = +? AND m.last_seen_at > 0 AND (a.workspace_id IS NULL OR a.workspace_id <> +?) LIMIT 1`,
 );
 
-/** The same of where they have come: anybody can import or invite anybody. */
+/** Returns whether the person has come to an application outside the workspace: anyone can import or invite anyone. */
 export async function hasJoinedOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await joinedOutside(reader, userId, workspaceId)).length > 0;
 }
 
-/** Those among the usernames that somebody has in the application, with whose they are. */
+/** Returns the user ids of those usernames that are taken in the application. */
 export async function findUsernameHolders(
   reader: Reader,
   applicationId: string,
@@ -311,7 +309,7 @@ const insertRow = prepared((db) =>
 export type NewMember = Pick<Member, 'applicationId' | 'userId'> &
   Partial<Pick<Member, 'username' | 'lastSeenAt' | 'reservedEmail' | 'reservedProfile' | 'profileUserId'>>;
 
-/** Makes an active membership without grants; of somebody who comes now, unless it says otherwise or is reserved. */
+/** Inserts an active membership without grants; `lastSeenAt` defaults to now. */
 export async function insertMemberRow(
   unit: Unit,
   {
@@ -337,10 +335,7 @@ const changeStatus = rawChange<[MembershipStatus, string | null, number, string]
   { idAt: 3 },
 );
 
-/**
- * Changes the state of a membership; a deletion keeps the one before. What follows from it, and who is told, is the caller's
- * affair.
- */
+/** Changes a membership's status; a deletion keeps the previous one. The caller handles the consequences. */
 export async function setMemberStatus(
   unit: Unit,
   memberId: string,
@@ -352,12 +347,10 @@ export async function setMemberStatus(
 
 type MemberColumns = Partial<Omit<Member, 'id' | 'applicationId' | 'userId' | 'sessionEpoch'>>;
 
-/** Changes what is named, and the time of the last change. */
 export function updateMember(unit: Unit, memberId: string, columns: MemberColumns): Promise<void> {
   return updateMembers(unit, [memberId], columns);
 }
 
-/** The same for several memberships. */
 export async function updateMembers(unit: Unit, memberIds: readonly string[], columns: MemberColumns): Promise<void> {
   if (memberIds.length === 0) return;
   await orm(unit)
@@ -371,7 +364,7 @@ const setUsername = rawChange<[string | null, number, string]>(
   { idAt: 2 },
 );
 
-/** The index of the database has the last word on who was first. @returns false, and nothing changes, where it is taken. */
+/** Sets the username; the unique index decides races. @returns false, without a change, if it is taken. */
 export async function changeUsername(unit: Unit, memberId: string, username: string | null): Promise<boolean> {
   try {
     await setUsername(unit, username, unit.now, memberId);
@@ -386,7 +379,7 @@ const growEpoch = rawChange<[string]>('UPDATE application_users SET session_epoc
   idAt: 0,
 });
 
-/** Ends every session that this member has now; their rows are the caller's affair. Devices are ended by their rows. */
+/** Ends the member's current sessions. The caller updates session rows; devices end by their own rows. */
 export async function bumpMemberEpoch(unit: Unit, memberId: string): Promise<void> {
   await growEpoch(unit, memberId);
 }
@@ -399,7 +392,7 @@ const seenBefore = raw<Pick<MemberSeen, 'applicationId' | 'before'>, [string]>(
 );
 const noteSeen = rawNote<[number, string]>('UPDATE application_users SET last_seen_at = ? WHERE id = ?');
 
-/** Notes when a member was last seen; never back in time. One statement for who was seen on the same day already. */
+/** Updates when a member was last seen, never backwards. Takes one statement if they were already seen that day. */
 export async function noteMemberSeen(unit: Unit, memberId: string, at: number): Promise<void> {
   if ((await noteSeenAgain(unit, at, memberId, startOfDay(at))) > 0) return;
   const [member] = await seenBefore(unit, memberId);

@@ -1,11 +1,10 @@
-/** Changes of one row, which give it back as it is then. A row that is not there is a defect, and throws. */
+/** Changes of one row that return it. A missing row is a defect and throws. */
 import { eq } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable, SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { only } from '../core/required.ts';
 import type { Unit } from '../db/database.ts';
 import { orm } from '../db/statements.ts';
 
-/** @returns the row as it is stored. */
 export async function insertOne<Table extends SQLiteTable>(
   unit: Unit,
   table: Table,
@@ -14,7 +13,6 @@ export async function insertOne<Table extends SQLiteTable>(
   return only(await orm(unit).insert(table).values(row).returning());
 }
 
-/** Changes columns of the row with this id, which must be there. @returns the row as it is now. */
 export async function updateOne<Table extends SQLiteTable & { readonly id: SQLiteColumn }>(
   unit: Unit,
   table: Table,

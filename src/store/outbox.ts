@@ -1,4 +1,4 @@
-/** The mails of a workspace as its owner looks through them: its own, and the console's to those who sit in it. */
+/** Mails that a workspace's owner may see: the workspace's own, and the console's to its members. */
 import type { Reader } from '../db/database.ts';
 import { longRead, raw } from '../db/statements.ts';
 import type { Mail } from './mails.ts';
@@ -7,22 +7,21 @@ export const MAIL_STATUSES = ['queued', 'sent', 'captured', 'failed'] as const;
 
 export type MailStatus = (typeof MAIL_STATUSES)[number];
 
-/** A mail without what it says at length. */
+/** A mail without its content. */
 export type MailEnvelope = Omit<Mail, 'text' | 'html' | 'code' | 'leasedUntil' | 'workspaceId' | 'status'> & {
   readonly status: MailStatus;
 };
 
-/** Which mails; what is left out is not asked for. */
 export interface OutboxFilter {
   readonly workspaceId: string;
-  /** Whose mails without a workspace are the console's. */
+  /** The console's application id: its mails have no workspace. */
   readonly consoleId: string;
   readonly status: MailStatus | undefined;
-  /** Part of the recipient, in lower case. */
+  /** Substring of the recipient, in lower case. */
   readonly q: string | undefined;
 }
 
-/** Where a list goes on: behind this id. Ids sort by time. */
+/** Cursor: the list continues after this id. Ids sort by time. */
 export type Before = string | undefined;
 
 const BEHIND_ALL = '~';
@@ -31,7 +30,7 @@ const ENVELOPE = `m.id, m.recipient, m.subject, m.status, m.attempts, m.next_att
   m.expires_at AS "expiresAt", m.last_error AS "lastError", m.created_at AS "createdAt", m.sent_at AS "sentAt", m.lane,
   m.application_id AS "applicationId"`;
 
-/** A mail of the console, from since the person `s` has had the seat. */
+/** SQL: a mail of the console, sent since person `s` joined the workspace. */
 const IS_OF_CONSOLE = (mail: string) =>
   `${mail}.workspace_id IS NULL AND (${mail}.application_id IS NULL OR ${mail}.application_id = ?2)
    AND ${mail}.created_at >= s.created_at`;
@@ -53,7 +52,7 @@ const consoleMails = raw<MailEnvelope, [string, string, string, number, string |
 
 const conditions = (isByStatus: boolean) => `workspace_id = ?1 AND id < ?2 ${isByStatus ? 'AND status = ?4' : ''}`;
 
-/** The last of so many; none where there are fewer. */
+/** Returns the last id of a full batch; no row if there are fewer. */
 const stretchEnd = (isByStatus: boolean) =>
   longRead<{ id: string }, (string | number)[]>(
     `SELECT id FROM mails WHERE ${conditions(isByStatus)} ORDER BY id DESC LIMIT 1 OFFSET ?3`,
@@ -71,19 +70,16 @@ const envelopesById = raw<MailEnvelope, [string]>(
   `SELECT ${ENVELOPE} FROM json_each(?1) j CROSS JOIN mails m ON m.id = j.value ORDER BY m.id DESC`,
 );
 
-/** What a look through the mails has found. */
 export interface OutboxScan {
   /** Newest first. */
   readonly found: readonly MailEnvelope[];
-  /** The oldest that was looked at, where there may be more behind it that were not; null where all were. */
+  /** The last id searched if older mails may match; null if all were searched. */
   readonly reached: string | null;
 }
 
 /**
- * Mails of the workspace and of the console, newest first. With a part of a recipient no index answers, so only so many are
- * looked at.
- *
- * @param bounds.stretch how many.
+ * Returns mails of the workspace and the console, newest first. A recipient search has no index.
+ * @param bounds.stretch number of mails that a search reads.
  */
 export async function listOutbox(
   reader: Reader,
@@ -130,7 +126,7 @@ const mailById = raw<Mail & { status: MailStatus }, [string, string, string]>(
      WHERE s.workspace_id = ?1 AND coalesce(s.invited_email, u.email) = m.recipient AND ${IS_OF_CONSOLE('m')}))`,
 );
 
-/** With all that it says; undefined for one that the list of the workspace does not have. */
+/** Returns a mail with its content; undefined if the workspace's list does not include it. */
 export async function findInOutbox(
   reader: Reader,
   { workspaceId, consoleId }: Pick<OutboxFilter, 'workspaceId' | 'consoleId'>,

@@ -1,4 +1,4 @@
-/** Challenges of WebAuthn ceremonies under way: each of one purpose, and used up by one answer. */
+/** Challenges of WebAuthn ceremonies, each for one purpose and one response. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -7,14 +7,14 @@ import { type PASSKEY_PURPOSES, passkeyChallenges } from './schema/passkeys.ts';
 
 export type PasskeyChallenge = typeof passkeyChallenges.$inferSelect;
 
-/** What a ceremony is for. A registration belongs to a session; a sign-in to none. */
+/** Purpose of a ceremony. Only a registration belongs to a session. */
 export interface Ceremony {
   readonly purpose: (typeof PASSKEY_PURPOSES)[number];
   readonly applicationId: string;
   readonly sessionId: string | null;
 }
 
-/** What an answer says it is for. */
+/** The purpose and session that a response claims. */
 export type Answered = Pick<Ceremony, 'purpose' | 'sessionId'>;
 
 const { placeholder } = sql;
@@ -34,7 +34,7 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
-/** @returns the new challenge's id. */
+/** Inserts a challenge. @returns its id. */
 export async function insertPasskeyChallenge(
   unit: Unit,
   ceremony: Ceremony,
@@ -45,7 +45,7 @@ export async function insertPasskeyChallenge(
   return id;
 }
 
-/** One for another purpose or session is as good as unknown. */
+/** Treats a challenge of another purpose or session as unknown. */
 const isFor = (id: string, { purpose, sessionId }: Answered) =>
   and(
     eq(passkeyChallenges.id, id),
@@ -53,7 +53,7 @@ const isFor = (id: string, { purpose, sessionId }: Answered) =>
     sessionId === null ? isNull(passkeyChallenges.sessionId) : eq(passkeyChallenges.sessionId, sessionId),
   );
 
-/** Whatever its state; undefined for another purpose or session. */
+/** Returns a challenge in any state; undefined for another purpose or session. */
 export async function findPasskeyChallenge(
   reader: Reader,
   id: string,
@@ -63,7 +63,7 @@ export async function findPasskeyChallenge(
   return row;
 }
 
-/** Uses a challenge up, once however many ask; undefined where there is none, or none any more. */
+/** Marks a challenge as used, exactly once under concurrency. @returns undefined if it is unknown, used or expired. */
 export async function consumePasskeyChallenge(
   unit: Unit,
   id: string,

@@ -1,4 +1,4 @@
-/** Passkeys of people: WebAuthn credentials, each good for one workspace's applications or for all. */
+/** WebAuthn credentials of people, each valid in one workspace's applications or in all. */
 import { and, asc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -18,13 +18,13 @@ const passkeyByCredential = prepared((db) =>
     .prepare(),
 );
 
-/** Whosever it is. */
+/** Returns a passkey, whoever owns it. */
 export async function findPasskey(reader: Reader, credentialId: Buffer): Promise<Passkey | undefined> {
   const [row] = await passkeyByCredential(reader, { credentialId });
   return row;
 }
 
-/** Undefined for one of somebody else, as for none at all. */
+/** Returns a passkey of this person; undefined for anyone else's. */
 export async function findPasskeyOf(reader: Reader, userId: string, id: string): Promise<Passkey | undefined> {
   const [row] = await orm(reader)
     .select()
@@ -42,27 +42,26 @@ const passkeysByUser = prepared((db) =>
     .prepare(),
 );
 
-/** All of a person's, oldest first. */
+/** Returns a person's passkeys, oldest first. */
 export function listPasskeysOf(reader: Reader, userId: string): Promise<Passkey[]> {
   return passkeysByUser(reader, { userId });
 }
 
-/** Its credential id must be new to the whole instance. */
+/** Inserts a passkey. Its credential id must be unique in the instance. */
 export function insertPasskey(unit: Unit, passkey: Omit<Passkey, 'id' | 'createdAt' | 'lastUsedAt'>): Promise<Passkey> {
   return insertOne(unit, passkeys, { id: newId('passkey', unit.now), ...passkey, createdAt: unit.now });
 }
 
-/** Changes nothing but the name. */
 export async function renamePasskey(unit: Unit, id: string, name: string): Promise<void> {
   await orm(unit).update(passkeys).set({ name }).where(eq(passkeys.id, id));
 }
 
-/** It signs nobody in from now on; the sessions that rest on it are the caller's affair. */
+/** Deletes a passkey. The caller ends the sessions that depend on it. */
 export async function deletePasskey(unit: Unit, id: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.id, id));
 }
 
-/** Those of a person that were made at a time or later, and some more. @returns how many there were. */
+/** Deletes a person's passkeys created at or after a time, and the ids in `more`. @returns the number deleted. */
 export async function deletePasskeysSince(
   unit: Unit,
   userId: string,
@@ -76,18 +75,16 @@ export async function deletePasskeysSince(
   return deleted.length;
 }
 
-/** All of a person who is gone. */
 export async function deletePasskeysOf(unit: Unit, userId: string): Promise<void> {
   await orm(unit).delete(passkeys).where(eq(passkeys.userId, userId));
 }
 
-/** What an authenticator says of itself at a use. */
 export interface PasskeyUse {
   readonly counter: number;
   readonly isBackedUp: boolean;
 }
 
-/** @returns false where the passkey is gone, or its counter neither grows nor stays at zero. */
+/** Records a use. @returns false if the passkey is gone, or its counter neither grows nor stays at zero. */
 export async function countPasskeyUse(unit: Unit, id: string, { counter, isBackedUp }: PasskeyUse): Promise<boolean> {
   const grows = lt(passkeys.counter, counter);
   const isAccepted = counter === 0 ? or(grows, eq(passkeys.counter, 0)) : grows;

@@ -1,4 +1,4 @@
-/** People and the synthetic principals of API keys (`users`), and the addresses that once were theirs. */
+/** People and the synthetic principals of API keys (`users`), and former addresses. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
@@ -11,7 +11,7 @@ const { placeholder } = sql;
 
 export type User = typeof users.$inferSelect;
 
-/** The parts of a profile that others can offer. */
+/** Profile fields that importers and providers may supply. */
 export type InitialProfile = Pick<User, 'givenName' | 'familyName' | 'fullName' | 'locale' | 'timezone'>;
 
 const userById = prepared((db) =>
@@ -22,13 +22,13 @@ const userById = prepared((db) =>
     .prepare(),
 );
 
-/** People who have deleted their account and the principals of keys as well. */
+/** Returns a user, including deleted people and key principals. */
 export async function findUser(reader: Reader, id: string): Promise<User | undefined> {
   const [user] = await userById(reader, { id });
   return user;
 }
 
-/** Of a person, or the principal of a key, that something else refers to. */
+/** Returns a user that another row refers to. @throws if it is missing. */
 export async function requireUser(reader: Reader, id: string): Promise<User> {
   return required(await findUser(reader, id), `user ${id}`);
 }
@@ -41,13 +41,13 @@ const userByEmail = prepared((db) =>
     .prepare(),
 );
 
-/** @param email normalised, as all addresses here. */
+/** @param email normalized, like every address in this file. */
 export async function findUserByEmail(reader: Reader, email: string): Promise<User | undefined> {
   const [user] = await userByEmail(reader, { email });
   return user;
 }
 
-/** Those among the addresses that are somebody's present one, by address. */
+/** Returns the users whose current address is in the list, by address. */
 export async function findUsersByEmail(reader: Reader, emails: readonly string[]): Promise<Map<string, User>> {
   if (emails.length === 0) return new Map();
   const rows = await orm(reader)
@@ -64,9 +64,8 @@ const emailOfPerson = raw<{ email: string }, [string, string | null]>(
 );
 
 /**
- * Null for the principal of a key, and for nobody.
- *
- * @param applicationId where a place is kept for them, the address it is kept for is the one the application may know.
+ * Returns a person's address; null for a key principal or an unknown id.
+ * @param applicationId where reserved, returns the reserved address: the application may see no other.
  */
 export async function findEmailOfPerson(
   reader: Reader,
@@ -100,13 +99,13 @@ const insertRow = prepared((db) =>
 
 const NO_PROFILE: InitialProfile = { givenName: null, familyName: null, fullName: null, locale: null, timezone: null };
 
-/** Without a profile. @param isEmailProven whether the person has shown that they hold the address. */
+/** Inserts a person without a profile. @param isEmailProven whether the person has proved the address. */
 export function insertPerson(unit: Unit, email: string, isEmailProven: boolean): Promise<User> {
   const emailVerifiedAt = isEmailProven ? unit.now : null;
   return insertUser(unit, { kind: 'person', email, emailVerifiedAt, name: null, ...NO_PROFILE });
 }
 
-/** The synthetic principal of an API key; its address can neither receive mail nor collide with a person's. */
+/** Inserts the synthetic principal of an API key. Its address cannot receive mail or collide with a person's. */
 export function insertKeyPrincipal(unit: Unit, keyId: string, name: string): Promise<User> {
   const email = `${keyId}@api-key.invalid`;
   return insertUser(unit, { kind: 'api_key', email, emailVerifiedAt: null, name, ...NO_PROFILE });
@@ -119,7 +118,6 @@ async function insertUser(
   return only(await insertRow(unit, { id: newId('user', unit.now), now: unit.now, ...fields }));
 }
 
-/** Changes what is named, and the time of the last change where that is not named too. @returns the row as it is now. */
 export function updateUser(unit: Unit, id: string, columns: Partial<Omit<User, 'id'>>): Promise<User> {
   return updateOne(unit, users, id, { updatedAt: unit.now, ...columns });
 }
@@ -132,13 +130,13 @@ const aliasByEmail = prepared((db) =>
     .prepare(),
 );
 
-/** Whose address this was once; such an address never founds another account. */
+/** Returns the user whose former address this is; a former address never creates another account. */
 export async function findAliasHolder(reader: Reader, email: string): Promise<string | undefined> {
   const [alias] = await aliasByEmail(reader, { email });
   return alias?.userId;
 }
 
-/** Those among the addresses that were somebody's once, with whose. */
+/** Returns the user ids of those addresses that are former ones, by address. */
 export async function findAliasHolders(reader: Reader, emails: readonly string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map();
   const rows = await orm(reader)
@@ -150,17 +148,15 @@ export async function findAliasHolders(reader: Reader, emails: readonly string[]
 
 const aliasesOf = raw<{ email: string }, [string]>('SELECT email FROM email_aliases WHERE user_id = ?');
 
-/** The addresses a person had before the present one. */
 export async function listAliasesOf(reader: Reader, userId: string): Promise<string[]> {
   return (await aliasesOf(reader, userId)).map(({ email }) => email);
 }
 
-/** Archives an address that is no longer a person's. */
 export async function insertAlias(unit: Unit, email: string, userId: string): Promise<void> {
   await orm(unit).insert(emailAliases).values({ email, userId, archivedAt: unit.now });
 }
 
-/** Who has this address, or had it once. */
+/** Returns who has this address now, or had it. */
 export async function findHolder(reader: Reader, email: string): Promise<User | undefined> {
   const holder = await findUserByEmail(reader, email);
   if (holder) return holder;
@@ -168,20 +164,20 @@ export async function findHolder(reader: Reader, email: string): Promise<User | 
   return formerId === undefined ? undefined : findUser(reader, formerId);
 }
 
-/** Whether somebody else has this address, or had it once; one's own of before may be taken up again. */
+/** Returns whether somebody else has or had the address; a person may reclaim their own. */
 export async function isAddressOfAnother(reader: Reader, email: string, userId: string): Promise<boolean> {
   const holder = await findHolder(reader, email);
   return holder !== undefined && holder.id !== userId;
 }
 
-/** Those among the addresses that were this person's are nobody's any more. */
+/** Releases those addresses that were this person's former ones. */
 export async function deleteAliases(unit: Unit, userId: string, emails: readonly string[]): Promise<void> {
   await orm(unit)
     .delete(emailAliases)
     .where(and(eq(emailAliases.userId, userId), inArray(emailAliases.email, [...emails])));
 }
 
-/** For an address that its former holder takes up again. */
+/** Deletes a former address that its holder reclaims. */
 export async function deleteAlias(unit: Unit, email: string): Promise<void> {
   await orm(unit).delete(emailAliases).where(eq(emailAliases.email, email));
 }

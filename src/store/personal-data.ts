@@ -1,4 +1,4 @@
-/** Everything that is held about a person, table by table. Which of it they may read is for the export to say. */
+/** Rows about a person, table by table. The export decides which of them the person may read. */
 import { eq, getTableColumns, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { required } from '../core/required.ts';
@@ -24,7 +24,7 @@ import {
 import { workspaceMembers } from './schema/workspace-members.ts';
 import { workspaces } from './schema/workspaces.ts';
 
-/** One row, by the names of its fields in camel case. */
+/** A row with its field names in camel case. */
 export type PersonalRow = Readonly<Record<string, unknown>>;
 
 interface PersonalTable {
@@ -35,7 +35,7 @@ interface PersonalTable {
 const ownMemberships = (userId: string) => sql`(SELECT id FROM application_users WHERE user_id = ${userId})`;
 const ownSessions = (userId: string) =>
   sql`(SELECT id FROM sessions WHERE application_user_id IN ${ownMemberships(userId)})`;
-/** The person's own account, and those with their unproved profiles. */
+/** Ids of the person's own account and their unproved profiles. */
 const ownAccounts = (userId: string) =>
   sql`(SELECT ${userId} UNION SELECT profile_user_id FROM application_users
     WHERE user_id = ${userId} AND profile_user_id IS NOT NULL)`;
@@ -44,7 +44,7 @@ const ownEmails = (userId: string) =>
 
 const names = (id: SQL) => sql`CAST(data AS TEXT) LIKE '%"' || ${id} || '"%'`;
 
-/** A table that is not named here holds nobody's data. */
+/** Every table with personal data; tables not listed contain none. */
 const TABLES: readonly PersonalTable[] = [
   { table: users, isAbout: (userId) => inArray(users.id, ownAccounts(userId)) },
   ...[userLanguages, userAddresses, legalEntities, userImages].map((table) => ({
@@ -71,9 +71,9 @@ const TABLES: readonly PersonalTable[] = [
         inArray(deviceGrants.claimedSessionId, ownSessions(userId)),
       ),
   },
-  // A workspace is not its maker's, but its shared budgets are counted for them.
+  // Listed because the shared budgets of a workspace count against its creator.
   { table: workspaces, isAbout: (userId) => eq(workspaces.createdByUserId, userId) },
-  // Keys of a workspace are not the person's, but who made them is on record.
+  // Listed because workspace keys store their creator.
   {
     table: apiKeys,
     isAbout: (userId) =>
@@ -89,15 +89,15 @@ const TABLES: readonly PersonalTable[] = [
       or(inArray(codeChallenges.email, ownEmails(userId)), inArray(codeChallenges.sessionId, ownSessions(userId))),
   },
   { table: mails, isAbout: (userId) => inArray(mails.recipient, ownEmails(userId)) },
-  // Word for word what the index is on.
+  // Must match the indexed expression exactly.
   { table: events, isAbout: (userId) => sql`json_extract(data, '$.userId') = ${userId}` },
-  // Not what they did to others: that is about the others.
+  // Excludes what they did to others: those records are about the others.
   {
     table: auditRecords,
     isAbout: (userId) =>
       sql`user_id = ${userId} OR (user_id IS NULL AND (actor_user_id = ${userId} OR email IN ${ownEmails(userId)}))`,
   },
-  // What they have begun, and what is done with them: there they are named by their own id or their memberships'.
+  // Tasks the person started, and tasks whose data contains their id or a membership's.
   {
     table: longWorks,
     isAbout: (userId) =>
@@ -117,28 +117,25 @@ const TABLES: readonly PersonalTable[] = [
 
 const byName = new Map(TABLES.map((personal) => [getTableConfig(personal.table).name, personal]));
 
-/** The tables with rows about people, by their names in the database. */
+/** Names of the tables with rows about people. */
 export const PERSONAL_TABLES: readonly string[] = [...byName.keys()];
 
-/** Rows read in one go. */
 const BATCH = 250;
 
 /**
- * The rows of a table that are about a person, in batches that are short however many they are. Which they are is read first;
- * one that is deleted meanwhile is missing.
- *
+ * Yields a table's rows about a person, in short batches. Ids are read first; a row deleted meanwhile is missing.
  * @param table one of {@link PERSONAL_TABLES}.
  */
 export async function* personalRows(reader: Reader, table: string, userId: string): AsyncGenerator<PersonalRow[]> {
   const { table: source, isAbout } = required(byName.get(table), `table ${table}`);
   const { id } = getTableColumns(source) as { id?: SQLiteColumn };
   if (!id) {
-    // Few of anybody's, though perhaps among very many.
+    // Tables without an id have few rows per person, though perhaps very many in all.
     yield await rowsWhere(reader, source, isAbout(userId));
     return;
   }
   for (const ids of await idsInBatches(reader, source, id, isAbout(userId))) {
-    // Always as many, so that it is always the same statement.
+    // Padded to a fixed length, so that the statement is always the same.
     const padding = Array<string | number>(BATCH - ids.length).fill(required(ids[0], 'id in a batch'));
     yield await rowsWhere(reader, source, inArray(id, [...ids, ...padding]));
   }
@@ -158,7 +155,7 @@ async function rowsWhere(reader: Reader, source: SQLiteTable, condition: SQL | u
   );
 }
 
-/** A text for each batch: lists of a hundred thousand ids cross from the other thread at once. */
+/** Groups ids into one text per batch, since 100,000 ids may cross from the other thread at once. */
 async function idsInBatches(
   reader: Reader,
   source: SQLiteTable,
@@ -179,7 +176,7 @@ async function idsInBatches(
   return batches.map(({ ids }) => ids.split(',').map((each) => (id.dataType === 'number' ? Number(each) : each)));
 }
 
-/** Some of these tables are searched from end to end, so none of them here. */
+/** Reads in the other thread, since some of these tables need a full scan. */
 function farRows<Row>(reader: Reader, query: { toSQL(): { sql: string; params: unknown[] } }): Promise<Row[]> {
   const { sql: text, params } = query.toSQL();
   return longRead<Row>(text)(reader, ...(params as string[]));

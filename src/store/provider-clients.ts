@@ -1,4 +1,4 @@
-/** Applications' own clients at identity providers. */
+/** Identity provider clients that applications bring themselves. */
 import { eq, inArray, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { orm, prepared } from '../db/statements.ts';
@@ -16,13 +16,13 @@ const clientOfApplication = prepared((db) =>
     .prepare(),
 );
 
-/** With its secret still sealed. */
+/** Returns an application's client, with its secret still sealed. */
 export async function findProviderClient(reader: Reader, applicationId: string): Promise<ProviderClient | undefined> {
   const [client] = await clientOfApplication(reader, { applicationId });
   return client;
 }
 
-/** Those of these applications that have one of their own, by application. */
+/** Returns the clients of these applications, by application. */
 export async function listProviderClients(
   reader: Reader,
   applicationIds: readonly string[],
@@ -36,7 +36,6 @@ export async function listProviderClients(
   return new Map(rows.map((row) => [row.applicationId, row]));
 }
 
-/** Gives the application this client, in place of the one it had. */
 export async function putProviderClient(
   unit: Unit,
   applicationId: string,
@@ -49,7 +48,6 @@ export async function putProviderClient(
     .onConflictDoUpdate({ target: providerClients.applicationId, set: { ...client, updatedAt: now } });
 }
 
-/** @returns what was deleted, if there was anything. */
 export async function deleteProviderClient(unit: Unit, applicationId: string): Promise<ProviderClient | undefined> {
   const [removed] = await orm(unit)
     .delete(providerClients)

@@ -1,4 +1,4 @@
-/** People's identities at providers: which subject of which client stands for whom, and in which workspace. */
+/** Identities at providers: the person that an issuer's subject stands for, and the workspace where it is valid. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { Reader, Unit } from '../db/database.ts';
@@ -9,7 +9,7 @@ export type { ProviderIdentity };
 
 const { placeholder } = sql;
 
-/** Who somebody is at a provider; never changes. */
+/** A person's immutable identifier at a provider. */
 export type ProviderSubject = Pick<ProviderIdentity, 'issuer' | 'subject'>;
 
 const COLUMNS = `id, user_id AS "userId", workspace_id AS "workspaceId", issuer, client_id AS "clientId", subject, email,
@@ -22,8 +22,8 @@ const identitiesOfSubject = raw<ProviderIdentity, [string, string, string | null
 );
 
 /**
- * Whom a subject stands for in a workspace (null: in the console), whichever client proved it: what counts there alone goes
- * before what counts everywhere.
+ * Returns a subject's identities valid in a workspace (null: the console), whichever client proved them.
+ * Identities of the workspace come before those valid everywhere.
  */
 export function listIdentitiesOfSubject(
   reader: Reader,
@@ -41,7 +41,7 @@ const identityOfPerson = prepared((db) =>
     .prepare(),
 );
 
-/** One of this person's own. */
+/** Returns an identity of this person; undefined for anyone else's. */
 export async function findIdentityOf(
   reader: Reader,
   userId: string,
@@ -60,7 +60,7 @@ const identitiesOfPerson = prepared((db) =>
     .prepare(),
 );
 
-/** In the order they were connected. */
+/** Returns a person's identities in the order they were linked. */
 export function listIdentitiesOf(reader: Reader, userId: string): Promise<ProviderIdentity[]> {
   return identitiesOfPerson(reader, { userId });
 }
@@ -86,7 +86,7 @@ const insertRow = prepared((db) =>
 type NewIdentity = Omit<ProviderIdentity, 'id' | 'linkedByHolderAt' | 'createdAt' | 'lastUsedAt'> &
   Partial<Pick<ProviderIdentity, 'linkedByHolderAt'>>;
 
-/** Makes a subject a sign-in method of a person. */
+/** Links a subject to a person as a sign-in method. */
 export async function insertIdentity(
   unit: Unit,
   { linkedByHolderAt = null, ...identity }: NewIdentity,
@@ -101,7 +101,7 @@ const touchRow = rawChange<[number, string | null, string | null, string]>(
   'UPDATE provider_identities SET last_used_at = ?, email = ?, client_id = ? WHERE id = ?',
 );
 
-/** It was used now. @param known the address that the provider gave last, and the client that proved it. */
+/** Records a use now, with the provider's current address and the client that proved the identity. */
 export async function touchIdentity(
   unit: Unit,
   id: string,
@@ -112,14 +112,14 @@ export async function touchIdentity(
 
 const setLinked = rawChange<[number, string]>('UPDATE provider_identities SET linked_by_holder_at = ? WHERE id = ?');
 
-/** Notes that the person has connected an identity that a provider had claimed. */
+/** Records that the person linked an identity that a provider had claimed. */
 export async function noteLinkedByHolder(unit: Unit, id: string): Promise<void> {
   await setLinked(unit, unit.now, id);
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM provider_identities WHERE id = ?');
 
-/** The subject signs nobody in from now on; the sessions that rest on it are the caller's affair. */
+/** Deletes an identity. The caller ends the sessions that depend on it. */
 export async function deleteIdentity(unit: Unit, id: string): Promise<void> {
   await deleteRow(unit, id);
 }
@@ -129,7 +129,7 @@ const deleteRowsSince = rawChange<[string, number, string]>(
    WHERE user_id = ? AND (created_at >= ? OR id IN (SELECT value FROM json_each(?)))`,
 );
 
-/** Those of a person that were connected at a time or later, and some more. @returns how many there were. */
+/** Deletes a person's identities linked at or after a time, and the ids in `more`. @returns the number deleted. */
 export function deleteIdentitiesSince(
   unit: Unit,
   userId: string,
@@ -141,7 +141,6 @@ export function deleteIdentitiesSince(
 
 const deleteRowsOf = rawChange<[string]>('DELETE FROM provider_identities WHERE user_id = ?');
 
-/** All of a person who is gone. */
 export async function deleteIdentitiesOf(unit: Unit, userId: string): Promise<void> {
   await deleteRowsOf(unit, userId);
 }

@@ -1,4 +1,4 @@
-/** Flows under way at identity providers, each under the hash of its `state`. */
+/** Flows in progress at identity providers, by the hash of `state`. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { Unit } from '../db/database.ts';
 import { prepared } from '../db/statements.ts';
@@ -28,7 +28,7 @@ const insertRow = prepared((db) =>
     .prepare(),
 );
 
-/** @param state with hashes of its secrets, never the secrets. */
+/** @param state contains hashes of its secrets, never the secrets. */
 export async function insertProviderState(
   unit: Unit,
   state: Omit<ProviderState, 'createdAt' | 'consumedAt'>,
@@ -52,7 +52,7 @@ const useUp = prepared((db) =>
     .prepare(),
 );
 
-/** Uses a state up, in one statement. @returns undefined for one that is unknown, expired, used, or another browser's. */
+/** Marks a state as used, atomically. @returns undefined if it is unknown, expired, used, or another browser's. */
 export async function consumeProviderState(
   unit: Unit,
   hashes: Pick<ProviderState, 'stateHash' | 'browserHash'>,

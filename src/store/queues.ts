@@ -1,12 +1,11 @@
-/** How much waits to be done, and since when. Counted by indexes of what waits alone, in another thread where there is one. */
+/** Queue lengths and ages, from indexes of pending rows only. Runs in another thread where there is one. */
 import type { Reader } from '../db/database.ts';
 import { longRead } from '../db/statements.ts';
 import { MAIL_LANES, type MailLane } from './mails.ts';
 
-/** What waits of one kind. */
 export interface Waiting {
   readonly count: number;
-  /** Since when the first of them is due, in epoch milliseconds; null where none is. */
+  /** When the first entry became or becomes due, in epoch milliseconds; null if the queue has none. */
   readonly dueAt: number | null;
 }
 
@@ -14,7 +13,7 @@ const queuedMails = longRead<Waiting & { lane: number }, []>(
   `SELECT lane, count(*) AS count, min(next_attempt_at) AS "dueAt" FROM mails WHERE status = 'queued' GROUP BY lane`,
 );
 
-/** By lane. A long read. */
+/** Returns the queued mails by priority. A long read. */
 export async function countQueuedMails(reader: Reader): Promise<Record<MailLane, Waiting>> {
   const rows = await queuedMails(reader);
   const of = (lane: MailLane): Waiting => {
@@ -24,7 +23,7 @@ export async function countQueuedMails(reader: Reader): Promise<Record<MailLane,
   return { code: of('code'), notice: of('notice'), bulk: of('bulk') };
 }
 
-/** In their order after a quarantine, deliveries are due since long before they can be sent. */
+/** `dueAt` skips endpoints that are sent to in order after a quarantine: their deliveries have long been due. */
 const waitingDeliveries = longRead<Waiting & { isActive: 0 | 1 }, []>(
   `SELECT w.status = 'active' AS "isActive", sum(d.count) AS count,
      min(CASE WHEN w.in_order_until IS NULL THEN d.due_at END) AS "dueAt"
@@ -33,7 +32,7 @@ const waitingDeliveries = longRead<Waiting & { isActive: 0 | 1 }, []>(
    CROSS JOIN webhooks w ON w.id = d.webhook_id GROUP BY "isActive"`,
 );
 
-/** To be sent, and held because their endpoint is in quarantine or switched off. A long read. */
+/** Returns pending deliveries: queued to be sent, and held for a quarantined or disabled endpoint. A long read. */
 export async function countWaitingDeliveries(reader: Reader): Promise<{ queued: Waiting; held: Waiting }> {
   const rows = await waitingDeliveries(reader);
   const of = (isActive: 0 | 1): Waiting => {
@@ -43,15 +42,14 @@ export async function countWaitingDeliveries(reader: Reader): Promise<{ queued: 
   return { queued: of(1), held: of(0) };
 }
 
-/** Long works of one kind. */
 export interface LongWorkCount {
   readonly kind: string;
   readonly count: number;
-  /** When the first of them came on last, and when it was begun. */
+  /** The earliest last progress, and the earliest start, of these tasks. */
   readonly dueAt: number;
   readonly begunAt: number;
   readonly rowsDone: number;
-  /** Of those that were counted. */
+  /** Includes only tasks that were counted. */
   readonly rowsLeft: number;
 }
 
@@ -61,7 +59,7 @@ const unfinishedWorks = longRead<LongWorkCount, []>(
    FROM long_works GROUP BY kind ORDER BY kind`,
 );
 
-/** Long works, and when the first of them came on last. */
+/** Returns the number of unfinished background tasks and the earliest last progress. */
 export async function countLongWorks(reader: Reader): Promise<Waiting & { readonly kinds: readonly LongWorkCount[] }> {
   const kinds = await unfinishedWorks(reader);
   const count = kinds.reduce((sum, { count }) => sum + count, 0);

@@ -1,11 +1,7 @@
-/**
- * Rate counters: what the limiter counts in memory, written down so that a restart forgives nobody; and what is counted here
- * alone, in the change that it belongs to.
- */
+/** Rate counters: the in-memory limiter's, saved so that a restart forgives nobody, and those counted only here. */
 import type { Reader, Unit } from '../db/database.ts';
 import { raw, rawChange, rawNote } from '../db/statements.ts';
 
-/** One subject's count in one window of one limit. */
 export interface RateCounter {
   readonly bucket: string;
   readonly subject: string;
@@ -19,7 +15,7 @@ const live = raw<RateCounter, [number, number]>(
    FROM rate_counters WHERE window_ends_at > ?1 AND window_started_at <= ?1 ORDER BY count DESC LIMIT ?2`,
 );
 
-/** Counters whose window has begun and not ended, those that count most first. */
+/** Returns counters of current windows, highest count first. */
 export function listRateCounters(reader: Reader, now: number, limit: number): Promise<RateCounter[]> {
   return live(reader, now, limit);
 }
@@ -30,20 +26,18 @@ const upsert = raw<never, [string, string, number, number, number]>(
      window_ends_at = excluded.window_ends_at, count = excluded.count`,
 );
 
-/** Each in the place of the subject's count before; one statement a counter. */
+/** Replaces the subjects' counts, in one statement per counter. */
 export async function saveRateCounters(unit: Unit, counters: readonly RateCounter[]): Promise<void> {
   for (const { bucket, subject, windowStartedAt, windowEndsAt, count } of counters)
     await upsert(unit, bucket, subject, windowStartedAt, windowEndsAt, count);
 }
 
-/** One subject in one window of one limit. */
 export type CounterKey = Omit<RateCounter, 'count'>;
 
 const countOf = raw<{ count: number }, [string, string, number]>(
   'SELECT count FROM rate_counters WHERE bucket = ? AND subject = ? AND window_started_at = ?',
 );
 
-/** What was counted in the window. */
 export async function findRateCount(reader: Reader, { bucket, subject, windowStartedAt }: CounterKey): Promise<number> {
   const [row] = await countOf(reader, bucket, subject, windowStartedAt);
   return row?.count ?? 0;
@@ -56,7 +50,7 @@ const add = rawChange<[string, string, number, number, number]>(
      window_started_at = excluded.window_started_at, window_ends_at = excluded.window_ends_at`,
 );
 
-/** Counts more of a limit that the limiter knows nothing of. */
+/** Adds to a counter that the in-memory limiter does not have. */
 export async function addToRateCounter(unit: Unit, key: CounterKey, count: number): Promise<void> {
   const { bucket, subject, windowStartedAt, windowEndsAt } = key;
   await add(unit, bucket, subject, windowStartedAt, windowEndsAt, count);
@@ -69,12 +63,12 @@ const forget = rawChange<[number]>(
      (SELECT bucket, subject FROM rate_counters WHERE window_ends_at <= ? LIMIT ${FORGET})`,
 );
 
-/** Removes a batch of counters whose window has ended. @returns whether there may be more. */
+/** Deletes a batch of counters whose window has ended. @returns whether there may be more. */
 export async function forgetRateCounters(unit: Unit): Promise<boolean> {
   return (await forget(unit, unit.now)) === FORGET;
 }
 
-/** Commits a row that says nothing: that it can be is what a probe wants to know. It is forgotten like any counter. */
+/** Commits a dummy row, to probe whether the database accepts writes. Cleanup deletes it like any counter. */
 export function noteProbe(unit: Unit): Promise<void> {
   const { now } = unit;
   return saveRateCounters(unit, [
@@ -82,7 +76,7 @@ export function noteProbe(unit: Unit): Promise<void> {
   ]);
 }
 
-/** Makes a row of 1 KiB, its entry in the index included. */
+/** Sized for rows of 1 KiB, index entry included. */
 const FILLER = 'x'.repeat(500);
 
 const fill = rawNote<[number, string]>(

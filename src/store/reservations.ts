@@ -1,19 +1,18 @@
 /**
- * Reservations: places that a workspace keeps for people it has named and never seen. It may not learn whether the server
- * knows them, nor anything of them, before they come. The simplest shape that holds this:
+ * Reservations: memberships of people whom a workspace has named but never seen. Until they come, it must not learn
+ * whether the server knows them, nor anything about them.
  *
- * - A reservation is a row of `application_users` with `reserved_email`, the address it was made for. Grants, username and
- *   state are those of the row, as of any member; the profile waits in `reserved_profile` (JSON). Nothing else is written.
- * - Its person is whoever has the address, else a person made for it with nothing but the address, so that the id is their
- *   own from the start and is the same for every workspace that asks. Deleting the user keeps the row: its state, `deleted`,
- *   keeps the address out. Forgetting the reservation removes the row and leaves the person, so that the id is the same
- *   when the address comes again.
- * - An address that nobody may be found by (given up by its person, or of somebody for whom the workspace keeps a place under
- *   another address) stands for a person of its own, whom `standInEmail` finds again and nobody can sign in as.
- * - What management reads goes through {@link asShown}, which puts the reserved in the place of the person's.
- * - The first sign-in to any application of the workspace empties both columns of all the person's rows there.
+ * - A reservation is a row of `application_users` with `reserved_email`. Grants, username and status work as for any
+ *   member; the profile waits in `reserved_profile` (JSON).
+ * - Its person is the holder of the address, else a person created with only the address, so that every workspace gets
+ *   the same, final id. Deleting the user keeps the row: its status `deleted` keeps the address out. Deleting the
+ *   reservation removes the row but keeps the person, so that the address gets the same id again.
+ * - Some addresses must not lead to their person: one they gave up, or a second one where the workspace already
+ *   reserves another. Such an address gets a placeholder person, found by `standInEmail`, that nobody can sign in as.
+ * - Management reads go through {@link asShown}, which replaces the person's data with the reserved data.
+ * - The first sign-in to any application of the workspace clears both columns of all the person's rows there.
  *
- * A seat of a workspace is kept in the same way by `workspace_members.invited_email`, until the person comes to the console.
+ * Invitations to a workspace work alike, by `workspace_members.invited_email`, until the person comes to the console.
  */
 import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
@@ -27,23 +26,22 @@ import { workspaceMembers } from './schema/workspace-members.ts';
 
 export type { ReservedProfile } from './schema/users.ts';
 
-/** When somebody was last seen who has never come. */
+/** `lastSeenAt` of somebody who has never come. */
 export const NEVER = 0;
 
 const { placeholder } = sql;
 
-/** The address of the account that stands for one that nobody may be found by. No mail goes there. */
+/** Returns the address of the placeholder account for an address that must not lead to its person. Receives no mail. */
 export const standInEmail = (email: string, workspaceId: string): string => `${email}.${workspaceId}.invalid`;
 
 /**
- * Shows a member as the application may see them: of a reservation what was reserved, and nothing of the person but their id.
- *
- * @param user the account whose profile the membership shows: store/unproved-profiles.ts.
+ * Returns a member as the application may see them: of a reservation, the reserved data and the person's id only.
+ * @param user the account whose profile the membership shows; see store/unproved-profiles.ts.
  */
 export function asShown({ member, user }: MemberWithUser): MemberWithUser {
   const { reservedEmail, reservedProfile, profileUserId, userId: id, createdAt, updatedAt } = member;
   if (reservedEmail === null) return { member, user };
-  // Their profile, under their own id and at the address they came by.
+  // An unproved member: shows their profile under their own id, with the address they signed in with.
   if (profileUserId !== null) return { member, user: { ...user, id, email: reservedEmail } };
   const { kind } = user;
   const {
@@ -62,10 +60,10 @@ export function asShown({ member, user }: MemberWithUser): MemberWithUser {
   return { member, user: shown };
 }
 
-/** Looked up by the people or the addresses: a workspace may have very many applications. */
+/** `+` keeps the lookup by person or address: a workspace may have very many applications. */
 const isIn = (workspaceId: string) => eq(sql`+${applications.workspaceId}`, workspaceId);
 
-/** Those among the people who are, or were, members of an application of the workspace. */
+/** Returns those of the people who are or were members of an application of the workspace. */
 export async function knownIn(reader: Reader, workspaceId: string, userIds: readonly string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set();
   const rows = await orm(reader)
@@ -84,10 +82,8 @@ const membershipIn = raw<{ id: string }, [string, string]>(
 );
 
 /**
- * The language that a person has chosen, for a mail on behalf of a workspace; null where they are nobody to it: of a stranger
- * not even that shows.
- *
- * @param workspaceId null for the console, which is everybody's.
+ * Returns the person's language for a mail from a workspace; null for a stranger, whom it would disclose as known.
+ * @param workspaceId null for the console, which everybody belongs to.
  */
 export async function localeShownTo(
   reader: Reader,
@@ -99,15 +95,15 @@ export async function localeShownTo(
   return membership === undefined ? null : person.locale;
 }
 
-/** A place that a workspace keeps for somebody. */
+/** A reservation or invitation of a workspace. */
 export interface KeptPlace {
   readonly email: string;
   readonly userId: string;
-  /** Of the workspace itself; else of one of its applications. */
+  /** True for the workspace itself, false for one of its applications. */
   readonly isSeat: boolean;
 }
 
-/** Places kept in a workspace, for these addresses or for these people under whatever address. */
+/** Returns a workspace's reservations and invitations for these addresses, or for these people at any address. */
 export async function placesKept(
   reader: Reader,
   workspaceId: string,
@@ -143,7 +139,6 @@ export async function placesKept(
   return places;
 }
 
-/** What a reservation is made of. */
 export interface NewReservation {
   readonly applicationId: string;
   readonly userId: string;
@@ -152,14 +147,14 @@ export interface NewReservation {
   readonly reservedProfile: ReservedProfile;
 }
 
-/** Without grants. The person must not have a place in the application yet. */
+/** Inserts a reservation without grants. The person must not have a membership in the application yet. */
 export async function insertReservation(unit: Unit, reservation: NewReservation): Promise<Member> {
   return insertMemberRow(unit, { ...reservation, lastSeenAt: NEVER });
 }
 
 const deleteRow = rawChange<[string]>('DELETE FROM application_users WHERE id = ? AND reserved_email IS NOT NULL');
 
-/** Removes the row with its grants. The person stays: an address that is named again has the same id. */
+/** Deletes a reservation with its grants. The person stays, so that the address gets the same id again. */
 export async function deleteReservation(unit: Unit, memberId: string): Promise<void> {
   await clearGrants(unit, [memberId]);
   await deleteRow(unit, memberId);
@@ -172,8 +167,8 @@ const usesOf = raw<{ used: 1 }, [string]>(
 );
 
 /**
- * Whether sessions, keys or device grants belong to the membership, open or ended: somebody has signed in to it by the word of
- * the workspace's provider. Their rows refer to it, so it cannot be deleted.
+ * Returns whether the membership has sessions, keys or device grants, open or ended, from sign-ins through the
+ * workspace's provider. Their rows refer to it, so it cannot be deleted.
  */
 export async function hasBeenUsed(reader: Reader, memberId: string): Promise<boolean> {
   return (await usesOf(reader, memberId)).length > 0;
@@ -188,7 +183,7 @@ const reservedForPerson = prepared((db) =>
     .prepare(),
 );
 
-/** All that is reserved for a person, in every workspace. */
+/** Returns a person's reservations in every workspace. */
 export function listReservationsOf(reader: Reader, userId: string): Promise<Member[]> {
   return reservedForPerson(reader, { userId });
 }
@@ -201,7 +196,7 @@ const reservedIn = raw<{ id: string }, [string, string, string]>(
    WHERE m.reserved_email = +?2 AND +a.workspace_id = +?3`,
 );
 
-/** What a workspace has reserved for a person, or for their address under another id; oldest first. */
+/** Returns a workspace's reservations for a person, or for their address under another id, oldest first. */
 export async function listReservationsIn(
   reader: Reader,
   workspaceId: string,
@@ -223,7 +218,7 @@ const seatFor = raw<{ userId: string }, [string]>(
   'SELECT user_id AS "userId" FROM workspace_members WHERE invited_email = ? LIMIT 1',
 );
 
-/** Under whose id an application keeps a place for an address; the console, a seat of any workspace. */
+/** Returns the user id of an application's reservation for an address; for the console, of any invitation. */
 export async function findPlaceHolder(
   reader: Reader,
   { id, workspaceId }: Pick<Application, 'id' | 'workspaceId'>,
@@ -237,7 +232,7 @@ const setMember = rawChange<[string, number, string]>(
   `UPDATE application_users SET user_id = ?, reserved_email = NULL, reserved_profile = NULL, updated_at = ? WHERE id = ?`,
 );
 
-/** Makes a reservation a membership, of the person it was for. */
+/** Turns a reservation into a membership of this person. */
 export async function redeemReservation(unit: Unit, memberId: string, userId: string): Promise<void> {
   await setMember(unit, userId, unit.now, memberId);
 }
@@ -249,7 +244,7 @@ const takeSeats = rawChange<[string]>(
   'UPDATE workspace_members SET invited_email = NULL WHERE user_id = ? AND invited_email IS NOT NULL',
 );
 
-/** The seats that are kept for a person, or for their address, are theirs from now on. */
+/** Accepts all workspace invitations of a person or their address. */
 export async function takeInvitedSeats(unit: Unit, { id, email }: Pick<User, 'id' | 'email'>): Promise<void> {
   await takeStandIns(unit, id, email);
   await takeSeats(unit, id);

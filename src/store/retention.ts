@@ -1,8 +1,8 @@
-/** Deleting what has outlived its use, a bounded number of rows at a time. How long things are kept is the job's affair. */
+/** Deletes outdated rows in bounded batches. `jobs/` decides how long rows are kept. */
 import type { Unit } from '../db/database.ts';
 import { raw, rawChange } from '../db/statements.ts';
 
-/** Each by an index whose rows are all of those that go, so that nothing that stays is passed on the way. */
+/** Each uses an index that contains only rows to delete. */
 const STATEMENTS = {
   expiredSessions: some('sessions', 'expires_at < ?1'),
   revokedSessions: some('sessions', 'revoked_at < ?1'),
@@ -14,9 +14,9 @@ const STATEMENTS = {
   expiredDeviceGrants: some('device_grants', 'expires_at < ?1'),
   retiredKeyTokens: some('retired_key_tokens', 'retired_at < ?1', 'token_hash'),
   codeFailures: some('code_failures', 'failed_at < ?1'),
-  /** Those that were sent or given up; a queued one goes with its own expiry. */
+  /** Sent or abandoned mails; a queued mail ends with its own expiry. */
   finishedMails: some('mails', "status <> 'queued' AND created_at < ?1"),
-  /** With their attempts. */
+  /** Includes their attempts. */
   finishedDeliveries: some('deliveries', 'finished_at < ?1'),
   auditRecords: some('audit_records', 'created_at < ?1'),
   dailyCounts: some('daily_counts', 'day < ?1', 'application_id, metric, day, label'),
@@ -31,14 +31,14 @@ function some(table: string, condition: string, key = 'id') {
 export type Forgettable = keyof typeof STATEMENTS;
 
 /**
- * @param before what ended, or was made, earlier; in epoch milliseconds.
- * @returns how many rows went: fewer than the limit where there are no more.
+ * Deletes a batch of outdated rows. @returns the number deleted: fewer than the limit if none are left.
+ * @param before end or creation time in epoch milliseconds, exclusive.
  */
 export function forgetSome(unit: Unit, what: Forgettable, before: number, limit: number): Promise<number> {
   return STATEMENTS[what](unit, before, limit);
 }
 
-/** A place in the order of the events' ages. */
+/** Cursor over events by age. */
 export interface EventPlace {
   readonly id: string;
   readonly createdAt: number;
@@ -53,20 +53,15 @@ const deleteDelivered = rawChange<[string]>(
   'DELETE FROM events WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = ?1)',
 );
 
-/** Which events to look at. */
 export interface OldEvents {
-  /** Those that were made earlier, in epoch milliseconds. */
+  /** Creation time in epoch milliseconds, exclusive. */
   readonly before: number;
-  /** Null begins with the oldest. */
+  /** Null starts at the oldest. */
   readonly after: EventPlace | null;
   readonly limit: number;
 }
 
-/**
- * Looks at so many old events and deletes those that no delivery needs.
- *
- * @returns where to go on; null where there are no more.
- */
+/** Examines up to `limit` old events and deletes those without deliveries. @returns the cursor; null at the end. */
 export async function forgetEvents(unit: Unit, { before, after, limit }: OldEvents): Promise<EventPlace | null> {
   const old = await oldEvents(unit, after?.createdAt ?? 0, after?.id ?? '', before, limit);
   for (const { id } of old) await deleteDelivered(unit, id);

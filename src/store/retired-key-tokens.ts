@@ -1,4 +1,4 @@
-/** Tokens of keys that a rotation has replaced at once, kept so that whoever still sends one is told. Retention takes them. */
+/** Tokens that a rotation replaced at once, kept so that a client still using one gets a clear error. */
 import { eq, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
 import { prepared, rawChange } from '../db/statements.ts';
@@ -10,7 +10,6 @@ const insertRow = rawChange<[Uint8Array, string, number]>(
   'INSERT INTO retired_key_tokens (token_hash, api_key_id, retired_at) VALUES (?, ?, ?)',
 );
 
-/** Keeps the hash of a token that a key has no more. */
 export async function retireKeyToken(
   unit: Unit,
   { id, tokenHash }: { readonly id: string; readonly tokenHash: Uint8Array },
@@ -26,7 +25,7 @@ const byHash = prepared((db) =>
     .prepare(),
 );
 
-/** When the token with this hash was replaced; undefined for one that was not, or too long ago. */
+/** Returns when the token was replaced; undefined if it was not, or if the record has been deleted. */
 export async function findRetiredKeyToken(
   reader: Reader,
   tokenHash: Uint8Array,

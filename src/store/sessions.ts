@@ -1,6 +1,6 @@
 /**
- * Sessions of people in applications. One is over when its row says so, when its time is up, or when it was made under
- * another epoch than the present one, which is the sum of its application's and its membership's.
+ * Sessions of people in applications. A session is over if its row says so, if it has expired, or if its epoch differs
+ * from the current sum of its application's and its membership's epoch.
  */
 import { and, desc, eq, getTableColumns, gt, isNull, lt, sql } from 'drizzle-orm';
 import { only } from '../core/required.ts';
@@ -10,53 +10,49 @@ import { applications } from './schema/applications.ts';
 import { sessions } from './schema/credentials.ts';
 import { applicationUsers } from './schema/users.ts';
 
-/** The long work that writes down ends of sessions. */
+/** Kind of the background task that stores the ends of sessions. */
 export const ENDING_SESSIONS = 'end_sessions';
 
-/** Whose sessions a switch has ended, for those who hold something open for them. */
+/** Sessions ended by a state change; lets open streams check theirs. */
 export interface SessionsEnded {
   readonly applicationId: string;
-  /** Null for everybody's in the application. */
+  /** Null for everybody in the application. */
   readonly userId: string | null;
   readonly reason: string;
 }
 
-/** Sessions are over from now on; their rows and events follow. One of them may have been spared. */
+/** Published when sessions end; rows and events follow. One session may have been exempted. */
 export const SESSIONS_ENDED = topic<SessionsEnded>('sessions ended');
 
-/** A session as it stands. */
 export type Session = Omit<typeof sessions.$inferSelect, 'tokenHash' | 'epoch'> & {
-  /** Ended before its time, whether its row has been reached yet or not. */
+  /** Ended before it expired, even if its row does not say so yet. */
   readonly isRevoked: boolean;
 };
 
-/** An open session with the application it is of. */
 export interface OpenSession {
   readonly session: Session;
   readonly application: { readonly id: string; readonly name: string };
 }
 
-/** Whose sessions: a member's, or a person's in the applications of a workspace; null is everywhere. */
+/** Scope of sessions: a member's, or a person's in a workspace's applications; a null workspace means everywhere. */
 export type SessionsOf =
   { readonly memberId: string } | { readonly userId: string; readonly workspaceId: string | null };
 
-/** A session with whom it is of. */
 export interface SessionOwner {
   readonly sessionId: string;
   readonly memberId: string;
   readonly userId: string;
   readonly applicationId: string;
-  /** The application's; null for the console. */
+  /** The application's workspace; null for the console. */
   readonly workspaceId: string | null;
 }
 
-/** A session with the hash of its token, never the token. */
 export interface NewSession {
   readonly id: string;
   readonly tokenHash: Uint8Array;
   readonly memberId: string;
   readonly method: string;
-  /** The passkey or the provider's identity that it rests on, where it rests on one. */
+  /** The passkey or provider identity that the session depends on; null for other methods. */
   readonly credentialId: string | null;
   readonly userAgent: string | null;
   readonly expiresAt: number;
@@ -71,7 +67,7 @@ const insertRow = rawChange<
    FROM application_users m JOIN applications a ON a.id = m.application_id WHERE m.id = +?9`,
 );
 
-/** Made by the unit's actor, from where they are, under the epochs of now. */
+/** Inserts a session under the current epochs, with the client address of the unit's actor. */
 export async function insertSession(unit: Unit, session: NewSession): Promise<void> {
   const { id, tokenHash, memberId, method, credentialId, userAgent, expiresAt } = session;
   const { ip, ipCountry } = unit.actor;
@@ -81,7 +77,7 @@ export async function insertSession(unit: Unit, session: NewSession): Promise<vo
 
 const setCredential = rawNote<[string | null, string]>('UPDATE sessions SET credential_id = ? WHERE id = ?');
 
-/** For a credential that is stored only after its session was made. */
+/** Sets the credential, for one that is stored after its session. */
 export async function noteSessionCredential(unit: Unit, sessionId: string, credentialId: string | null): Promise<void> {
   await setCredential(unit, credentialId, sessionId);
 }
@@ -94,7 +90,7 @@ const SHOWN = {
     OR ${sessions.epoch} <> ${applications.sessionEpoch} + ${applicationUsers.sessionEpoch})`.mapWith(Boolean),
 };
 
-/** Whatever its state. */
+/** Returns a session in any state. */
 export async function findSession(reader: Reader, id: string): Promise<Session | undefined> {
   const [session] = await orm(reader)
     .select(SHOWN)
@@ -115,7 +111,7 @@ const openById = raw<SessionOwner, [string, number]>(
   `SELECT ${OWNER} FROM ${OWNED} WHERE s.id = +? AND s.revoked_at IS NULL AND s.expires_at > +? AND ${IS_CURRENT}`,
 );
 
-/** Whom a session is of that is not over, whatever the state of the membership. */
+/** Returns the owner of a session that is not over, whatever the membership's status. */
 export async function findOpenSession(reader: Reader, id: string, now: number): Promise<SessionOwner | undefined> {
   const [owner] = await openById(reader, id, now);
   return owner;
@@ -127,7 +123,7 @@ const liveById = raw<{ id: string }, [string, number]>(
      AND m.status = 'active' AND u.deleted_at IS NULL`,
 );
 
-/** Whether a verification would take the session. */
+/** Returns whether a verification would accept the session. */
 export async function isSessionLive(reader: Reader, sessionId: string, now: number): Promise<boolean> {
   return (await liveById(reader, sessionId, now)).length > 0;
 }
@@ -138,12 +134,12 @@ const addressesByEmail = raw<{ ip: string }, [string]>(
      WHERE u.email = +? AND s.ip IS NOT NULL AND s.method <> 'setup' AND s.created_at >= u.email_verified_at ORDER BY s.created_at DESC LIMIT 200)`,
 );
 
-/** Lists client addresses of sign-ins since the address was proved, over or not. A setup link proves nothing of its holder. */
+/** Returns client addresses of sign-ins since the address was proved. Setup links prove nothing of their holder. */
 export async function listSignInAddresses(reader: Reader, email: string): Promise<string[]> {
   return (await addressesByEmail(reader, email)).map(({ ip }) => ip);
 }
 
-/** Those that are not over, newest first. @param before goes on behind this one. */
+/** Returns open sessions, newest first. @param before continues after this id. */
 export async function listOpenSessions(
   reader: Reader,
   whose: SessionsOf,
@@ -186,7 +182,6 @@ const countOfPerson = raw<{ count: number }, [string, string | null, number]>(
    WHERE m.user_id = +?1 AND (?2 IS NULL OR a.workspace_id = ?2) AND s.expires_at > +?3 AND ${IS_CURRENT}`,
 );
 
-/** How many are not over. */
 export async function countOpenSessions(reader: Reader, whose: SessionsOf, now: number): Promise<number> {
   const rows =
     'memberId' in whose
@@ -202,10 +197,7 @@ const restingOn = raw<SessionOwner, [string, string, string, number, number]>(
      AND s.expires_at > +?4 AND ${IS_CURRENT} LIMIT ?5`,
 );
 
-/**
- * A person's open sessions that rest on a credential. Those of its method of which it is not known what they rest on, since
- * they were made before that was kept, count as well.
- */
+/** Returns open sessions that depend on a credential, and those of its method from before it was recorded. */
 export function listSessionsRestingOn(
   reader: Reader,
   { userId, credentialId, method }: { readonly userId: string; readonly credentialId: string; readonly method: string },
@@ -219,7 +211,7 @@ const setRevoked = rawChange<[number, string, string]>(
   { idAt: 2 },
 );
 
-/** Writes down that a session is over. @param at since when. */
+/** Stores the end of a session. @param at when it ended, in epoch milliseconds. */
 export async function revokeSessionRow(
   unit: Unit,
   sessionId: string,
@@ -230,20 +222,20 @@ export async function revokeSessionRow(
 
 const growEpoch = rawChange<[string]>('UPDATE sessions SET epoch = epoch + 1 WHERE id = ?', { idAt: 0 });
 
-/** Keeps one session out of what its member's epoch, grown by one in this change, ends. Revives none that is over. */
+/** Exempts one session from this change's bump of its member's epoch. Never revives an ended one. */
 export async function spareSession(unit: Unit, sessionId: string): Promise<void> {
   await growEpoch(unit, sessionId);
 }
 
-/** A session that no row calls revoked, on the way through all of an application's or a member's. */
+/** A row of a listing of sessions without a stored end. */
 export interface UnrevokedSession {
   readonly userId: string;
   readonly applicationId: string;
-  /** Null for a member who has none. */
+  /** Null for a member without such a session. */
   readonly sessionId: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Made under another epoch than the present one: it is over, and its row does not say so yet. */
+  /** Over because its epoch is outdated, but not marked as ended yet. */
   readonly isOutdated: 0 | 1;
 }
 
@@ -257,7 +249,7 @@ const unrevokedOfApplication = raw<UnrevokedSession, [string, string, string, nu
    WHERE m.application_id = ?1 AND m.user_id >= ?2 ORDER BY m.user_id, s.id LIMIT ?4`,
 );
 
-/** Behind a session of a member, by user id and session id; members without any give a row as well. */
+/** Returns the sessions after a cursor, by user id and session id; members without any get a row too. */
 export function listUnrevokedOfApplication(
   reader: Reader,
   applicationId: string,
@@ -272,7 +264,7 @@ const unrevokedOfMember = raw<UnrevokedSession & { sessionId: string }, [string,
    WHERE m.id = ?1 ORDER BY s.id LIMIT ?3`,
 );
 
-/** Behind a session, by session id. */
+/** Returns the sessions after a session id, in order. */
 export function listUnrevokedOfMember(
   reader: Reader,
   memberId: string,
@@ -291,7 +283,7 @@ const outdatedOfMember = longRead<{ count: number }, [string, number]>(
   `SELECT count(*) AS count ${OPEN} WHERE m.id = +?1 AND ${IS_OUTDATED}`,
 );
 
-/** How many were open at a time whose epoch is past and whose rows do not say so yet. A long read. */
+/** Returns how many open sessions (at `at`) an epoch has ended whose rows do not say so yet. A long read. */
 export async function countOutdatedSessions(
   reader: Reader,
   whose: { readonly applicationId: string } | { readonly memberId: string },
@@ -306,26 +298,26 @@ export async function countOutdatedSessions(
 
 const setProved = rawNote<[number, string]>('UPDATE sessions SET proved_at = ? WHERE id = ?');
 
-/** Notes that whoever holds the session has proved again who they are. */
+/** Records that the session's holder re-authenticated. */
 export async function noteSessionProved(unit: Unit, sessionId: string): Promise<void> {
   await setProved(unit, unit.now, sessionId);
 }
 
 const unsetProved = rawNote<[string]>('UPDATE sessions SET proved_at = NULL WHERE id = ?');
 
-/** What was proved counts no more, as after the address it was proved by has changed. */
+/** Clears the last re-authentication, as when the address that proved it has changed. */
 export async function forgetSessionProof(unit: Unit, sessionId: string): Promise<void> {
   await unsetProved(unit, sessionId);
 }
 
 const setSeen = rawNote<[number, string]>('UPDATE sessions SET last_seen_at = ?1 WHERE id = ?2 AND last_seen_at < ?1');
 
-/** Notes when a session was last seen; never back in time. */
+/** Updates when a session was last seen, never backwards. */
 export async function noteSessionSeen(unit: Unit, sessionId: string, at: number): Promise<void> {
   await setSeen(unit, at, sessionId);
 }
 
-/** A place among a member's sessions: first those that no row calls revoked, then the others by when they were. */
+/** Cursor over a member's sessions: first those without a stored end, then the others by end. */
 export interface SessionPosition {
   readonly sessionId: string;
   readonly revokedAt: number | null;
@@ -346,10 +338,8 @@ const forgetPlace = rawNote<[string]>(
 );
 
 /**
- * Forgets where sessions of a member were and on what, behind a position. One that is revoked between two calls is not
- * missed: it was passed before, or stands further behind now.
- *
- * @returns their positions, in order; fewer than `limit` where there are no more.
+ * Erases client address and user agent of a batch of sessions. @returns the batch; fewer than `limit` at the end.
+ * A session revoked between two calls is not missed: it was erased before, or now comes later in the order.
  */
 export async function forgetSessionPlaces(
   unit: Unit,

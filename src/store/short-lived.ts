@@ -1,9 +1,9 @@
-/** What is good for minutes or a day and then never again: where its end is put when the clock has gone back. */
+/** Corrects the expiry of short-lived rows after the clock has gone back. */
 import { DAY } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
 import { rawChange } from '../db/statements.ts';
 
-/** Tables of such, with what each row is known by; all have an index on `expires_at`. */
+/** Key columns of tables with short-lived rows; all have an index on `expires_at`. */
 const KEYS = {
   code_challenges: 'id',
   passkey_challenges: 'id',
@@ -25,15 +25,15 @@ const statements = Object.fromEntries(
   ]),
 ) as Record<ShortLived, ReturnType<typeof rawChange<[number, number, number, number]>>>;
 
-/** So long ago that a clock that goes back again finds it ended as well. */
+/** Long enough that a clock that goes back again still finds the row expired. */
 const LONG_AGO_MS = 7 * DAY;
 
-/** What had ended by a time that is still to come, has ended. @returns how many that were. */
+/** Expires again the rows that had expired by `was`, before the clock went back. @returns the number changed. */
 export function endWhatHadEnded(unit: Unit, what: ShortLived, was: number, limit: number): Promise<number> {
   return statements[what](unit, unit.now - LONG_AGO_MS, unit.now, was, limit);
 }
 
-/** Nothing ends later than what is made now. @returns how many that were. */
+/** Limits every expiry to that of a row created now. @returns the number changed. */
 export function shortenToLifetime(unit: Unit, what: ShortLived, lifetimeMs: number, limit: number): Promise<number> {
   const latest = unit.now + lifetimeMs;
   return statements[what](unit, latest, latest, Number.MAX_SAFE_INTEGER, limit);

@@ -1,11 +1,11 @@
-/** Counts of what happens in applications, by UTC day: added to in passing, and read without looking at what was counted. */
+/** Daily metrics of applications by UTC day, incremented as things happen so that reads need no source rows. */
 import { only } from '../core/required.ts';
 import { type Reader, topic, type Unit } from '../db/database.ts';
 import { longRead, raw, rawChange } from '../db/statements.ts';
 
 /**
- * What is counted. `active_week` and `active_month` stand on the first day of theirs. Labels: of `sign_in` the method, of
- * `refusal` the reason, of deliveries the endpoint, of `limit_reached` the limit; the others have none.
+ * Metrics. `active_week` and `active_month` use the first day of their period. Labels: `sign_in` method, `refusal`
+ * reason, endpoint of deliveries, `limit_reached` limit; the others have none.
  */
 export type Metric =
   | 'sign_in'
@@ -18,17 +18,17 @@ export type Metric =
   | 'failed_attempt'
   | 'limit_reached';
 
-/** One counter, or what is to be added to it. */
+/** A counter, or an increment to it. */
 export interface DailyCount {
   readonly applicationId: string;
   readonly metric: Metric;
-  /** The time it begins at. */
+  /** Start of the day, in epoch milliseconds. */
   readonly day: number;
   readonly label: string;
   readonly count: number;
 }
 
-/** Somebody was refused by a limit, on their way into an application or in it. */
+/** A limit refused somebody who signs in to an application or uses it. */
 export interface LimitReached {
   readonly applicationId: string;
   readonly limit: string;
@@ -41,13 +41,13 @@ const add = rawChange<[string, Metric, number, string, number]>(
    ON CONFLICT (application_id, metric, day, label) DO UPDATE SET count = daily_counts.count + excluded.count`,
 );
 
-/** One statement a counter. */
+/** Adds to the counters, in one statement per counter. */
 export async function addDailyCounts(unit: Unit, counts: readonly DailyCount[]): Promise<void> {
   for (const { applicationId, metric, day, label, count } of counts)
     await add(unit, applicationId, metric, day, label, count);
 }
 
-/** Days from the first to the last, both included. */
+/** Range of days, both ends included. */
 export interface Days {
   readonly first: number;
   readonly last: number;
@@ -59,7 +59,7 @@ const byDay = raw<Pick<DailyCount, 'metric' | 'day' | 'count'>, [string, number,
    GROUP BY metric, day`,
 );
 
-/** What is told of each day, over all labels. Days and metrics of which there is nothing are left out. */
+/** Returns the daily totals over all labels, without days and metrics that have none. */
 export function listCountsByDay(reader: Reader, applicationId: string, { first, last }: Days) {
   return byDay(reader, applicationId, first, last);
 }
@@ -71,7 +71,7 @@ const byLabel = longRead<Pick<DailyCount, 'metric' | 'label' | 'count'>, [string
    GROUP BY metric, label ORDER BY sum(count) DESC, label`,
 );
 
-/** What is told apart by label, over all days; of each metric the largest first. A long read where the days are many. */
+/** Returns totals by label over a range of days, largest first per metric. A long read if the range is long. */
 export function listCountsByLabel(reader: Reader, applicationId: string, { first, last }: Days) {
   return byLabel(reader, applicationId, first, last);
 }
@@ -80,7 +80,7 @@ const one = raw<{ count: number }, [string, Metric, number]>(
   "SELECT count FROM daily_counts WHERE application_id = ? AND metric = ? AND day = ? AND label = ''",
 );
 
-/** A counter without a label. */
+/** Returns a counter that has no label. */
 export async function findCount(reader: Reader, applicationId: string, metric: Metric, day: number): Promise<number> {
   const [row] = await one(reader, applicationId, metric, day);
   return row?.count ?? 0;
@@ -92,7 +92,7 @@ const activeMembers = longRead<{ count: number }, [string]>(
       WHERE k.application_id = ?1 AND k.source <> 'device' AND m.application_id = ?1 AND m.status = 'active') AS count`,
 );
 
-/** People whose membership is active, also those who were imported and have not come yet. A long read. */
+/** Returns the number of people with an active membership, including imported ones who have never come. A long read. */
 export async function countActivePeople(reader: Reader, applicationId: string): Promise<number> {
   return only(await activeMembers(reader, applicationId)).count;
 }

@@ -1,25 +1,24 @@
-/** The workspaces that an address is tied to: its person is known there, a place is kept for it, or it is on an allowlist. */
+/** Links between an address and workspaces: membership, reservation or waitlist entry. */
 import { notInArray } from 'drizzle-orm';
 import type { Reader } from '../db/database.ts';
 import { orm, raw } from '../db/statements.ts';
 import { workspaces } from './schema/workspaces.ts';
 
-/** What ties an address to a workspace. */
 export interface Tie {
   readonly workspaceId: string;
-  /** They have come there with an address that they have proved. Otherwise they wait, or somebody's word brought them. */
+  /** True if they came with a proved address, so neither reserved nor vouched for by a workspace's provider only. */
   readonly hasCome: boolean;
-  /** Only a request for access, which anybody can make in anybody's name. */
+  /** True for a mere request for access, which anyone can make in anyone's name. */
   readonly isRequest: boolean;
 }
 
 const PERSON = `(SELECT id FROM users WHERE email = ?1 UNION SELECT user_id FROM email_aliases WHERE email = ?1)`;
 
-/** All addresses of the person: what waits for a former one follows them to the present one. */
+/** Selects all addresses of the person: entries for a former address follow them to the current one. */
 const ADDRESSES = `(SELECT ?1 UNION SELECT email FROM users WHERE id IN ${PERSON}
   UNION SELECT email FROM email_aliases WHERE user_id IN ${PERSON})`;
 
-/** An application's own provider brings whomever it likes. */
+/** Requires a proved address, because an application's own provider can sign in anyone. */
 const isProved = (userId: string) =>
   `EXISTS (SELECT 1 FROM users p WHERE p.id = ${userId} AND p.email_verified_at IS NOT NULL)`;
 
@@ -36,10 +35,8 @@ const tiesOf = raw<{ workspaceId: string; hasCome: 0 | 1; isRequest: 0 | 1 }, [s
 );
 
 /**
- * Returns every seat, place in an application and allowlist entry of the person who has the address or had it once, in
- * whatever state.
- *
- * @param email normalised, as all addresses here.
+ * Returns the workspaces of the person who has or had the address, whatever the state of the link.
+ * @param email normalized.
  */
 export async function listTies(reader: Reader, email: string): Promise<Tie[]> {
   return (await tiesOf(reader, email)).map(({ workspaceId, hasCome, isRequest }) => ({
@@ -49,7 +46,6 @@ export async function listTies(reader: Reader, email: string): Promise<Tie[]> {
   }));
 }
 
-/** Whether there is a workspace besides these. */
 export async function hasOtherWorkspace(reader: Reader, ids: readonly string[]): Promise<boolean> {
   const others = orm(reader).select({ id: workspaces.id }).from(workspaces);
   return (await others.where(notInArray(workspaces.id, [...ids])).limit(1)).length > 0;

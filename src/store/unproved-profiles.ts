@@ -1,7 +1,7 @@
 /**
- * Profiles of members whose address is not proved. A workspace's own identity provider proves an address in that workspace
- * only, so its members keep their reservation (`reserved_email`). Their profile is a row of `users` of its own, one for each
- * person and workspace, and nobody can sign in as it: the person's own record stays as it is until its holder comes.
+ * Profiles of unproved members. A workspace's own identity provider proves an address only there, so its members keep
+ * their reservation (`reserved_email`). Their profile is a separate row of `users` per person and workspace, which
+ * nobody can sign in as, and the person's own record does not change until its holder comes.
  */
 import { eq, sql } from 'drizzle-orm';
 import type { Reader, Unit } from '../db/database.ts';
@@ -12,12 +12,12 @@ import { applicationUsers, users } from './schema/users.ts';
 
 const { placeholder } = sql;
 
-/** The account whose profile a membership shows and writes: the person's own, or that of the unproved member. */
+/** Returns the account whose profile a membership shows and edits: the person's own, or the unproved member's. */
 export function profileIdOf({ userId, profileUserId }: Pick<Member, 'userId' | 'profileUserId'>): string {
   return profileUserId ?? userId;
 }
 
-/** Whether somebody has signed in to this membership; false for a reservation that still waits. */
+/** Returns whether somebody has signed in to this membership; false for a pending reservation. */
 export function hasSignedIn({
   reservedEmail,
   profileUserId,
@@ -25,16 +25,15 @@ export function hasSignedIn({
   return reservedEmail === null || profileUserId !== null;
 }
 
-/** Mail to it reaches nobody, and no address that a person can have collides with it. */
+/** Cannot receive mail or collide with a person's address. */
 const profileEmail = (personId: string, workspaceId: string) => `${personId}.${workspaceId}@unproved.invalid`;
 
-/** A profile, and whether it was made just now. */
 export interface EnsuredProfile {
   readonly profile: User;
   readonly isNew: boolean;
 }
 
-/** Returns the unproved profile of a person in a workspace, made blank where there is none. */
+/** Returns a person's unproved profile in a workspace, and creates a blank one if there is none. */
 export async function ensureUnprovedProfile(
   unit: Unit,
   personId: string,
@@ -50,7 +49,7 @@ const setProfile = rawChange<[string, string, number, string]>(
      reserved_email = coalesce(reserved_email, (SELECT email FROM users WHERE id = ?1)) WHERE id = ?4`,
 );
 
-/** Gives a reservation to the person who came by the provider's word, with that profile. */
+/** Assigns a reservation to the person that the provider signed in, with this profile. */
 export async function takeReservation(unit: Unit, memberId: string, userId: string, profileId: string): Promise<void> {
   await setProfile(unit, userId, profileId, unit.now, memberId);
 }
@@ -64,7 +63,7 @@ const unprovedOfPerson = prepared((db) =>
     .prepare(),
 );
 
-/** A person's memberships by the word of a provider, in every workspace; oldest first. */
+/** Returns a person's memberships through workspace providers, in every workspace, oldest first. */
 export function listUnprovedMembers(reader: Reader, userId: string): Promise<Member[]> {
   return unprovedOfPerson(reader, { userId });
 }
@@ -73,12 +72,12 @@ const dropProfile = rawChange<[number, string]>(
   'UPDATE application_users SET profile_user_id = NULL, last_seen_at = 0, updated_at = ? WHERE profile_user_id = ?',
 );
 
-/** Makes the memberships that show this profile reservations again: their holder has never come. */
+/** Turns the memberships that show this profile back into reservations whose holder has never come. */
 export async function returnToReservations(unit: Unit, profileId: string): Promise<void> {
   await dropProfile(unit, unit.now, profileId);
 }
 
-/** Deletes the row itself; its pictures, languages, addresses and entities must be gone. */
+/** Deletes the row. Its pictures, languages, addresses and legal entities must be deleted first. */
 export async function deleteUnprovedProfile(unit: Unit, profileId: string): Promise<void> {
   await orm(unit).delete(users).where(eq(users.id, profileId));
 }

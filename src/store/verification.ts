@@ -1,23 +1,23 @@
 /**
- * The subject of a verification: whom a session token or API key stands for right now, read live in one statement each.
- * This is the product's hot path: raw statements, prepared once. `+?` keeps SQLite from re-planning a join at every call
- * (with a bare bound `= ?` the same statement takes twice as long: test/bench/statements.ts shows both).
+ * Subject of a verification: the identity behind a session token or API key, read live in one statement. This is the
+ * hot path, so the statements are raw and prepared once. `+?` keeps SQLite from re-planning a join at every call; with
+ * a plain `= ?` the same statement takes twice as long (test/bench/statements.ts shows both).
  */
 import type { Reader } from '../db/database.ts';
 import { type LookBeside, type LookUp, rawByHash, rawRow } from '../db/statements.ts';
 import type { MembershipStatus } from './schema/users.ts';
 
-/** What a member holds, each in order. */
+/** Slugs of the grants that a member holds, sorted. */
 export interface HeldSlugs {
   readonly roles: string[];
   readonly scopes: string[];
   readonly memberships: string[];
 }
 
-/** The same as ids, joined by spaces and in no order; null where there are none. Some may be of what was removed. */
+/** Ids of the grants, separated by spaces in no order; null if there are none. May include removed grants. */
 type HeldIds = { readonly [Kind in keyof HeldSlugs]: string | null };
 
-/** What all of an application share; looked up once for everybody. */
+/** Columns that all members of an application share; one cache entry serves everybody. */
 export interface SubjectApplication {
   readonly id: string;
   readonly slug: string;
@@ -27,13 +27,13 @@ export interface SubjectApplication {
   readonly sessionEpoch: number;
 }
 
-/** A membership with the person behind it. Lists and objects are JSON texts. */
+/** A membership with its person. Lists and objects are JSON text. */
 export interface SubjectRow extends HeldIds {
   readonly applicationUserId: string;
   readonly membershipStatus: MembershipStatus;
   readonly username: string | null;
   readonly userId: string;
-  /** The account with the profile of an unproved member (store/unproved-profiles.ts); null for the person's own. */
+  /** The account with an unproved member's profile (store/unproved-profiles.ts); null for the person's own. */
   readonly profileUserId: string | null;
   readonly userDeletedAt: number | null;
   readonly email: string;
@@ -50,34 +50,32 @@ export interface SubjectRow extends HeldIds {
   readonly bannerSizes: string | null;
   readonly bannerUpdatedAt: number | null;
   readonly applicationId: string;
-  /** When the session or the key was made. */
+  /** When the session or the key was created. */
   readonly issuedAt: number;
 }
 
-/** What judging a session takes, and the identity behind it. */
 export interface SessionRow extends SubjectRow {
   readonly sessionId: string;
   readonly expiresAt: number;
   readonly revokedAt: number | null;
-  /** When its end by time was told; then it is over for good, whatever the clock says. */
+  /** When the expiry was reported: from then on final, even if the clock goes back. */
   readonly expiryReportedAt: number | null;
-  /** The application's epoch for which it is good. */
+  /** The application's epoch that the session requires. */
   readonly epoch: number;
   readonly lastSeenAt: number;
 }
 
-/** What judging a key takes. */
 export interface KeyState {
   readonly applicationUserId: string;
-  /** The personal key that it was made with, where it was. */
+  /** The personal key that created this key; null if none did. */
   readonly deviceKeyId: string | null;
   readonly keyId: string;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly gracePeriodEndsAt: number | null;
-  /** When its end by time was written down; then it is over for good, whatever the clock says. */
+  /** When the key was marked as ended: final, even if the clock goes back. */
   readonly endedAt: number | null;
-  /** A personal key made under another epoch of its application than the present one, or a key made with one that is over. */
+  /** A personal key with an outdated application epoch, or a key created with a personal key that no longer works. */
   readonly isOutdated: 0 | 1;
   readonly lastUsedAt: number | null;
   readonly membershipStatus: MembershipStatus;
@@ -85,7 +83,6 @@ export interface KeyState {
   readonly userId: string;
 }
 
-/** What judging a key takes, and the identity behind it. */
 export interface KeyRow extends SubjectRow, KeyState {
   /** `device` for a personal key. */
   readonly source: string;
@@ -94,18 +91,17 @@ export interface KeyRow extends SubjectRow, KeyState {
   readonly userId: string;
 }
 
-/** What authenticating a key takes, without the identity behind it. */
 export interface KeyCredential extends KeyState {
   readonly keyWorkspaceId: string;
   readonly keyApplicationId: string | null;
-  /** JSON list; null for all of the workspace. */
+  /** JSON list; null for the whole workspace. */
   readonly keyApplicationIds: string | null;
   /** `device` for a personal key. */
   readonly source: string;
   readonly access: 'read' | 'full';
   readonly perMinute: number;
   readonly perDay: number;
-  /** Of a personal key for the console. */
+  /** True for a personal key of the console. */
   readonly isConsole: 0 | 1;
 }
 
@@ -133,7 +129,7 @@ const SESSION = `
     s.created_at AS "issuedAt", s.expiry_reported_at AS "expiryReportedAt", s.epoch - m.session_epoch AS epoch, ${SUBJECT}
   FROM sessions s JOIN application_users m ON m.id = s.application_user_id JOIN users u ON u.id = ${PROFILE_ID}`;
 
-/** Grants and seats are not among them: a new one is somebody's who may be remembered. */
+/** Excludes grant links and workspace members: a new row there can change a cached subject. */
 const FOUND_BY_ID = [
   'sessions',
   'api_keys',
@@ -145,7 +141,10 @@ const FOUND_BY_ID = [
   'membership_groups',
 ];
 
-/** One that was made with a personal key hangs on that as well, and on whoever holds it: any change may be theirs. */
+/**
+ * Returns the ids that invalidate a key's entry. Null means any change: a key made with a personal key also depends on
+ * that key and its owner.
+ */
 const idsOfKey = ({ keyId, applicationUserId, userId, deviceKeyId }: KeyState, profileUserId: string | null = null) =>
   deviceKeyId === null ? [keyId, applicationUserId, profileUserId ?? userId] : null;
 
@@ -171,7 +170,7 @@ const [ROLE, SCOPE, GROUP] = [slugIn('roles'), slugIn('scopes'), slugIn('members
 const asItIs = (application: SubjectApplication) => application;
 const slugOf = ({ slug }: SlugRow) => slug;
 
-/** What was removed is held by nobody, before the last holder's row is gone. */
+/** Resolves ids to slugs. Drops removed grants, which nobody holds even while links remain. */
 function slugsOf(look: LookBeside, lookUp: LookUp<SlugRow>, held: string | null): string[] {
   if (held === null) return [];
   return held
@@ -186,12 +185,12 @@ const slugsHeld = (look: LookBeside, { roles, scopes, memberships }: HeldIds): H
   memberships: slugsOf(look, GROUP, memberships),
 });
 
-/** What a row tells with all that it shares with others. */
+/** Builds the cached value from a row and the data it shares with others. */
 type Make<Row, Answer> = (row: Row, application: SubjectApplication, held: HeldSlugs) => Answer;
 
 /**
- * Application, roles, scopes and groups are a few rows on which everybody's rest: joined for each of a million sessions, they were a
- * tenth of what a verification costs.
+ * Adds application and grants from their own cache entries: a few rows serve everybody. Joining them for each of a
+ * million sessions was a tenth of the cost of a verification.
  */
 function withShared<Row extends SubjectRow, Answer>(make: Make<Row, Answer>): (row: Row, look: LookBeside) => Answer {
   return (row, look) =>
@@ -211,7 +210,7 @@ const sessionByHash = rawByHash<SessionRow>({
   besides: BESIDES,
 });
 
-/** By the hash of the token. */
+/** Returns what `make` builds for a session, by the hash of its token. */
 export function findSessionSubject<Answer extends object>(
   reader: Reader,
   hash: Uint8Array,
@@ -222,12 +221,12 @@ export function findSessionSubject<Answer extends object>(
 
 const sessionById = rawRow<SessionRow, [string]>(`${SESSION} WHERE s.id = +?`);
 
-/** As {@link findSessionSubject}, for a session that is known already. */
+/** Works like {@link findSessionSubject}, by the id of a session. */
 export function findSessionSubjectById<Answer>(reader: Reader, id: string, make: Make<SessionRow, Answer>) {
   return sessionById(reader, [id], withShared(make));
 }
 
-/** Made with a personal key that has ended, or rests, or whose person may not make keys of the workspace any more. */
+/** SQL: made with a personal key that has ended or is suspended, or whose person may no longer create such keys. */
 const IS_BEREFT = `(k.device_key_id IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM api_keys d JOIN application_users dm ON dm.id = d.application_user_id
     JOIN users du ON du.id = dm.user_id JOIN applications da ON da.id = d.application_id
@@ -248,16 +247,16 @@ const keyByHash = rawByHash<KeyRow>({
   besides: BESIDES,
 });
 
-/** By the hash of the token. */
+/** Returns what `make` builds for a key, by the hash of its token. */
 export function findKeySubject<Answer extends object>(reader: Reader, hash: Uint8Array, make: Make<KeyRow, Answer>) {
   return keyByHash(reader, hash, withShared(make));
 }
 
-/** Only a personal key has to do with its application. */
+/** Evaluates an application column; only personal keys depend on their application. */
 const ofDevice = (expression: string) =>
   `(k.source = 'device' AND (SELECT ${expression} FROM applications a WHERE a.id = k.application_id))`;
 
-/** By the hash of the token. */
+/** Returns a key's credential by the hash of its token. */
 export const findKeyCredential = rawByHash<KeyCredential>({
   sql: `SELECT ${KEY_STATE}, m.id AS "applicationUserId", k.workspace_id AS "keyWorkspaceId", k.application_id AS "keyApplicationId",
      k.application_ids AS "keyApplicationIds", k.source, k.access, k.per_minute AS "perMinute", k.per_day AS "perDay",
@@ -275,7 +274,7 @@ const idsOfMember = rawRow<HeldIds, [string, string]>(
      AND (m.reserved_email IS NULL OR m.profile_user_id IS NOT NULL)`,
 );
 
-/** What a person holds in an application, by an active membership; a reservation is none yet. */
+/** Returns the slugs a person holds in an application as an active member; undefined for a pending reservation. */
 export function findLiveSlugs(reader: Reader, userId: string, applicationId: string): Promise<HeldSlugs | undefined> {
   return idsOfMember(reader, [userId, applicationId], (row, look) => slugsHeld(look, row));
 }

@@ -1,4 +1,4 @@
-/** Webhook endpoints of applications. A removed one is not found any more; its row goes with its last delivery. */
+/** Webhook endpoints of applications. Reads exclude removed endpoints; their row goes with the last delivery. */
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only } from '../core/required.ts';
@@ -12,7 +12,7 @@ export { WEBHOOK_STATUSES } from './schema/webhooks.ts';
 
 const { placeholder } = sql;
 
-/** What deciding whether an endpoint wants an event takes. */
+/** Columns to decide whether an endpoint subscribes to an event. */
 export interface Subscriber {
   readonly id: string;
   /** JSON list of types, or `["*"]`. */
@@ -24,7 +24,7 @@ const subscribers = raw<Subscriber, [string]>(
    WHERE application_id = ? AND status <> 'disabled' AND removed_at IS NULL`,
 );
 
-/** The endpoints that events are queued for; for one in quarantine they wait there. */
+/** Returns the endpoints that events are queued for, including quarantined ones, where the deliveries are held. */
 export function findSubscribers(reader: Reader, applicationId: string): Promise<Subscriber[]> {
   return subscribers(reader, applicationId);
 }
@@ -43,13 +43,13 @@ const webhookById = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined for one that was removed, or is another application's. */
+/** Returns an endpoint; undefined if it was removed or is another application's. */
 export async function findWebhook(reader: Reader, applicationId: string, id: string): Promise<Webhook | undefined> {
   const [webhook] = await webhookById(reader, { applicationId, id });
   return webhook;
 }
 
-/** In the order they were made. @param after goes on behind this one. */
+/** Returns endpoints in order of creation. @param after continues after this id. */
 export async function listWebhooks(
   reader: Reader,
   applicationId: string,
@@ -73,12 +73,11 @@ const countOfApplication = raw<{ count: number }, [string]>(
   'SELECT count(*) AS count FROM webhooks WHERE application_id = ? AND removed_at IS NULL',
 );
 
-/** Removed ones are not counted. */
+/** Returns the number of endpoints, without removed ones. */
 export async function countWebhooks(reader: Reader, applicationId: string): Promise<number> {
   return only(await countOfApplication(reader, applicationId)).count;
 }
 
-/** An endpoint with its secret sealed. */
 export interface NewWebhookRow {
   readonly applicationId: string;
   readonly url: string;
@@ -87,14 +86,12 @@ export interface NewWebhookRow {
   readonly sealedSecret: string;
 }
 
-/** Made active. */
 export function insertWebhook(unit: Unit, columns: NewWebhookRow): Promise<Webhook> {
   const { now } = unit;
   const id = newId('webhook', now);
   return insertOne(unit, webhooks, { id, ...columns, status: 'active', createdAt: now, updatedAt: now });
 }
 
-/** The change's time becomes that of the endpoint. @returns the row as it is now. */
 export function updateWebhook(
   unit: Unit,
   id: string,
@@ -105,19 +102,19 @@ export function updateWebhook(
 
 const deleteRow = rawChange<[string]>('DELETE FROM webhooks WHERE id = ?');
 
-/** The row itself; its deliveries must be gone, for they would go with it. */
+/** Deletes the row. Deliveries must be deleted first, in batches: the delete would cascade to them. */
 export async function deleteWebhook(unit: Unit, id: string): Promise<void> {
   await deleteRow(unit, id);
 }
 
-/** An endpoint that is sent to, as sending takes it. */
+/** Columns of an active endpoint that sending needs. */
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
   readonly sealedSecret: string;
   readonly previousSealedSecret: string | null;
   readonly previousSecretEndsAt: number | null;
-  /** See the schema. */
+  /** See store/schema/webhooks.ts. */
   readonly inOrderUntil: string | null;
   readonly inOrderAfter: string | null;
 }
@@ -128,7 +125,7 @@ const activeById = raw<Endpoint, [string]>(
    FROM webhooks WHERE id = ? AND status = 'active' AND removed_at IS NULL`,
 );
 
-/** Undefined where nothing may be sent to it. */
+/** Returns an endpoint; undefined if nothing may be sent to it. */
 export async function findActiveEndpoint(reader: Reader, id: string): Promise<Endpoint | undefined> {
   const [endpoint] = await activeById(reader, id);
   return endpoint;
@@ -140,7 +137,7 @@ const setQuarantined = raw<{ applicationId: string; url: string }, [number, stri
    WHERE id = ?3 AND status = 'active' AND removed_at IS NULL RETURNING application_id AS "applicationId", url`,
 );
 
-/** What waits for it waits there from now on. @returns undefined where it was not active. */
+/** Quarantines an active endpoint; its deliveries are held from now on. @returns undefined if it was not active. */
 export async function quarantineWebhook(
   unit: Unit,
   id: string,
@@ -154,14 +151,14 @@ const setTriedInOrder = rawChange<[string, string]>(
   'UPDATE webhooks SET in_order_after = ?1 WHERE id = ?2 AND in_order_until >= ?1 AND in_order_after < ?1',
 );
 
-/** Notes that a delivery has been tried of those that are sent in order. */
+/** Advances the in-order position after a held delivery was tried. */
 export async function noteTriedInOrder(unit: Unit, id: string, deliveryId: string): Promise<void> {
   await setTriedInOrder(unit, deliveryId, id);
 }
 
 const clearOrder = rawChange<[string]>('UPDATE webhooks SET in_order_until = NULL, in_order_after = NULL WHERE id = ?');
 
-/** All that was held has been tried: what follows need not wait any more. */
+/** Ends in-order sending once every held delivery was tried: later deliveries no longer wait. */
 export async function endOrder(unit: Unit, id: string): Promise<void> {
   await clearOrder(unit, id);
 }

@@ -1,4 +1,4 @@
-/** Seats: the people who run a workspace, each with a role in it. */
+/** Workspace members: the people who run a workspace, each with a role. The code calls a membership a seat. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import type { WorkspaceSeat } from '../core/principal.ts';
@@ -18,7 +18,7 @@ const seatsOfPerson = raw<WorkspaceSeat, [string]>(
   'SELECT workspace_id AS "workspaceId", role FROM workspace_members WHERE user_id = ? ORDER BY created_at, id',
 );
 
-/** In the order they joined. */
+/** Returns a person's workspaces and roles in the order of joining. */
 export function listSeatsOf(reader: Reader, userId: string): Promise<WorkspaceSeat[]> {
   return seatsOfPerson(reader, userId);
 }
@@ -38,7 +38,7 @@ const seatIn = prepared((db) =>
     .prepare(),
 );
 
-/** By who sits in it; undefined for who is no member. */
+/** Returns a person's membership; undefined if they have none. */
 export async function findSeat(reader: Reader, workspaceId: string, userId: string): Promise<Seat | undefined> {
   const [seat] = await seatIn(reader, { workspaceId, userId });
   return seat;
@@ -54,25 +54,25 @@ const seatById = prepared((db) =>
     .prepare(),
 );
 
-/** Undefined for a seat in another workspace. */
+/** Returns a membership by id; undefined for another workspace's. */
 export async function findSeatById(reader: Reader, workspaceId: string, id: string): Promise<Seat | undefined> {
   const [seat] = await seatById(reader, { workspaceId, id });
   return seat;
 }
 
-/** @param workspaceId null for whichever. */
+/** Returns whether the person is a member of the workspace. @param workspaceId null for any workspace. */
 export async function isWorkspaceMember(reader: Reader, userId: string, workspaceId: string | null): Promise<boolean> {
   if (workspaceId !== null) return (await findSeat(reader, workspaceId, userId)) !== undefined;
   return (await anySeat(reader, userId)).length > 0;
 }
 
-/** A seat and the address of who holds it: the present one, or of who has not come yet the one they were invited at. */
+/** A workspace member with their current address, or the invited address until they come. */
 export interface SeatWithEmail {
   readonly seat: Seat;
   readonly email: string;
 }
 
-/** In the order they joined. @param afterId begins behind this one; null at the first. */
+/** Returns a page of members in the order of joining. @param afterId the previous page's last id; null at first. */
 export async function pageOfSeats(
   reader: Reader,
   workspaceId: string,
@@ -97,12 +97,12 @@ const seatAt = raw<{ id: string }, [string, string]>(
    WHERE m.workspace_id = +? AND coalesce(m.invited_email, u.email) = ? LIMIT 1`,
 );
 
-/** Whether somebody sits in the workspace, or is invited to it, at this address. */
+/** Returns whether the workspace has a member or an invitation with this address. */
 export async function hasSeatAt(reader: Reader, workspaceId: string, email: string): Promise<boolean> {
   return (await seatAt(reader, workspaceId, email)).length > 0;
 }
 
-/** Where an owner is written to, and their own language, where they have one. */
+/** An owner's address and preferred language, if any. */
 export interface OwnerAddress {
   readonly email: string;
   readonly locale: string | null;
@@ -113,14 +113,14 @@ const ownersOf = raw<OwnerAddress, [string]>(
    WHERE m.workspace_id = +? AND m.role = 'owner' ORDER BY m.id`,
 );
 
-/** In the order they joined. */
+/** Returns a workspace's owners in the order of joining. */
 export function listOwners(reader: Reader, workspaceId: string): Promise<OwnerAddress[]> {
   return ownersOf(reader, workspaceId);
 }
 
 const anyOwner = raw<{ id: string }>("SELECT id FROM workspace_members WHERE role = 'owner' LIMIT 1");
 
-/** Whether anybody owns anything here. */
+/** Returns whether any workspace has an owner. */
 export async function hasOwner(reader: Reader): Promise<boolean> {
   return (await anyOwner(reader)).length > 0;
 }
@@ -129,7 +129,7 @@ const otherOwner = raw<{ id: string }, [string, string]>(
   "SELECT id FROM workspace_members WHERE workspace_id = ? AND user_id <> ? AND role = 'owner' LIMIT 1",
 );
 
-/** Whether somebody else than this person owns the workspace. */
+/** Returns whether anyone except this person owns the workspace. */
 export async function hasOtherOwner(reader: Reader, workspaceId: string, userId: string): Promise<boolean> {
   return (await otherOwner(reader, workspaceId, userId)).length > 0;
 }
@@ -141,12 +141,12 @@ const ownedAlone = raw<{ name: string }, [string]>(
    ORDER BY m.id`,
 );
 
-/** Names of the workspaces that would be without an owner if this person were gone; an invitation does not hold them. */
+/** Returns the names of workspaces whose only owner is this person. The person's own invitations do not count. */
 export async function workspacesOwnedAlone(reader: Reader, userId: string): Promise<string[]> {
   return (await ownedAlone(reader, userId)).map(({ name }) => name);
 }
 
-/** The person must not have a seat there yet. @param invitedEmail for somebody the workspace has never seen. */
+/** Adds a person who is not a member yet. @param invitedEmail for somebody the workspace has never seen. */
 export function insertSeat(
   unit: Unit,
   workspaceId: string,
@@ -156,21 +156,19 @@ export function insertSeat(
   return insertOne(unit, workspaceMembers, { id, workspaceId, userId, role, invitedEmail, createdAt: unit.now });
 }
 
-/** @returns the seat as it is now. */
 export function setSeatRole(unit: Unit, id: string, role: WorkspaceRole): Promise<Seat> {
   return updateOne(unit, workspaceMembers, id, { role });
 }
 
 const deleteById = rawChange<[string]>('DELETE FROM workspace_members WHERE id = ?');
 
-/** The membership of the console, which goes with a seat, is the caller's affair. */
+/** Removes a member. The caller removes the console membership that goes with it. */
 export async function deleteSeat(unit: Unit, id: string): Promise<void> {
   await deleteById(unit, id);
 }
 
 const deleteOfPerson = rawChange<[string]>('DELETE FROM workspace_members WHERE user_id = ?');
 
-/** Takes a person out of every workspace. */
 export async function deleteSeatsOf(unit: Unit, userId: string): Promise<void> {
   await deleteOfPerson(unit, userId);
 }

@@ -1,4 +1,4 @@
-/** Workspaces: who owns applications. */
+/** Workspaces, the owners of applications. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { newId } from '../core/id.ts';
 import { only, required } from '../core/required.ts';
@@ -19,13 +19,13 @@ const workspaceById = prepared((db) =>
     .prepare(),
 );
 
-/** Of a workspace that something else refers to. */
+/** Returns a workspace that another row refers to. @throws if it is missing. */
 export async function requireWorkspace(reader: Reader, id: string): Promise<Workspace> {
   const [workspace] = await workspaceById(reader, { id });
   return required(workspace, `workspace ${id}`);
 }
 
-/** Those of these that there are, oldest first. */
+/** Returns those workspaces that exist, oldest first. */
 export async function listWorkspaces(reader: Reader, ids: readonly string[]): Promise<Workspace[]> {
   if (ids.length === 0) return [];
   return orm(reader)
@@ -37,7 +37,7 @@ export async function listWorkspaces(reader: Reader, ids: readonly string[]): Pr
 
 const first = raw<{ id: string }>('SELECT id FROM workspaces ORDER BY id LIMIT 1');
 
-/** The oldest one, made at the first start. */
+/** Returns the oldest workspace, created at the first start. */
 export async function findFirstWorkspaceId(reader: Reader): Promise<string | undefined> {
   const [workspace] = await first(reader);
   return workspace?.id;
@@ -52,7 +52,6 @@ const countMade = raw<{ count: number }, [string]>(
   'SELECT count(*) AS count FROM workspaces WHERE created_by_user_id = ?',
 );
 
-/** How many workspaces an account has made. */
 export async function countWorkspacesMade(reader: Reader, userId: string): Promise<number> {
   return only(await countMade(reader, userId)).count;
 }
@@ -62,7 +61,7 @@ const creationTimes = raw<{ createdAt: number }, [string, number, number]>(
    WHERE created_by_user_id = ? AND created_at > ? AND created_at <= ? ORDER BY created_at DESC`,
 );
 
-/** When an account made its workspaces of a time, newest first. */
+/** Returns when an account created workspaces in a time range, newest first. */
 export async function listCreationTimes(
   reader: Reader,
   userId: string,
@@ -71,7 +70,6 @@ export async function listCreationTimes(
   return (await creationTimes(reader, userId, since, until)).map(({ createdAt }) => createdAt);
 }
 
-/** @returns the workspace as it is now. */
 export function renameWorkspace(unit: Unit, id: string, name: string): Promise<Workspace> {
   return updateOne(unit, workspaces, id, { name });
 }

@@ -1,4 +1,4 @@
-/** What people say of themselves: addresses, legal entities and pictures. */
+/** Profile data of people: addresses, legal entities and pictures. */
 import { blob, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { users } from './users.ts';
 import { workspaces } from './workspaces.ts';
@@ -10,7 +10,7 @@ const owner = () =>
     .notNull()
     .references(() => users.id);
 
-/** Where it was given; null in the console. */
+/** The workspace where the entry was made; null for the console. */
 const place = () => text('workspace_id').references(() => workspaces.id);
 
 export const userAddresses = sqliteTable('user_addresses', {
@@ -28,7 +28,7 @@ export const userAddresses = sqliteTable('user_addresses', {
   postalCode: text('postal_code'),
   country: text().notNull(),
   phone: text(),
-  /** At most one of a kind, of those given in one place. */
+  /** At most one default per person, workspace and kind. */
   isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -55,7 +55,7 @@ export const userImages = sqliteTable(
   {
     userId: owner(),
     kind: text({ enum: IMAGE_KINDS }).notNull(),
-    /** Width in pixels, as the address of the picture names it. */
+    /** Width in pixels, as in the picture's URL. */
     size: integer().notNull(),
     /** WebP. */
     bytes: blob({ mode: 'buffer' }).notNull(),

@@ -8,13 +8,13 @@ export const SIGNIN_GATES = ['public', 'private_beta', 'closed'] as const;
 export const BETA_POLICIES = ['manual', 'auto_accept', 'auto_decline'] as const;
 export const LEGAL_URL_KINDS = ['terms', 'privacy', 'imprint'] as const;
 const URL_CHECK_STATUSES = ['ok', 'broken', 'unreachable', 'refused'] as const;
-/** Why a token is refused by a verification, in the contract's words. */
+/** Reasons why a verification refuses a token, in the contract's words. */
 export const TOKEN_REFUSALS = ['invalid_token', 'membership_blocked', 'revoked', 'expired'] as const;
 export const BETA_STATUSES = ['pending', 'approved', 'notify_when_public', 'declined'] as const;
 
 export const applications = sqliteTable('applications', {
   id: text().primaryKey(),
-  /** Null for the console alone. */
+  /** Null only for the console. */
   workspaceId: text('workspace_id').references(() => workspaces.id),
   clientId: text('client_id').notNull(),
   slug: text().notNull(),
@@ -37,24 +37,24 @@ export const applications = sqliteTable('applications', {
   clientSecretHash: blob('client_secret_hash', { mode: 'buffer' }),
   clientSecretPrefix: text('client_secret_prefix'),
   clientSecretRotatedAt: integer('client_secret_rotated_at'),
-  /** Grows when all that is open here ends at once; what was made under another is over. */
+  /** Incremented to end all sessions, codes, grants and personal keys at once: another epoch means over. */
   sessionEpoch: integer('session_epoch').notNull().default(0),
-  /** Grows when all who wait on the allowlist are decided at once; who has waited under an earlier one is decided. */
+  /** Incremented to decide all pending waitlist entries at once: those with an earlier epoch are decided. */
   interestEpoch: integer('interest_epoch').notNull().default(0),
   signinMethods: text('signin_methods', { mode: 'json' })
     .$type<SwitchableMethod[]>()
     .notNull()
     .default([...SIGNIN_METHODS]),
-  /** The first verification of one of its tokens that succeeded. */
+  /** Time of the application's first successful token verification. */
   firstVerifiedAt: integer('first_verified_at'),
-  /** Until then, the reason of the last refusal and its time. */
+  /** Reason and time of the last refusal; kept only until the first success. */
   verificationRefusal: text('verification_refusal', { enum: TOKEN_REFUSALS }),
   verificationRefusedAt: integer('verification_refused_at'),
 });
 
 export type Application = typeof applications.$inferSelect;
 
-/** Names that applications went by before: nobody else gets them. As many as there were, and they stay. */
+/** Former slugs, kept forever so that no other application can take them. */
 export const formerSlugs = sqliteTable('former_slugs', {
   slug: text().primaryKey(),
   applicationId: text('application_id')
@@ -74,7 +74,7 @@ export const betaInterests = sqliteTable('beta_interests', {
   decidedById: text('decided_by_id'),
   decidedAt: integer('decided_at'),
   notifiedAt: integer('notified_at'),
-  /** The application’s `interestEpoch` when the status was last set for this row alone. */
+  /** The application's `interestEpoch` when this row's status was last set individually. */
   epoch: integer().notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

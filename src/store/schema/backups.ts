@@ -1,11 +1,11 @@
-/** The backups that the server makes by itself. */
+/** Backup runs of the server. */
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 export const backupRuns = sqliteTable('backup_runs', {
   id: text().primaryKey(),
   cause: text({ enum: ['schedule', 'manual'] }).notNull(),
   status: text({ enum: ['running', 'succeeded', 'failed', 'interrupted'] }).notNull(),
-  /** Where it lies, or was to lie. */
+  /** The destination, whether or not the backup was written. */
   place: text().notNull(),
   isEncrypted: integer('is_encrypted', { mode: 'boolean' }).notNull(),
   startedAt: integer('started_at').notNull(),
@@ -13,6 +13,6 @@ export const backupRuns = sqliteTable('backup_runs', {
   bytes: integer(),
   rowCount: integer('row_count'),
   sha256: text(),
-  /** What kept it from being made, with the remedy; null where nothing did. */
+  /** Cause of the failure and its remedy; null on success. */
   error: text(),
 });

@@ -1,4 +1,4 @@
-/** What a caller can prove themselves with: sessions, API keys, one-time codes and setup links. */
+/** Credentials: sessions, API keys, one-time codes and setup links. */
 import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { applicationUsers, users } from './users.ts';
@@ -19,13 +19,13 @@ export const sessions = sqliteTable('sessions', {
   expiresAt: integer('expires_at').notNull(),
   revokedAt: integer('revoked_at'),
   revokedReason: text('revoked_reason'),
-  /** When the end by time was reported as an event. */
+  /** When the expiry was reported as an event. */
   expiryReportedAt: integer('expiry_reported_at'),
-  /** The sum of the application's and the membership's epoch when it was made. */
+  /** Sum of the application's and the membership's epoch at creation. */
   epoch: integer().notNull().default(0),
-  /** When its holder last proved again who they are. */
+  /** When the holder last re-authenticated. */
   provedAt: integer('proved_at'),
-  /** The passkey or the provider's identity that it rests on; null for other methods, and where it is not known. */
+  /** The passkey or provider identity that the session depends on; null for other methods or if unknown. */
   credentialId: text('credential_id'),
 });
 
@@ -42,9 +42,9 @@ export const apiKeys = sqliteTable('api_keys', {
     .references(() => workspaces.id),
   /** Null for a workspace key. */
   applicationId: text('application_id').references(() => applications.id),
-  /** The subset a workspace key is limited to; null for the whole workspace. */
+  /** Applications that a workspace key is limited to; null for the whole workspace. */
   applicationIds: text('application_ids', { mode: 'json' }).$type<string[]>(),
-  /** The membership of the key's synthetic principal, or of the person a personal key belongs to. */
+  /** The membership of the key's synthetic principal, or of a personal key's owner. */
   applicationUserId: text('application_user_id')
     .notNull()
     .references(() => applicationUsers.id),
@@ -56,18 +56,18 @@ export const apiKeys = sqliteTable('api_keys', {
   rotatedToId: text('rotated_to_id'),
   gracePeriodEndsAt: integer('grace_period_ends_at'),
   lastUsedAt: integer('last_used_at'),
-  /** When it was found to have ended by time, by its expiry or its grace: over for good, whatever the clock says. */
+  /** When the key was found expired or past its grace period: final, even if the clock goes back. */
   endedAt: integer('ended_at'),
-  /** Of a personal key: the application's epoch when it was made. */
+  /** For personal keys: the application's epoch at creation. */
   epoch: integer().notNull().default(0),
-  /** The personal key that it was made with, directly or through another, and that it ends with. */
+  /** The personal key that created this key, directly or through another key. This key ends with it. */
   deviceKeyId: text('device_key_id'),
   createdByUserId: text('created_by_user_id').references(() => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
 
-/** Tokens that a rotation has replaced at once. */
+/** Tokens that a rotation replaced without a grace period. */
 export const retiredKeyTokens = sqliteTable('retired_key_tokens', {
   tokenHash: blob('token_hash', { mode: 'buffer' }).primaryKey(),
   apiKeyId: text('api_key_id')
@@ -89,9 +89,9 @@ export const codeChallenges = sqliteTable('code_challenges', {
   expiresAt: integer('expires_at').notNull(),
   consumedAt: integer('consumed_at'),
   droppedAt: integer('dropped_at'),
-  /** What the code stands for, where the purpose alone does not say it. */
+  /** Payload of the code where the purpose alone is not enough. */
   data: text({ mode: 'json' }).$type<Record<string, unknown>>(),
-  /** The only session that may give it; null where it is bound to none. */
+  /** The only session that may redeem the code; null if any may. */
   sessionId: text('session_id'),
   applicationEpoch: integer('application_epoch').notNull().default(0),
 });
@@ -102,9 +102,9 @@ export const codeFailures = sqliteTable('code_failures', {
   email: text().notNull(),
   purpose: text().notNull(),
   failedAt: integer('failed_at').notNull(),
-  /** Null where the client has no address. */
+  /** Null if the client address is unknown. */
   addressBlock: text('address_block'),
-  /** The browser that the person was known in; null where they were not. */
+  /** The browser that had recognized the person; null if none had. */
   browser: text(),
 });
 

@@ -15,16 +15,16 @@ export const deviceGrants = sqliteTable('device_grants', {
   userCodeDigest: blob('user_code_digest', { mode: 'buffer' }).notNull(),
   status: text({ enum: DEVICE_GRANT_STATUSES }).notNull(),
   deviceName: text('device_name'),
-  /** Where the device asked from, shown to the person who approves. */
+  /** The device's client address, shown to the person who approves. */
   ip: text(),
   ipCountry: text('ip_country'),
   userAgent: text('user_agent'),
-  /** Grows by five at every poll that comes too early, for good (RFC 8628 §3.5). */
+  /** Grows by 5 s with every poll that comes too early, permanently (RFC 8628 §3.5). */
   intervalSeconds: integer('interval_seconds').notNull(),
   lastPolledAt: integer('last_polled_at'),
-  /** The one session that may decide; among those of one person it is the one that looked last. */
+  /** The only session that may decide; of one person's sessions, the one that last opened the request. */
   claimedSessionId: text('claimed_session_id'),
-  /** Who decided. */
+  /** The membership that decided. */
   applicationUserId: text('application_user_id').references(() => applicationUsers.id),
   apiKeyId: text('api_key_id').references(() => apiKeys.id),
   createdAt: integer('created_at').notNull(),

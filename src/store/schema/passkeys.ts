@@ -9,13 +9,13 @@ export const passkeys = sqliteTable('passkeys', {
   userId: text('user_id')
     .notNull()
     .references(() => users.id),
-  /** Whose applications it opens; null for all. */
+  /** The workspace whose applications accept the passkey; null for all. */
   workspaceId: text('workspace_id').references(() => workspaces.id),
   credentialId: blob('credential_id', { mode: 'buffer' }).notNull(),
   publicKey: blob('public_key', { mode: 'buffer' }).notNull(),
   counter: integer().notNull(),
   transports: text({ mode: 'json' }).$type<string[]>().notNull(),
-  /** Which model of authenticator made it; all zeros where it does not say. */
+  /** Model of the authenticator; all zeros if not disclosed. */
   aaguid: text().notNull(),
   isBackedUp: integer('is_backed_up', { mode: 'boolean' }).notNull(),
   name: text().notNull(),
@@ -33,7 +33,7 @@ export const passkeyChallenges = sqliteTable('passkey_challenges', {
   applicationId: text('application_id')
     .notNull()
     .references(() => applications.id),
-  /** The session that registers; null for a sign-in. */
+  /** The session that registers a passkey; null for a sign-in. */
   sessionId: text('session_id'),
   challenge: blob({ mode: 'buffer' }).notNull(),
   createdAt: integer('created_at').notNull(),

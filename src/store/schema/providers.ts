@@ -21,15 +21,15 @@ export const providerIdentities = sqliteTable('provider_identities', {
   userId: text('user_id')
     .notNull()
     .references(() => users.id),
-  /** Where it counts; null for everywhere. */
+  /** The workspace where the identity is valid; null for all. */
   workspaceId: text('workspace_id').references(() => workspaces.id),
   issuer: text().notNull(),
-  /** The client that proved it. Of before this was kept: empty for the instance's, null where it cannot be told. */
+  /** The client that proved the identity. Older rows: empty for the instance's client, null if unknown. */
   clientId: text('client_id').default(''),
   subject: text().notNull(),
-  /** As the provider gave it last; never used to find anyone. */
+  /** Last address from the provider; never used to look up a person. */
   email: text(),
-  /** When the person connected it in a session; null where a workspace's provider claimed it. */
+  /** When the person linked it in a session; null if a workspace's provider claimed it. */
   linkedByHolderAt: integer('linked_by_holder_at'),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at').notNull(),
@@ -51,7 +51,7 @@ export const providerStates = sqliteTable('provider_states', {
   issuer: text().notNull(),
   clientId: text('client_id').notNull(),
   returnTo: text('return_to').notNull(),
-  /** What the browser says of its reader; null for what it does not say. */
+  /** Locale and time zone from the browser; null if not sent. */
   locale: text(),
   timezone: text(),
   createdAt: integer('created_at').notNull(),

@@ -1,4 +1,4 @@
-/** What a transaction leaves behind for others: audit records, the event outbox, queued mail, rate counters. */
+/** Side records of a transaction: audit trail, event outbox, queued mail, background tasks, rate counters. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Actor } from '../../core/actor.ts';
 
@@ -8,13 +8,13 @@ export const auditRecords = sqliteTable('audit_records', {
   workspaceId: text('workspace_id'),
   kind: text().notNull(),
   ok: integer({ mode: 'boolean' }).notNull(),
-  /** The person it is about. */
+  /** The person the record is about. */
   userId: text('user_id'),
   email: text(),
   actorType: text('actor_type').notNull(),
   actorUserId: text('actor_user_id'),
   actorApiKeyId: text('actor_api_key_id'),
-  /** The thing it is about, when that is not a person. */
+  /** The object the record is about, if not a person. */
   targetId: text('target_id'),
   requestId: text('request_id'),
   ip: text(),
@@ -34,7 +34,7 @@ export const events = sqliteTable('events', {
 export const mails = sqliteTable('mails', {
   id: text().primaryKey(),
   recipient: text().notNull(),
-  /** Emptied with the bodies, which are dropped once a mail server has taken the message: they hold codes. */
+  /** Emptied together with the bodies once a mail server has accepted the message: they contain codes. */
   subject: text().notNull(),
   text: text(),
   html: text(),
@@ -47,14 +47,14 @@ export const mails = sqliteTable('mails', {
   lastError: text('last_error'),
   createdAt: integer('created_at').notNull(),
   sentAt: integer('sent_at'),
-  /** Which queue it stands in: see MAIL_LANES. */
+  /** Priority; see MAIL_LANES. */
   lane: integer().notNull().default(1),
-  /** Whose it is: null for the console's own, and for those from before this was kept. */
+  /** The sender; null for the console's own mails and for rows older than this column. */
   applicationId: text('application_id'),
   workspaceId: text('workspace_id'),
 });
 
-/** The trail of a switch that is as long as a tenant, still to be written. */
+/** Background tasks: row updates that a tenant-wide state change still has to write. */
 export const longWorks = sqliteTable('long_works', {
   id: text().primaryKey(),
   kind: text().notNull(),
@@ -63,7 +63,7 @@ export const longWorks = sqliteTable('long_works', {
   data: text({ mode: 'json' }).$type<object>().notNull(),
   cursor: text(),
   done: integer().notNull(),
-  /** Null until it has been counted. */
+  /** Null until counted. */
   total: integer(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

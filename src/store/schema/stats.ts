@@ -1,4 +1,4 @@
-/** What happened in applications, in numbers. */
+/** Daily metrics of applications. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 export const dailyCounts = sqliteTable(
@@ -6,9 +6,9 @@ export const dailyCounts = sqliteTable(
   {
     applicationId: text('application_id').notNull(),
     metric: text().notNull(),
-    /** The time at which the day begins, or the week or month where that is counted. */
+    /** Start of the day in epoch milliseconds; of the week or month for weekly and monthly metrics. */
     day: integer().notNull(),
-    /** What the metric is told apart by; empty where it is one number. */
+    /** The metric's dimension; empty if it has none. */
     label: text().notNull(),
     count: integer().notNull(),
   },

@@ -7,7 +7,7 @@ export const MEMBERSHIP_STATUSES = ['active', 'banned', 'paused', 'inactivated',
 export const LANGUAGE_LEVELS = ['NATIVE', 'FLUENT', 'ADVANCED', 'INTERMEDIATE', 'BASIC'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
-/** What waits in a reservation for the person's first sign-in. */
+/** Profile held in a reservation until the person's first sign-in. */
 export interface ReservedProfile {
   readonly givenName: string | null;
   readonly familyName: string | null;
@@ -53,15 +53,15 @@ export const emailChanges = sqliteTable('email_changes', {
   userId: text('user_id')
     .notNull()
     .references(() => users.id),
-  /** Where it was asked for. */
+  /** The application where the change was requested. */
   applicationId: text('application_id')
     .notNull()
     .references(() => applications.id),
-  /** The address before, whose holder can undo the change. */
+  /** The address before the change; its holder can undo it. */
   previousEmail: text('previous_email').notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),
-  /** When it was undone, itself or with a change before it. */
+  /** When the change was undone, directly or together with an earlier one. */
   settledAt: integer('settled_at'),
 });
 
@@ -75,27 +75,27 @@ export const applicationUsers = sqliteTable('application_users', {
     .references(() => users.id),
   status: text({ enum: MEMBERSHIP_STATUSES }).notNull(),
   statusReason: text('status_reason'),
-  /** Of who is deleted: what they were before, and why. Null where that was not kept. */
+  /** Status and reason before the deletion; null if not deleted or not recorded. */
   statusBeforeDeletion: text('status_before_deletion', { enum: MEMBERSHIP_STATUSES }),
   reasonBeforeDeletion: text('reason_before_deletion'),
   username: text(),
-  /** 0 for who has never come. */
+  /** 0 if never seen. */
   lastSeenAt: integer('last_seen_at').notNull(),
   rolesUpdatedAt: integer('roles_updated_at').notNull(),
   scopesUpdatedAt: integer('scopes_updated_at').notNull(),
   membershipsUpdatedAt: integer('memberships_updated_at').notNull(),
-  /** Grows when all of this member's sessions end at once. */
+  /** Incremented to end all of this member's sessions at once. */
   sessionEpoch: integer('session_epoch').notNull().default(0),
-  /** Of a reservation, the address it was made for; null for a member. Both columns: store/reservations.ts. */
+  /** The address of a reservation; null for a member. Both columns: store/reservations.ts. */
   reservedEmail: text('reserved_email'),
   reservedProfile: text('reserved_profile', { mode: 'json' }).$type<ReservedProfile>(),
-  /** The profile of a member who came by the word of the workspace's own provider alone; null for the person's own. */
+  /** Profile of a member known only through the workspace's own provider; null for the person's own profile. */
   profileUserId: text('profile_user_id').references((): AnySQLiteColumn => users.id),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 });
 
-/** Roles, scopes and groups have the same columns; each is a table of its own. */
+/** Columns shared by the roles, scopes and groups tables. */
 const grantColumns = () => ({
   id: text().primaryKey(),
   applicationId: text('application_id')
@@ -105,7 +105,7 @@ const grantColumns = () => ({
   name: text().notNull(),
   description: text(),
   isDefault: integer('is_default', { mode: 'boolean' }).notNull(),
-  /** Nobody holds it from then on; the row goes when the last holder has been told. */
+  /** Set when nobody holds the grant any more; the row goes once the last holder has been notified. */
   removedAt: integer('removed_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),

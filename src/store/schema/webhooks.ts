@@ -1,10 +1,10 @@
-/** Webhook endpoints, the deliveries on their way to them, and every attempt that was made. */
+/** Webhook endpoints, their deliveries, and every delivery attempt. */
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { applications } from './applications.ts';
 import { events } from './records.ts';
 
 export const WEBHOOK_STATUSES = ['active', 'disabled', 'quarantined'] as const;
-/** `held` is what a pending delivery is called while its endpoint is in quarantine; no row says it of itself. */
+/** `held` is a pending delivery of a quarantined endpoint; it is never stored. */
 export const DELIVERY_STATUSES = ['pending', 'held', 'delivered', 'failed'] as const;
 
 export const webhooks = sqliteTable('webhooks', {
@@ -14,25 +14,22 @@ export const webhooks = sqliteTable('webhooks', {
     .references(() => applications.id),
   url: text().notNull(),
   description: text(),
-  /** Event types, or `*` alone for all. */
+  /** Event types, or only `*` for all. */
   events: text({ mode: 'json' }).$type<string[]>().notNull(),
   status: text({ enum: WEBHOOK_STATUSES }).notNull(),
   sealedSecret: text('sealed_secret').notNull(),
-  /** Signs beside the new one until `previousSecretEndsAt`. */
+  /** Also signs until `previousSecretEndsAt`. */
   previousSealedSecret: text('previous_sealed_secret'),
   previousSecretEndsAt: integer('previous_secret_ends_at'),
   quarantinedAt: integer('quarantined_at'),
   quarantineReason: text('quarantine_reason'),
-  /**
-   * From a release on, what was held is sent one after the other in the order of the ids: up to here, the newest of then.
-   * Null once each of them has been tried.
-   */
+  /** After a release, held deliveries are sent one by one in id order, up to this id. Null once each was tried. */
   inOrderUntil: text('in_order_until'),
-  /** The one that was tried last on that way; empty at its beginning. */
+  /** Last id tried in that order; empty at the beginning. */
   inOrderAfter: text('in_order_after'),
-  /** When the owners were told that what waits for it will be dropped; null again from each end and beginning of a rest. */
+  /** When the owners were warned of dropped deliveries; reset when the endpoint stops or resumes receiving. */
   dropNoticeAt: integer('drop_notice_at'),
-  /** There for nobody from then on; the row goes with its last delivery. */
+  /** Hides the endpoint; the row goes with its last delivery. */
   removedAt: integer('removed_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
@@ -71,7 +68,7 @@ export const deliveryAttempts = sqliteTable(
     statusCode: integer('status_code'),
     errorClass: text('error_class'),
     requestHeaders: text('request_headers', { mode: 'json' }).$type<Record<string, string>>().notNull(),
-    /** At most the first KiB. */
+    /** At most 1 KiB. */
     responseExcerpt: text('response_excerpt'),
   },
   (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],

@@ -15,7 +15,7 @@ export const workspaceMembers = sqliteTable('workspace_members', {
     .notNull()
     .references(() => users.id),
   role: text({ enum: WORKSPACE_ROLES }).notNull(),
-  /** The address somebody was invited at who has not come to the console since; store/reservations.ts. */
+  /** The invited address, until the person first signs in to the console; see store/reservations.ts. */
   invitedEmail: text('invited_email'),
   createdAt: integer('created_at').notNull(),
 });
