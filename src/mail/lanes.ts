@@ -1,28 +1,28 @@
-/** How the places of the sender are shared: what is less urgent never takes them all. */
+/** Concurrency limits by mail priority, so that less urgent mail never takes every slot. */
 import type { MailLane } from '../store/mails.ts';
 
-/** Of so many places, how many each lane may use together with those that are less urgent. */
+/** Returns how many slots each priority may use together with all less urgent ones. */
 function shareOf(places: number): Record<MailLane, number> {
   return { code: places, notice: Math.ceil((places * 3) / 4), bulk: Math.ceil(places / 2) };
 }
 
-/** The less urgent last. */
+/** Most urgent first. */
 const ORDER: readonly MailLane[] = ['code', 'notice', 'bulk'];
 
-/** The free places of a sender. */
+/** Free slots of the sender. */
 export interface LanePlaces {
-  /** How many more the lane may take. */
+  /** Returns how many more slots the priority may take. */
   of(lane: MailLane): number;
   take(lane: MailLane): void;
 }
 
-/** @param underWay the lanes of what is being sent now. */
+/** Calculates the free slots. @param underWay priorities of the mails being sent. */
 export function lanePlaces(places: number, underWay: Iterable<MailLane>): LanePlaces {
   const share = shareOf(places);
   const used: Record<MailLane, number> = { code: 0, notice: 0, bulk: 0 };
   for (const lane of underWay) used[lane] += 1;
 
-  /** Places that a lane and all that are less urgent use. */
+  /** Counts the slots used by a priority and all less urgent ones. */
   const usedFrom = (lane: MailLane) => ORDER.slice(ORDER.indexOf(lane)).reduce((sum, each) => sum + used[each], 0);
 
   return {

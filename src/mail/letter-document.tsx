@@ -1,12 +1,12 @@
-/** The HTML part of a letter: a card of at most 600 px, with its sender at the top, that needs no style sheet to be read. */
+/** The HTML part of a letter: a card of at most 600 px that is readable without the style sheet. */
 import type { Texts } from '../i18n/texts.ts';
 import type { Letter, LetterList, Sender } from './letter.tsx';
 import { lookOf, STYLES } from './letter-style.ts';
 
-/** Keeps mail clients from filling the preview with what stands behind the preheader. */
+/** Keeps mail clients from filling the preview with text after the preheader. */
 const PREVIEW_END = '\u200c\u00a0'.repeat(60);
 
-/** Tables where a client must keep a width or a colour, since some know no other way. */
+/** Table attributes: some clients keep widths and colors only in tables. */
 const TABLE: { readonly role: 'presentation' } = Object.freeze({
   role: 'presentation',
   cellSpacing: 0,
@@ -71,13 +71,13 @@ export function LetterDocument(letter: Letter) {
   );
 }
 
-/** Says what the subject does not: with a code how long it works, else what has happened. */
+/** Returns the preview text, which adds to the subject: with a code how long it works, else what happened. */
 function preheader({ code, note, lead, heading }: Letter): string {
   const [first] = lead.filter((part) => typeof part === 'string');
   return (code === undefined ? first : (note ?? first)) ?? heading;
 }
 
-/** The name stays where pictures are not shown, and so there is no other text for the logo. */
+/** Shows logo and name. The name stays visible where pictures are blocked, so the logo needs no alt text. */
 function Head({ sender: { name, logoUrl, accentColor } }: { sender: Sender }) {
   const [initial = ''] = name.trim().toUpperCase();
   return (

@@ -1,6 +1,6 @@
 /**
- * How letters are drawn. Mail clients keep style attributes and drop most else, so that the light scheme stands in these and
- * the dark one in a style sheet, for the clients that read it. The colours are those of the pages (pages/style/tokens.css).
+ * Styles of letters. Mail clients reliably keep only style attributes, so these have the light scheme and a style sheet
+ * the dark one. Colors match the pages (pages/style/tokens.css).
  */
 import { accentPalette } from '../core/accent.ts';
 
@@ -11,7 +11,7 @@ const MONO = "ui-monospace,'SF Mono',SFMono-Regular,Menlo,Consolas,'Liberation M
 const LIGHT = { page: '#f5f6f8', card: '#ffffff', text: '#15181e', muted: '#5a6271', line: '#e2e5ea', soft: '#f1f3f6' };
 const DARK = { page: '#0d0f13', card: '#16191f', text: '#eceef2', muted: '#9ba3b2', line: '#272c35', soft: '#20252d' };
 
-/** Of applications that have chosen no colour, as on their pages. */
+/** Default colors for applications without an accent color, as on their pages. */
 const UNCHOSEN = {
   onLight: { accent: '#2853d8', ink: '#ffffff' },
   onDark: { accent: '#87a2ff', ink: '#0c0e12' },
@@ -19,7 +19,7 @@ const UNCHOSEN = {
 
 type Colors = typeof UNCHOSEN;
 
-/** As they stand in a style attribute: written once, since a letter is rendered for each reader. */
+/** Converts styles to attribute text once, instead of for each letter. */
 function written<Role extends string>(styles: Readonly<Record<Role, object>>): Readonly<Record<Role, string>> {
   const attribute = (style: object) =>
     Object.entries(style)
@@ -28,7 +28,6 @@ function written<Role extends string>(styles: Readonly<Record<Role, object>>): R
   return Object.fromEntries(Object.entries<object>(styles).map(([role, style]) => [role, attribute(style)])) as never;
 }
 
-/** Styles by role; what is of the application's colour is in `lookOf`. */
 export const STYLES = written({
   body: { margin: '0', padding: '0', width: '100%', backgroundColor: LIGHT.page },
   preheader: {
@@ -110,7 +109,7 @@ export const STYLES = written({
   },
 });
 
-/** What is of the application's colour: styles, and the style sheet. */
+/** Styles and style sheet with the application's color. */
 export interface LetterLook {
   readonly styles: Readonly<Record<'edge' | 'tile' | 'buttonCell' | 'buttonLink', string>>;
   readonly sheet: string;
@@ -119,7 +118,7 @@ export interface LetterLook {
 const MAX_LOOKS = 100;
 const looks = new Map<string | null, LetterLook>();
 
-/** A colour that is no colour is as if none was chosen. */
+/** Returns the look for an accent color; null or an invalid color gives the default. */
 export function lookOf(accentColor: string | null): LetterLook {
   const known = looks.get(accentColor);
   if (known) return known;
@@ -160,7 +159,7 @@ function stylesIn({ onLight: { accent, ink } }: Colors): LetterLook['styles'] {
   });
 }
 
-/** Narrow screens and the dark scheme, for the clients that read style sheets. */
+/** Returns the rules for narrow screens and the dark scheme, for clients that read style sheets. */
 function sheetIn({ onDark: { accent, ink } }: Colors): string {
   const dark: Record<string, string> = {
     '.page': `background-color:${DARK.page}!important`,

@@ -1,57 +1,55 @@
-/** What every mail looks like: one letter, as HTML that mail clients can show and as plain text of the same content. */
+/** The layout of every mail: HTML for mail clients, and plain text with the same content. */
 import { renderToString } from 'preact-render-to-string';
 import type { Texts } from '../i18n/texts.ts';
 import { LetterDocument } from './letter-document.tsx';
 
-/** Whose letter it is, at its top. */
+/** The sender shown at the top of a letter. */
 export interface Sender {
   readonly name: string;
   readonly logoUrl: string | null;
   readonly accentColor: string | null;
 }
 
-/** The sender of mails of no application, in the colour of the text. */
+/** Sender of mails without an application, in the text color. */
 export const PRODUCT: Sender = { name: 'Gatehouse', logoUrl: null, accentColor: '#15181e' };
 
-/** Points under a title. */
 export interface LetterList {
   readonly title: string;
   readonly items: readonly string[];
 }
 
-/** What a mail says, in plain text. */
+/** Content of a mail, in plain text. */
 export interface Letter {
-  /** The words that it is written with, for the language that it says it is in. */
+  /** Texts of the letter's language. */
   readonly text: Texts;
   readonly sender: Sender;
   readonly subject: string;
   readonly heading: string;
-  /** Before what there is to do. */
+  /** Paragraphs and lists before the code or link. */
   readonly lead: readonly (string | LetterList)[];
-  /** What there is to do: a code to enter, or a link to follow. */
+  /** The action: a code to enter, or a link to follow. */
   readonly code?: string;
   readonly link?: { readonly label: string; readonly url: string };
-  /** What holds of the code or the link. */
+  /** Validity of the code or link. */
   readonly note?: string;
-  /** Why the reader gets it, and what to do if it was not them. */
+  /** Why the reader gets the mail, and what to do if it was not them. */
   readonly small: readonly string[];
-  /** The last line of the text part, such as `@host #code`: for programs, so that the HTML part goes without. */
+  /** Machine-readable last line of the text part, such as `@host #code`; not in the HTML part. */
   readonly signature?: string;
 }
 
-/** A mail without its sender and recipient. */
 export interface MailContent {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-/** A day as the reader writes it, by UTC. */
+/** Formats the UTC day in the reader's locale. */
 export function dayIn(locale: string, at: number): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 }
 
-/** Escapes every value in the HTML part. A subject is one line, and so is each paragraph of the text part. */
+/** Renders a letter. Escapes every value in the HTML; subject and text paragraphs are one line each. */
 export function letterMail(letter: Letter): MailContent {
   const subject = oneLine(letter.subject);
   return {
@@ -61,7 +59,7 @@ export function letterMail(letter: Letter): MailContent {
   };
 }
 
-/** Line ends, controls and halves of letters become blanks. */
+/** Replaces line breaks, control characters and lone surrogates with spaces. */
 function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }

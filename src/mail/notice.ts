@@ -1,4 +1,4 @@
-/** Tells a person by mail of what was done to their account. */
+/** Notifies people by mail of changes to their account. */
 import { DAY } from '../core/clock.ts';
 import type { Unit } from '../db/database.ts';
 import type { MailContent } from './letter.tsx';
@@ -7,7 +7,7 @@ import { fromApplication, queueMail } from '../store/mails.ts';
 
 const LIFETIME_MS = 3 * DAY;
 
-/** Queues a notice in the caller's change; it is not sent after three days. */
+/** Queues a notice in the caller's change; it expires after three days. */
 export async function mailNotice(
   unit: Unit,
   to: string,

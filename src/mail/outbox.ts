@@ -1,4 +1,4 @@
-/** Where there is no mail server: mail stays in the database, to be read there. Captured many in a change, without a lease. */
+/** Mail queue without a mail server: captures due mails in the database, many per change and without leases. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Database } from '../db/database.ts';
@@ -7,12 +7,12 @@ import { captureDueMails, endMailLeases, type Mail } from '../store/mails.ts';
 import { pump } from './pump.ts';
 import type { MailQueue } from './queue.ts';
 
-/** In one change: two milliseconds' work. */
+/** Batch size; one batch takes about 2 ms. */
 const CAPTURED_AT_ONCE = 200;
 
-/** What stands in for a mail server. */
+/** Delivery method without a mail server. */
 export interface Outbox {
-  /** Sees each mail as it is captured. */
+  /** Called with each captured mail. */
   readonly onCapture: ((mail: Mail) => void) | null;
 }
 
@@ -21,7 +21,7 @@ export interface OutboxDependencies extends Outbox {
   readonly log: Logger;
 }
 
-/** Runs no statement by itself: its calls do. */
+/** Starts no work by itself, only on calls. */
 export function outboxQueue({ db, log, onCapture }: OutboxDependencies): MailQueue {
   async function capture(): Promise<boolean> {
     const captured = await db.write(SYSTEM_ACTOR, (unit) => captureDueMails(unit, CAPTURED_AT_ONCE));

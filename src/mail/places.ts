@@ -1,37 +1,38 @@
 /**
- * Who may be sent beside what is under way. A mail that hangs gives its place back after a while, to a bounded number of
- * such. Half of the places is the most that mails to one domain have, and of codes three quarters those of one workspace, so
- * that whoever does not answer is waited for by their own mails.
+ * Concurrency limits for sending mail. Stalled mails free their slots, at most `slowPlaces` of them. Per priority, one
+ * recipient domain gets at most half of the slots; one workspace's codes get at most three quarters. A slow server
+ * therefore delays only its own mails.
  */
 import { type DueMail, MAIL_LANES, type MailLane } from '../store/mails.ts';
 import { lanePlaces } from './lanes.ts';
 
-/** How many a transport sends at once. */
 export interface MailPlaces {
   readonly places: number;
-  /** How many more may hang besides; none where nothing is. */
+  /** Additional slots for stalled mails; none by default. */
   readonly slowPlaces?: number;
 }
 
 export type Candidate = Pick<DueMail, 'id' | 'domain' | 'workspaceId'> & { readonly lane: MailLane };
 
-/** The places that are free at this moment. */
 export interface Room {
   isFull(lane: MailLane): boolean;
-  /** Takes a place. @returns false where there is none for this one. */
+  /** Takes a slot. @returns false if this mail must wait. */
   take(candidate: Candidate): boolean;
 }
 
-/** No workspace’s id. */
+/** Not a workspace id: the shared key for stalled mails without a code. */
 const NO_CODE = 'no code';
 
 export function inFlight({ places, slowPlaces = 0 }: MailPlaces) {
   const most = { ofDomain: Math.ceil(places / 2), ofWorkspace: Math.ceil((places * 3) / 4) };
   const underWay = new Map<string, Candidate>();
-  /** Those of them that hang, the first of them first. */
+  /** Stalled mails, in the order they stalled. */
   const slow = new Set<string>();
 
-  /** Those that hold a place: all that do not hang, and what hangs beyond its bounds, in all, of one workspace, and of no codes. */
+  /**
+   * Returns the mails that use a slot. Up to `slowPlaces` stalled mails use none; of these, at most half are one
+   * workspace's codes, and at most half are not codes.
+   */
   function holders(): Candidate[] {
     const hanging = new Map<string, number>();
     let left = slowPlaces;
@@ -46,7 +47,7 @@ export function inFlight({ places, slowPlaces = 0 }: MailPlaces) {
 
   return {
     begin: (candidate: Candidate): void => void underWay.set(candidate.id, candidate),
-    /** It has taken longer than mails do. */
+    /** Marks a mail as stalled. */
     hang: (id: string): void => void (underWay.has(id) && slow.add(id)),
     end(id: string): void {
       underWay.delete(id);
@@ -69,7 +70,7 @@ export function inFlight({ places, slowPlaces = 0 }: MailPlaces) {
           const { lane, workspaceId } = candidate;
           const domain = domainKey(candidate);
           if (lanes.of(lane) === 0 || (ofDomain.get(domain) ?? 0) >= most.ofDomain) return false;
-          // What goes to many is bounded by its lane, and by the hour of its workspace.
+          // Other mail is limited by its priority and by the workspace's hourly budget.
           if (lane === 'code' && (ofWorkspace.get(workspaceId) ?? 0) >= most.ofWorkspace) return false;
           lanes.take(lane);
           count(ofDomain, domain);
@@ -81,10 +82,9 @@ export function inFlight({ places, slowPlaces = 0 }: MailPlaces) {
   };
 }
 
-/** In each lane by itself, so that a code has its own room where mails to many go to the same domain. */
+/** Counts each priority separately, so that bulk mail to a domain does not delay codes to it. */
 const domainKey = ({ lane, domain }: Candidate) => `${MAIL_LANES[lane]} ${domain}`;
 
-/** Counts one more. @returns how many there are then. */
 function count(counts: Map<string, number>, key: string): number {
   const now = (counts.get(key) ?? 0) + 1;
   counts.set(key, now);

@@ -1,18 +1,18 @@
-/** The loop of a queue: many calls are one look, and it goes on until a turn finds nothing more to do. */
+/** The loop of a queue: coalesces wake-ups and repeats until a turn finds nothing to do. */
 import { yieldIfLong } from '../core/turn.ts';
 
 export interface Pump {
-  /** Goes through what is due, soon; many calls are one look. */
+  /** Schedules a run; several calls before it starts are one run. */
   wake(): void;
-  /** Goes through what is due, and returns when that is done. Calls while it runs join the run, which looks once more. */
+  /** Processes everything due. Calls during a run join it and make it look once more. */
   run(): Promise<void>;
   close(): void;
   isClosed(): boolean;
 }
 
 /**
- * @param turn one look and what it leads to. @returns whether another look is wanted.
- * @param onFailure told where a turn failed that was woken; the next call looks again.
+ * @param turn does one round. @returns whether another round is wanted.
+ * @param onFailure receives the error of a scheduled run; the next call tries again.
  */
 export function pump(turn: () => Promise<boolean>, onFailure: (error: unknown) => void): Pump {
   let isClosed = false;
@@ -27,7 +27,7 @@ export function pump(turn: () => Promise<boolean>, onFailure: (error: unknown) =
         while (isWanted && !isClosed) {
           isWanted = false;
           if (await turn()) isWanted = true;
-          // Where nothing is waited for, all of this is microtasks.
+          // Without I/O the loop is all microtasks, which would block the event loop.
           await yieldIfLong();
         }
       } finally {

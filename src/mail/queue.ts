@@ -1,6 +1,6 @@
 /**
- * The mail queue: claims queued mails with a lease, sends, records. A crash may repeat a mail, but never loses one. No
- * request waits for a mail server, and no code that somebody waits for stands behind mails to many.
+ * The mail queue: leases queued mails, sends them, records outcomes. A crash may repeat a mail but never loses one. No
+ * request waits for a mail server, and no code waits behind bulk mail.
  */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
@@ -24,27 +24,27 @@ import { type Candidate, inFlight } from './places.ts';
 import { MailError, type MailTransport } from './transport.ts';
 import { recordUndelivered } from './undelivered.ts';
 
-/** In real time, longer than an attempt can take, so that a lease never runs out under a live one. */
+/** In real time, longer than any attempt, so that no lease ends during its attempt. */
 const LEASE_MS = 2 * MINUTE;
 const FIRST_RETRY_MS = 5 * SECOND;
 export const LONGEST_MAIL_RETRY_MS = HOUR;
 
-/** How long a mail takes at most that does not hang, in real time; then others no longer wait for its place. */
+/** Real time after which a mail counts as stalled and frees its slot. */
 const PATIENCE_MS = 2 * SECOND;
-/** How many of a lane are looked at for those that may go: what hangs may stand before them. */
+/** Mails examined per priority for one that may be sent, since blocked ones may come first. */
 const MAX_LOOKED = 2000;
 
 const LANES = Object.keys(MAIL_LANES) as MailLane[];
 
-/** The one sender of queued mail. */
+/** The only sender of queued mail. */
 export interface MailQueue {
-  /** Takes up at once what a stop or a crash left under way; to be called before anything is sent. */
+  /** Releases mails that a stop or crash left leased; call before anything is sent. */
   start(): Promise<void>;
-  /** Sends what is due, soon; many calls are one look. */
+  /** Sends due mails soon; several calls are one run. */
   wake(): void;
-  /** Sends everything that is due, and returns when it has. */
+  /** Sends everything due, then resolves. */
   runOnce(): Promise<void>;
-  /** Sends no more. What is under way is left to the next start: sent twice rather than lost. */
+  /** Stops sending. The next start repeats unfinished mails: better twice than lost. */
   close(): void;
 }
 
@@ -60,20 +60,19 @@ interface Result {
   readonly outcome: MailOutcome;
 }
 
-/** Runs no statement and sends nothing by itself: its calls do. */
+/** Starts no work by itself, only on calls. */
 export function mailQueue({ db, clock, transport, log }: MailQueueDependencies): MailQueue {
-  /** Mails whose outcome is not recorded yet. None is claimed again, even if its lease runs out. */
+  /** Mails without a recorded outcome. They are not leased again, even if their lease ends. */
   const here = new Set<string>();
-  /** Those that are being sent. */
   const places = inFlight(transport);
   const sending = new Set<Promise<void>>();
   const results: Result[] = [];
-  /** Fills the free places until nothing more is due or there are none. */
+  /** Fills the free slots until nothing is due or no slot is left. */
   const { wake, run, close, isClosed } = pump(turn, (err) => {
     if (!isOutage(err)) log.error({ err }, 'mail could not be claimed; it will be tried again');
   });
 
-  /** What may be claimed now, the most urgent first. */
+  /** Returns the mails that may be leased now, most urgent first. */
   async function listClaimable(): Promise<Candidate[]> {
     const room = places.room();
     const claimable: Candidate[] = [];
@@ -103,7 +102,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     });
   }
 
-  /** Records what has come back and fills its places, in two changes at once: either may fail without the other. */
+  /** Records outcomes and starts new mails concurrently in two changes: either may fail without the other. */
   async function turn(): Promise<boolean> {
     const returned = results.splice(0);
     const recorded = returned.length === 0 ? undefined : record(returned);
@@ -128,7 +127,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
         }
       });
     } catch (error) {
-      // The leases run out, and the mails are sent again: twice rather than never.
+      // The leases end and the mails are sent again: better twice than never.
       log.error({ err: error }, 'what became of mails could not be recorded');
     } finally {
       for (const { mail } of returned) here.delete(mail.id);
@@ -148,14 +147,14 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
     wake();
   }
 
-  /** Why it was not taken before stays on record. */
+  /** Keeps the last refusal on record. */
   function expired({ id: mailId, attempts, lastError }: Mail): MailOutcome {
     log.error({ mailId, attempts, reason: lastError }, 'a mail expired before it could be sent');
     const error = `expired before it could be sent${lastError === null ? '' : `; the last time: ${lastError}`}`;
     return { status: 'failed', error, isExpired: true };
   }
 
-  /** Never throws: whatever happens is an outcome. */
+  /** Sends a mail. Never throws: every failure is an outcome. */
   async function attempt(mail: Mail): Promise<MailOutcome> {
     const { id: mailId, attempts } = mail;
     try {
@@ -175,7 +174,7 @@ export function mailQueue({ db, clock, transport, log }: MailQueueDependencies):
 
   return {
     async start() {
-      // The folder's lock says that nobody else sends: a lease left by a stop or a crash need not be waited for.
+      // The folder's lock rules out another sender, so leases left by a stop or crash need not be waited for.
       await db.write(SYSTEM_ACTOR, endMailLeases);
     },
     wake,

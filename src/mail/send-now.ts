@@ -1,6 +1,5 @@
 /**
- * Sends one mail while somebody waits for what comes of it: past the queue, with a lease of its own so that the queue leaves
- * it alone, and once. It is on record like any other.
+ * Sends one mail while the caller waits: past the queue, with a lease of its own, once, and recorded like any other.
  */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
@@ -12,24 +11,23 @@ import { captureMail, leaseMail, type Mail, type MailOutcome, recordMailOutcome 
 import type { Outbox } from './outbox.ts';
 import { MailError, type MailTransport } from './transport.ts';
 
-/** In real time, longer than an attempt can take. */
+/** In real time, longer than any attempt. */
 const LEASE_MS = 2 * MINUTE;
-/** How long a caller waits. What is under way then goes on, and is recorded when it ends. */
+/** Maximum wait of the caller. An unfinished attempt continues and is recorded when it ends. */
 const PATIENCE_MS = 15 * SECOND;
-/** Under way at once, also those that nobody waits for any more: a transport has places for so many beside those of the queue. */
+/** Concurrency limit, including attempts whose caller gave up. Transports reserve as many extra connections. */
 export const SENT_NOW_AT_ONCE = 4;
 
 export const SENT_NOW_OUTCOMES = ['accepted', 'refused', 'captured', 'timeout'] as const;
 
-/** What came of it while the caller waited. */
 export interface SentNow {
   readonly outcome: (typeof SENT_NOW_OUTCOMES)[number];
-  /** What the mail server said, or what failed in its place; null where it said nothing. */
+  /** Answer of the mail server, or the failure; null if there is none. */
   readonly answer: string | null;
   readonly durationMs: number;
 }
 
-/** @param queue queues one mail in the change it is given. @returns its id. @throws {AppError} rate_limited */
+/** @param queue queues one mail in the given change and returns its id. @throws {AppError} rate_limited */
 export type SendNow = (author: Author, queue: (unit: Unit) => Promise<string>) => Promise<SentNow>;
 
 export interface SendNowDependencies {
@@ -56,7 +54,7 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
     }
   }
 
-  /** Where that fails the lease runs out, and the queue finds the mail: twice rather than never. */
+  /** Records an outcome. If that fails, the lease ends and the queue sends the mail: better twice than never. */
   async function record({ id }: Mail, outcome: MailOutcome): Promise<void> {
     await db
       .write(SYSTEM_ACTOR, (unit) => recordMailOutcome(unit, id, outcome))
@@ -76,7 +74,7 @@ export function sendNow({ db, clock, way, log, patienceMs = PATIENCE_MS }: SendN
     });
   }
 
-  /** @throws {AppError} rate_limited */
+  /** Takes a slot. @throws {AppError} rate_limited */
   function takePlace(): void {
     if (underWay >= SENT_NOW_AT_ONCE)
       throw new AppError('rate_limited', {

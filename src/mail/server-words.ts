@@ -1,24 +1,24 @@
-/** What a mail server has said, in a form that may stand in a log: one line, bounded, and nobody's address or secret in it. */
+/** Sanitizes mail server replies for logs: one line, bounded length, without addresses and secrets. */
 import { scrub } from '../core/scrub.ts';
 import type { Mail } from '../store/mails.ts';
 
 const MAX_LENGTH = 200;
-/** As short as a part of a name can be that is worth hiding in a sentence. */
+/** Shorter names are not redacted. */
 const MIN_NAME = 3;
 const MIN_SECRET = 4;
 const REDACTED = '[redacted]';
 
-/** What a server could repeat and nobody is to read. */
+/** Data that a server may repeat and that must be redacted. */
 export interface Unspeakable {
-  /** Of the connection: the user's name, the password and how they are sent. */
+  /** User name and password of the connection, plain and encoded. */
   readonly credentials: readonly string[];
   readonly mail: Pick<Mail, 'recipient' | 'code' | 'text'>;
 }
 
 /**
- * A reply (RFC 5321 §4.2) in one line: `550-5.1.1 no such` and `550 5.1.1 user` are `550 5.1.1 no such user`.
+ * Returns a reply (RFC 5321 §4.2) in one line: `550-5.1.1 no such` and `550 5.1.1 user` give `550 5.1.1 no such user`.
  *
- * @param said as it came; control characters and lines that go on forever are possible.
+ * @param said raw reply, possibly with control characters and endless lines.
  */
 export function serverWords(said: string, { credentials, mail }: Unspeakable): string {
   const [first = '', ...rest] = said.slice(0, 4096).split(/\r?\n/);
@@ -41,7 +41,7 @@ function withoutSecrets(
 ): string {
   const own = new Set(text.split(/[^\w-]+/).filter((word) => word.length >= 20 && body?.includes(word)));
   const secrets = [...own, ...credentials].filter(({ length }) => length >= MIN_SECRET);
-  // Longer ones first, so that no part of one is left where another begins it.
+  // Longest first, so that no rest of a longer secret remains after a shorter one is replaced.
   const hidden = secrets
     .sort((left, right) => right.length - left.length)
     .reduce((rest, secret) => rest.replace(wholeWord(secret), REDACTED), text);

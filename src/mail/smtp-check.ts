@@ -1,4 +1,4 @@
-/** Whether a mail server would take mail from here, without sending any: connects, encrypts, logs in, and says goodbye. */
+/** Checks the mail server without sending mail: connects, encrypts, logs in, quits. */
 import type { Logger } from 'nodemailer/lib/shared/index.js';
 import { smtpServer } from './smtp.ts';
 import { smtpConversations } from './smtp-conversation.ts';
@@ -9,15 +9,15 @@ export interface SmtpCheck {
   /** Host and port. */
   readonly address: string;
   readonly isEncrypted: boolean;
-  /** A name and a password were given, and taken. */
+  /** True if credentials were given and accepted. */
   readonly isLoggedIn: boolean;
-  /** The server's first words; null where it said none. */
+  /** The server's greeting; null if there was none. */
   readonly greeting: string | null;
 }
 
 const NO_MAIL = { recipient: '', code: null, text: null };
 
-/** @param url as in the settings; never part of what is said. @throws {MailError} that says what failed. */
+/** Checks a mail server. @param url as in the settings; never part of an error. @throws {MailError} with the cause. */
 export async function checkSmtp(url: string, timeoutMs: number): Promise<SmtpCheck> {
   const { mailServer, credentials, connect } = smtpServer(url, timeoutMs);
   const conversations = smtpConversations();

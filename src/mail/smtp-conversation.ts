@@ -1,34 +1,33 @@
-/** What each connection to the mail server waits for, read from what nodemailer says of its commands and replies. */
+/** Tracks what each SMTP connection waits for, from nodemailer's log of commands and replies. */
 import type { Logger } from 'nodemailer/lib/shared/index.js';
 
-/** Where a connection was when it failed. */
+/** State of a connection when it failed. */
 export interface Moment {
-  /** What had not come, such as `the answer to RCPT TO`. */
+  /** The missing reply, such as `the answer to RCPT TO`. */
   readonly awaited: string;
-  /** What the last reply was, such as `in answer to AUTH PLAIN`. */
+  /** The last reply, such as `in answer to AUTH PLAIN`. */
   readonly answered: string;
 }
 
 const BEFORE_ALL: Moment = { awaited: 'the greeting', answered: 'as the greeting' };
-/** More connections than are ever open; what is left behind of closed ones goes then. */
+/** Exceeds the open connections; beyond it, the oldest entries are dropped. */
 const MAX_CONNECTIONS = 200;
 
-/** A line of nodemailer's log. */
 interface Entry {
   readonly tnx?: string;
-  /** The connection. */
+  /** The connection id. */
   readonly sid?: string;
   readonly err?: unknown;
 }
 
 interface Conversation {
-  /** The commands that have no reply yet, oldest first. */
+  /** Commands without a reply, oldest first. */
   readonly unanswered: string[];
-  /** What the last reply was; null before the greeting. */
+  /** The last reply; null before the greeting. */
   answered: string | null;
 }
 
-/** To be given to nodemailer as its logger, with `transactionLog`. Of a command only its verb is kept. */
+/** Creates a logger for nodemailer; requires `transactionLog`. Keeps only the verb of a command. */
 export function smtpConversations() {
   const conversations = new Map<string, Conversation>();
   const failures = new WeakMap<object, Moment>();
@@ -58,7 +57,7 @@ export function smtpConversations() {
   const logger = { level() {}, trace: log, debug: log, info: log, warn: log, error: log, fatal: log };
   return {
     logger: logger as unknown as Logger,
-    /** Where its connection was when this was thrown. */
+    /** Returns the state of the connection when this error was thrown. */
     momentOf: (error: unknown): Moment =>
       (typeof error === 'object' && error !== null && failures.get(error)) || BEFORE_ALL,
   };
@@ -69,13 +68,13 @@ function momentOf({ answered, unanswered: [oldest] }: Conversation): Moment {
   return { awaited: `the answer to ${oldest ?? 'the message'}`, answered };
 }
 
-/** Takes the command that a reply belongs to. */
+/** Matches a reply to the oldest unanswered command. */
 function answered(conversation: Conversation): string {
   if (conversation.answered === null) return BEFORE_ALL.answered;
   return `in answer to ${conversation.unanswered.shift() ?? 'the message'}`;
 }
 
-/** The rest is an address, or a secret. */
+/** Drops everything after the verb: addresses and secrets. */
 function verbOf(command: string): string {
   return /^(MAIL FROM|RCPT TO|AUTH [A-Z0-9-]+|[A-Z]{4,8}\b)/.exec(command)?.[1] ?? 'the log-in';
 }

@@ -1,38 +1,36 @@
-/** Why a mail was not sent by SMTP, told in a sentence, and whose trouble that is: the server's, or the mail's. */
+/** Explains SMTP failures in a sentence, and tells permanent failures of a mail from failures of the server. */
 import type { Moment } from './smtp-conversation.ts';
 import { serverWords, type Unspeakable } from './server-words.ts';
 import { MailError } from './transport.ts';
 
-/** What the sender knows of the server. */
 export interface MailServer {
   readonly host: string;
   /** Host and port. */
   readonly address: string;
   readonly isTlsRequired: boolean;
-  /** How long anything is waited for. */
+  /** How long to wait for any response, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** What nodemailer throws. */
 interface Failure {
   readonly message?: string;
   readonly name?: string;
-  /** nodemailer's own word for it. */
+  /** nodemailer's error code. */
   readonly code?: string;
-  /** That of the system, or of TLS. */
+  /** Error code of the system or of TLS. */
   readonly originalCode?: string;
-  /** What was not answered as it should be. */
+  /** The SMTP command that failed. */
   readonly command?: string;
   readonly response?: string;
   readonly responseCode?: number;
   readonly timeoutType?: string;
-  /** Of a certificate for others: whom it is for. */
+  /** Host names of a certificate for another host. */
   readonly reason?: string;
 }
 
-/** What a reply says of one mail. All others are about us, our settings or the server: there the mail is sent again. */
+/** Commands whose replies concern the mail. All other replies concern the sender, settings or server: retried. */
 const ABOUT_THE_MAIL = ['RCPT TO', 'DATA'];
-/** Asks for encryption or a log-in (RFC 3207 §4, RFC 4954 §6), whatever it is the answer to. */
+/** Requires encryption or authentication (RFC 3207 §4, RFC 4954 §6), after any command. */
 const NOT_LOGGED_IN = 530;
 
 const CERTIFICATE_FAULTS: Record<string, string> = {
@@ -48,7 +46,7 @@ const CERTIFICATE_FAULTS: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host',
 };
 
-/** @param moment where the connection was when it failed. */
+/** Converts an error of nodemailer. @param moment state of the connection when it failed. */
 export function failureOf(cause: unknown, server: MailServer, unspeakable: Unspeakable, moment: Moment): MailError {
   const failure = (typeof cause === 'object' && cause !== null ? cause : {}) as Failure;
   const { response, responseCode, command } = failure;
@@ -62,7 +60,7 @@ export function failureOf(cause: unknown, server: MailServer, unspeakable: Unspe
   return new MailError(reason, isAboutTheMail && responseCode >= 500, { cause });
 }
 
-/** With a reply it is the offer that is missing; without one the handshake failed. */
+/** Returns whether the server does not offer STARTTLS. Without a reply, the handshake failed instead. */
 function isWithoutTls({ code, command, responseCode }: Failure, { isTlsRequired }: MailServer): boolean {
   const isUnknownCommand = command === 'EHLO' && responseCode !== undefined && [500, 502].includes(responseCode);
   return code === 'ETLS' || (isTlsRequired && isUnknownCommand);
@@ -72,7 +70,7 @@ const withoutTls = ({ host }: MailServer, said: string) =>
   `${host} takes no STARTTLS (${said}), and mail is not sent to another host in plain text; ` +
   'use smtps://, or add ?tls=optional to GATEHOUSE_SMTP_URL';
 
-/** Nothing that the server has said: the connection failed. */
+/** Describes a failure without a server reply: the connection failed. */
 function troubleOf(failure: Failure, server: MailServer, unspeakable: Unspeakable, { awaited }: Moment): string {
   const { code, originalCode = code, timeoutType, name } = failure;
   const { host, address, timeoutMs } = server;
@@ -92,7 +90,7 @@ function troubleOf(failure: Failure, server: MailServer, unspeakable: Unspeakabl
   return `${originalCode ?? name ?? 'unknown error'} with ${address}${words === '' ? '' : `: ${words}`}`;
 }
 
-/** Whom a certificate for others is for. */
+/** Returns the host names that the certificate is for. */
 function namesOf({ reason }: Failure): string {
   const names = /altnames: (.{1,150})/.exec(reason ?? '')?.[1];
   return names === undefined ? '' : ` (${names})`;

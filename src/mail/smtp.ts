@@ -1,4 +1,4 @@
-/** The SMTP transport: nodemailer behind our own interface, loaded at its first use so that start-up does not wait. */
+/** The SMTP transport: nodemailer behind our own interface, loaded at first use to keep start-up fast. */
 import type { Transporter } from 'nodemailer';
 import type { Logger } from 'nodemailer/lib/shared/index.js';
 import { isLoopback } from '../core/ip-address.ts';
@@ -9,14 +9,14 @@ import { failureOf, type MailServer } from './smtp-failure.ts';
 import type { MailTransport } from './transport.ts';
 
 const CONNECTIONS = 12;
-/** More of them, for mails that hang. */
+/** Additional connections for stalled mails. */
 const SLOW_CONNECTIONS = 20;
 const TIMEOUT_MS = 20_000;
 
-/** What would say otherwise whether a connection is encrypted. */
+/** URL parameters that would override the encryption policy. */
 const TLS_PARAMETERS = ['tls', 'secure', 'requireTLS', 'ignoreTLS', 'opportunisticTLS'];
 
-/** Whether mail may go to this server in plain text: to one on this machine, or where the address asks for it. */
+/** Returns whether mail may go to this server in plain text: on loopback, or with `?tls=optional`. */
 function isPlainAllowed({ hostname, searchParams }: URL): boolean {
   return isLoopback(hostname) || searchParams.get('tls') === 'optional';
 }
@@ -24,13 +24,13 @@ function isPlainAllowed({ hostname, searchParams }: URL): boolean {
 export interface SmtpOptions {
   readonly url: string;
   readonly from: string;
-  /** How long the server may be silent. */
+  /** How long the server may be silent, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A server on another machine must offer STARTTLS (RFC 3207), unless its address ends in `?tls=optional`: whoever stands in
- * between could hide the offer, and read codes and the password.
+ * Creates a transport. A remote server must offer STARTTLS (RFC 3207) unless its URL has `?tls=optional`: an attacker
+ * in between could hide the offer, and read codes and the password.
  *
  * @param options.url `smtp://` or `smtps://`, with the credentials. It is never logged.
  */
@@ -57,7 +57,7 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
           subject,
           text: text ?? '',
           html: html ?? '',
-          // The same id at a retry lets a receiver drop the duplicate.
+          // The same id on a retry lets a receiver drop the duplicate.
           messageId: `<${id}@${from.match(/@([^>\s]+)/)?.[1] ?? 'localhost'}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
         }));
@@ -72,12 +72,11 @@ export function smtpTransport({ url, from, timeoutMs = TIMEOUT_MS }: SmtpOptions
   };
 }
 
-/** A mail server by its address, and how it is reached. */
 export interface SmtpServer {
   readonly mailServer: MailServer;
-  /** What it could repeat and nobody is to read. */
+  /** Secrets to redact from replies. */
   readonly credentials: string[];
-  /** Opens no connection yet. @param logger told of each line of the conversations. */
+  /** Creates the pool without connecting yet. @param logger receives each line of the conversations. */
   connect(logger: Logger): Promise<Transporter>;
 }
 
@@ -100,16 +99,16 @@ export function smtpServer(url: string, timeoutMs: number): SmtpServer {
         url: server.href,
         requireTLS,
         pool: true,
-        // A connection for each, so that none waits inside the pool for another.
+        // One connection per concurrent mail, so that none waits inside the pool.
         maxConnections: CONNECTIONS + SLOW_CONNECTIONS + SENT_NOW_AT_ONCE,
-        // An idle connection may have been closed under the mail; everything else is for the queue to try again.
+        // Retries once, since an idle connection may have been closed; the queue handles all other retries.
         maxRequeues: 1,
         connectionTimeout: timeoutMs,
         greetingTimeout: timeoutMs,
         socketTimeout: timeoutMs,
         logger,
         transactionLog: true,
-        // Nothing of a message may make the server read a file or fetch an address.
+        // Keeps message content from making nodemailer read files or fetch URLs.
         disableFileAccess: true,
         disableUrlAccess: true,
       });
@@ -117,7 +116,7 @@ export function smtpServer(url: string, timeoutMs: number): SmtpServer {
   };
 }
 
-/** As given, and as they are sent (RFC 4616, and AUTH LOGIN). */
+/** Returns the credentials as given and as transmitted (RFC 4616, AUTH LOGIN). */
 function credentialsOf({ username, password }: URL): string[] {
   const [user, pass] = [decoded(username), decoded(password)];
   return [user, pass, `\0${user}\0${pass}`].flatMap((secret) => [secret, Buffer.from(secret).toString('base64')]);

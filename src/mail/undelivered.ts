@@ -1,9 +1,9 @@
-/** A mail that nobody gets is told to whom it belongs: as a record in the activity of the application that had it sent. */
+/** Reports undeliverable mail in the activity of the application or workspace that sent it. */
 import type { Unit } from '../db/database.ts';
 import { recordAudit } from '../store/audit.ts';
 import type { Mail } from '../store/mails.ts';
 
-/** Puts on record that a mail was given up, in the change that does so. */
+/** Records that a mail was given up, in the change that gives it up. */
 export async function recordUndelivered(
   unit: Unit,
   mail: Mail,

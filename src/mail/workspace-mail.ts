@@ -1,6 +1,6 @@
 /**
- * The mail budget: mails to people who did not ask for them at that moment, such as invitations, so many an hour. They are
- * counted in the change that queues them. Codes, and notices to people about their own account, are not counted.
+ * Hourly mail budgets for mails that the recipient did not just request, such as invitations, counted in the change
+ * that queues them. Codes and account notices are not counted.
  */
 import { HOUR } from '../core/clock.ts';
 import { AppError } from '../core/error.ts';
@@ -9,30 +9,29 @@ import { findBudget } from '../store/budgets.ts';
 import { type OutgoingMail, queueMail } from '../store/mails.ts';
 import { addToRateCounter, type CounterKey, findRateCount } from '../store/rate-counters.ts';
 
-/** As stored. */
+/** Stored value; do not rename. */
 const BUCKET = 'workspace-mail';
 
-/** Where a budget stands in the hour. */
 export interface MailStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** Whether one more may be queued. */
+  /** True if one more mail may be queued. */
   readonly isAllowed: boolean;
   /** Seconds until the hour ends, at least 1. */
   readonly resetSeconds: number;
 }
 
-/** Each asks about the budget of a workspace; null stands for the console. */
+/** Budgets by workspace; null stands for the console. */
 export interface WorkspaceMail {
   /** @param now in epoch milliseconds. */
   standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding>;
-  /** How many may still be queued in this hour. */
+  /** Returns how many mails may still be queued this hour. */
   left(unit: Unit, workspaceId: string | null): Promise<number>;
-  /** All or none. @returns their ids. @throws {AppError} rate_limited where more are to be queued than are left. */
+  /** Queues all mails or none. @returns their ids. @throws {AppError} rate_limited if too few are left. */
   queue(unit: Unit, workspaceId: string | null, mails: readonly OutgoingMail[]): Promise<string[]>;
 }
 
-/** @param perHour how many, by the hours of the clock. */
+/** @param perHour mails per clock hour. */
 export function workspaceMail(perHour: number): WorkspaceMail {
   async function standing(reader: Reader, workspaceId: string | null, now: number): Promise<MailStanding> {
     const key = await keyOf(reader, workspaceId, now);

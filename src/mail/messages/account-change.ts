@@ -1,16 +1,16 @@
-/** Mails that tell a person what was done to their account: to its address and to the ways of signing in. */
+/** Mails that notify a person of changes to their account: address and sign-in methods. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import type { Texts } from '../../i18n/texts.ts';
 import { letterMail, type MailContent, type Sender } from '../letter.tsx';
 
-/** A way in more, or one less. Names are in their owner's words. */
+/** An added or removed sign-in method. Names are the person's own. */
 export type AccountChange =
   | { readonly kind: 'passkey_added' | 'passkey_removed' | 'device_connected'; readonly name: string }
   | {
       readonly kind: 'provider_linked' | 'provider_unlinked';
       readonly provider: string;
-      /** The address there, where it gives one. */
+      /** Address at the provider, if it gives one. */
       readonly email: string | null;
     };
 
@@ -22,7 +22,7 @@ const SERVICES = {
   device_connected: 'deviceConnected',
 } as const;
 
-/** @param application where it was done. */
+/** @param application where the change was made. */
 export function accountChangeMail(locale: Locale, application: Sender, change: AccountChange): MailContent {
   const text = textsFor(locale);
   const app = application.name;
@@ -42,13 +42,13 @@ function leadOf(change: AccountChange, text: Texts, app: string): string {
   return text(`email.${SERVICES[kind]}.leadAs`, { provider, email });
 }
 
-/** Where a change of address can be undone, and for how many days. */
+/** Link to undo an address change, and its lifetime in days. */
 export interface UndoLink {
   readonly url: string;
   readonly days: number;
 }
 
-/** For the holder of the address before. It does not say which one is the new one. */
+/** Notifies the previous address, without disclosing the new one. */
 export function emailChangedMail(locale: Locale, application: Sender, { url, days }: UndoLink): MailContent {
   const text = textsFor(locale);
   return letterMail({
@@ -61,7 +61,7 @@ export function emailChangedMail(locale: Locale, application: Sender, { url, day
   });
 }
 
-/** @param isBack whether the reader's address is that of the account again, or is it no longer. */
+/** @param isBack true if the reader's address belongs to the account again, false if it no longer does. */
 export function emailUndoneMail(locale: Locale, application: Sender, isBack: boolean): MailContent {
   const text = textsFor(locale);
   return letterMail({
@@ -73,7 +73,7 @@ export function emailUndoneMail(locale: Locale, application: Sender, isBack: boo
   });
 }
 
-/** For whoever signs in for the first time by an address that had an account before. */
+/** Notifies a person on their first sign-in with an address that already had an account. */
 export function addressProvedMail(locale: Locale, application: Sender): MailContent {
   const text = textsFor(locale);
   return letterMail({
@@ -85,7 +85,7 @@ export function addressProvedMail(locale: Locale, application: Sender): MailCont
   });
 }
 
-/** For the holder of an address that somebody else wants for their account. */
+/** Notifies the holder of an address that somebody else wants for their account. */
 export function addressTakenMail(locale: Locale, application: Sender): MailContent {
   const text = textsFor(locale);
   return letterMail({

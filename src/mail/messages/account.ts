@@ -1,15 +1,14 @@
-/** Mails about a person's own account: codes that confirm a change, and what they confirm. */
+/** Mails about a person's own account: confirmation codes, and the deletion. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import type { Texts } from '../../i18n/texts.ts';
 import { letterMail, type LetterList, type MailContent, type Sender } from '../letter.tsx';
 
-/** What a code opens or does. */
 export type Confirmation =
   | {
       readonly kind: 'proof';
       readonly purpose: 'session' | 'account_export' | 'profile';
-      /** How long the proof counts. */
+      /** How long the proof is valid, in minutes. */
       readonly minutes: number;
     }
   | { readonly kind: 'proof'; readonly purpose: 'account_deletion' | 'provider_removal' }
@@ -17,13 +16,12 @@ export type Confirmation =
   | { readonly kind: 'email_change' }
   | { readonly kind: 'account_deletion'; readonly retention: Retention };
 
-/** For how many days records of a deleted account stay. */
+/** How many days records of a deleted account are kept. */
 export interface Retention {
   readonly auditDays: number;
   readonly mailDays: number;
 }
 
-/** A code, and what it confirms. */
 export interface AccountCodeMail {
   readonly locale: Locale;
   readonly application: Sender;
@@ -34,7 +32,7 @@ export interface AccountCodeMail {
 
 const SERVICES = { proof: 'proof', email_change: 'emailChange', account_deletion: 'deletion' } as const;
 
-/** Says what the code does before it shows it. The code stands in the subject too, to be read from a notification. */
+/** States what the code does before showing it. The subject contains the code too, to be read from a notification. */
 export function accountCodeMail(mail: AccountCodeMail): MailContent {
   const { locale, application, confirmation, code, lifetimeMinutes } = mail;
   const { kind } = confirmation;
@@ -65,7 +63,7 @@ function effectOf(confirmation: Confirmation, text: Texts, app: string): (string
   return [text(`email.proof.${confirmation.purpose}`, { app, email, minutes })];
 }
 
-/** What a deletion deletes and keeps, for the person to have in writing. */
+/** Lists what a deletion deletes and keeps, so that the person has it in writing. */
 export function deletionStatement(locale: Locale, { auditDays, mailDays }: Retention) {
   const text = textsFor(locale);
   return {
@@ -85,7 +83,7 @@ export function deletionStatement(locale: Locale, { auditDays, mailDays }: Reten
   };
 }
 
-/** The same under their titles. */
+/** Returns these lists with their titles. */
 function deletionLists(text: Texts, retention: Retention): LetterList[] {
   const { deleted, kept } = deletionStatement(text.locale as Locale, retention);
   return [
@@ -94,7 +92,7 @@ function deletionLists(text: Texts, retention: Retention): LetterList[] {
   ];
 }
 
-/** What was deleted and what is kept. */
+/** Confirms a deletion, with what was deleted and what is kept. */
 export function accountDeletedMail(locale: Locale, application: Sender, retention: Retention): MailContent {
   const text = textsFor(locale);
   const app = application.name;

@@ -1,16 +1,15 @@
-/** The mails that tell those who run an instance that no backup could be made, and that backups work again. */
+/** Mails to operators when a backup fails and when backups work again. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { dayIn, letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-/** What became of a backup. */
 export type BackupNews =
   | {
       readonly kind: 'failed';
       readonly place: string;
       /** With the remedy, in English. */
       readonly reason: string;
-      /** In epoch milliseconds; null where there never was a good one. */
+      /** In epoch milliseconds; null if no backup ever succeeded. */
       readonly lastGoodAt: number | null;
     }
   | { readonly kind: 'works'; readonly place: string };
@@ -18,7 +17,7 @@ export type BackupNews =
 export interface BackupMail {
   readonly locale: Locale;
   readonly workspaceName: string;
-  /** Of the server. */
+  /** Host name of the server. */
   readonly host: string;
   readonly consoleUrl: string;
   readonly news: BackupNews;

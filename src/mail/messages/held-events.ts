@@ -1,25 +1,24 @@
-/** The mail that tells owners, some days before, that what is held for a webhook endpoint will be dropped. */
+/** The mail that warns owners some days before deliveries held for a webhook endpoint are dropped. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { dayIn, letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-/** What waits for which endpoint, and until when. */
 export interface HeldEventsMail {
   readonly locale: Locale;
   readonly workspaceName: string;
   readonly applicationName: string;
-  /** The endpoint's. */
+  /** The endpoint's URL. */
   readonly url: string;
-  /** It was switched off; else it is in quarantine. */
+  /** True if the endpoint is disabled, false if quarantined. */
   readonly isSwitchedOff: boolean;
   readonly count: number;
-  /** The first day on which something is dropped, in epoch milliseconds. */
+  /** The first day on which deliveries are dropped, in epoch milliseconds. */
   readonly dropsAt: number;
-  /** Of the endpoint in the console. */
+  /** The endpoint's page in the console. */
   readonly consoleUrl: string;
 }
 
-/** Holds nothing of the events themselves. */
+/** Contains no event data. */
 export function heldEventsMail(mail: HeldEventsMail): MailContent {
   const { locale, workspaceName: workspace, applicationName: app, url, count, isSwitchedOff } = mail;
   const text = textsFor(locale);

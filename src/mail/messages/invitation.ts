@@ -1,18 +1,17 @@
-/** The mail that invites somebody to a workspace. */
+/** The mail that invites a person to a workspace. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-/** What somebody is invited to. */
 export interface InvitationMail {
   readonly locale: Locale;
   readonly workspaceName: string;
   readonly role: 'owner' | 'admin' | 'member';
-  /** Where they sign in. */
+  /** The sign-in page. */
   readonly url: string;
 }
 
-/** Carries no token: whoever holds the address signs in as always. */
+/** Contains no token: the holder of the address signs in as usual. */
 export function invitationMail({ locale, workspaceName: workspace, role, url }: InvitationMail): MailContent {
   const text = textsFor(locale);
   const title = text('email.invitation.title', { workspace });

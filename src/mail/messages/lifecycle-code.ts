@@ -1,22 +1,21 @@
-/** The mail that carries the code for archiving, deleting or hiding an application; for operators. */
+/** The mail to operators with the code for archiving, deleting or hiding an application. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
 const ACTIONS = { archive: 'archive', delete: 'delete', hide_now: 'hide' } as const;
 
-/** A code, and what it does to which application. */
 export interface LifecycleCodeMail {
   readonly locale: Locale;
   readonly kind: keyof typeof ACTIONS;
   readonly applicationName: string;
   readonly code: string;
   readonly lifetimeMinutes: number;
-  /** How long a deleted application stays in the lists before it is hidden. */
+  /** How many days a deleted application stays in the lists before it is hidden. */
   readonly graceDays: number;
 }
 
-/** Says what will happen before it shows the code. */
+/** States what will happen before showing the code. */
 export function lifecycleCodeMail(mail: LifecycleCodeMail): MailContent {
   const { locale, kind, applicationName: app, code, lifetimeMinutes, graceDays } = mail;
   const text = textsFor(locale);

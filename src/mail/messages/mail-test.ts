@@ -1,17 +1,16 @@
-/** The mail that shows whether mail arrives; for the people who run a workspace. */
+/** The test mail, for people who run a workspace. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-/** Whose mail is tested. */
 export interface MailTest {
   readonly locale: Locale;
   readonly workspaceName: string;
-  /** The name that this server goes by. */
+  /** Host name of this server. */
   readonly host: string;
 }
 
-/** Says that it is a test, who asked for it, and nothing else. */
+/** States that it is a test and which server sent it, and nothing else. */
 export function mailTestMail({ locale, workspaceName: workspace, host }: MailTest): MailContent {
   const text = textsFor(locale);
   const title = text('email.mailTest.title', { workspace });

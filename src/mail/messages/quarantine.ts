@@ -1,19 +1,18 @@
-/** The mail that tells owners that a webhook endpoint was put in quarantine. */
+/** The mail that notifies owners of a quarantined webhook endpoint. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, PRODUCT } from '../letter.tsx';
 
-/** Which endpoint was put in quarantine, and why. */
 export interface QuarantineMail {
   readonly locale: Locale;
   readonly workspaceName: string;
   readonly applicationName: string;
   readonly url: string;
-  /** How many attempts failed; null where the endpoint said that it is gone. */
+  /** Number of failed attempts; null if the endpoint answered that it is gone. */
   readonly failedAttempts: number | null;
 }
 
-/** Holds nothing of the events that wait. */
+/** Contains no event data. */
 export function quarantineMail(mail: QuarantineMail): MailContent {
   const { locale, workspaceName: workspace, applicationName: app, url, failedAttempts: attempts } = mail;
   const text = textsFor(locale);

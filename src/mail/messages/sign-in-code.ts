@@ -1,9 +1,8 @@
-/** The mail that carries a sign-in code: readable at a glance and autofillable. */
+/** The mail with a sign-in code, readable at a glance and autofillable. */
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
 import { letterMail, type MailContent, type Sender } from '../letter.tsx';
 
-/** A code, and where it is typed. */
 export interface SignInCodeMail {
   readonly locale: Locale;
   readonly application: Sender;
@@ -13,15 +12,15 @@ export interface SignInCodeMail {
   readonly host: string;
 }
 
-/** Stands for the code in a letter that is kept: of the private use area, and in no name that is shown. */
+/** Placeholder for the code in a cached letter. Private-use characters, which no displayed name contains. */
 const CODE = '\ue000\ue001';
 const CODES = new RegExp(CODE, 'g');
 
-/** Letters of applications and languages; whoever asks for codes waits for none of them to be drawn again. */
+/** Cache size, in combinations of application and language, so that requests for codes need no rendering. */
 const MAX_LETTERS = 500;
 const letters = new Map<string, MailContent>();
 
-/** Without its code it is the same for everybody, and is drawn once. */
+/** Renders the letter once without its code, caches it, and fills in the code. */
 export function signInCodeMail({ code, ...mail }: SignInCodeMail): MailContent {
   const { name, logoUrl, accentColor } = mail.application;
   const key = JSON.stringify([mail.locale, name, logoUrl, accentColor, mail.lifetimeMinutes, mail.host]);
@@ -35,7 +34,7 @@ export function signInCodeMail({ code, ...mail }: SignInCodeMail): MailContent {
 }
 
 /**
- * The last line of the text part is `@host #code`, which lets a browser offer the code on that host only
+ * Renders the letter. The text part ends with `@host #code`, so that browsers offer the code on that host only
  * (https://wicg.github.io/sms-one-time-codes/).
  */
 function draw({ locale, application, lifetimeMinutes, host }: Omit<SignInCodeMail, 'code'>): MailContent {
