@@ -1,4 +1,4 @@
-/** Codes that a person confirms an action of their own with: mailed, bound to the session that asked, used once. */
+/** Codes that confirm an action on one's own account: mailed, bound to the requesting session, and single-use. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
 import type { AuditEntry } from '../../core/audit.ts';
@@ -22,28 +22,27 @@ export interface ConfirmationDependencies {
 
 type Action = Confirmation['kind'];
 
-/** An action that a person is to confirm. */
 export interface Asked {
   readonly confirmation: Confirmation;
-  /** Where the code goes; the address whose holder has to confirm. */
+  /** Address that gets the code; its holder has to confirm. */
   readonly email: string;
-  /** What the code stands for, handed back when it is given. */
+  /** Data stored with the code and handed to `carryOut` on success. */
   readonly data?: Record<string, unknown>;
-  /** Sent in place of the code, where the address cannot serve but nobody may learn that from the answer. */
+  /** Mail sent in place of the code when the address cannot be used but the answer must not reveal that. */
   readonly insteadOfCode?: (application: Application) => MailContent;
-  /** Put on record once the code is on its way. */
+  /** Audit record written once the code is queued. */
   readonly audit?: AuditEntry['kind'];
 }
 
 export type Confirmations = ReturnType<typeof confirmationService>;
 
-/** A code serves the session that asked for it, for the one action, once. */
+/** A code is valid once, for one action, in the session that asked for it. */
 export function confirmationService({ db, challenges }: ConfirmationDependencies) {
   return {
     /**
      * Queues a code.
      *
-     * @param prepare judges in the same transaction whether it may be asked for at all, and says what for.
+     * @param prepare runs in the same transaction; refuses by throwing, or returns the action to confirm.
      * @throws {AppError} rate_limited, unauthenticated
      */
     async ask(actor: Actor, principal: SessionPrincipal, prepare: (unit: Unit) => Promise<Asked>): Promise<CodeAsked> {
@@ -74,7 +73,7 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
     },
 
     /**
-     * Uses the code up and carries the action out, in one transaction.
+     * Redeems the code and carries out the action in one transaction.
      *
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, unauthenticated
      */
@@ -93,7 +92,7 @@ export function confirmationService({ db, challenges }: ConfirmationDependencies
           code,
           sessionId,
         );
-        // A wrong try must be counted, so it is no exception here.
+        // A throw would roll back the count of wrong tries.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
         return { ok: true as const, result: await carryOut(unit, redeemed.data) };
       });

@@ -1,4 +1,4 @@
-/** Deletes a person's account: what they gave is wiped, what has to stay is named before they confirm. */
+/** Deletes a person's account: wipes their data and names beforehand what has to be kept. */
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
@@ -31,7 +31,7 @@ import { requireOwnProof } from '../sign-in/freshness.ts';
 import type { AccountDeleted, DeletionAsked, DeletionInput } from './model.ts';
 import { mailNotice } from '../../mail/notice.ts';
 
-/** Dependants before what they refer to. */
+/** Ordered so that dependent rows go before the rows they refer to. */
 const WIPED = [deletePasskeysOf, deleteIdentitiesOf, ...PROFILE_TABLES, deleteEmailChangesOf] as const;
 
 const BLANK = {
@@ -56,18 +56,18 @@ export interface DeletionDependencies {
 
 export type Deletions = ReturnType<typeof deletionService>;
 
-/** @param auditDays told to the person, before and after, as how long records stay. */
+/** @param auditDays retention of audit records in days, stated to the person before and after. */
 export function deletionService({ confirmations, auditDays }: DeletionDependencies) {
   const retention = { auditDays, mailDays: SENT_KEPT_MS / DAY };
-  /** What an API says, it says in English. */
+  /** API answers are always in English. */
   const statement = deletionStatement('en', retention);
 
   return {
     /**
-     * Mails a code, and says what a deletion deletes and keeps.
+     * Mails a code, and returns what a deletion deletes and keeps.
      *
-     * @throws {AppError} reauthentication_required; invalid_state for the only owner of a workspace, and while a change of the
-     * address can be undone; rate_limited
+     * @throws {AppError} reauthentication_required, rate_limited; invalid_state for a workspace's only owner, or while
+     * an email change can be undone
      */
     async ask(actor: Actor, principal: SessionPrincipal): Promise<DeletionAsked> {
       const asked = await confirmations.ask(actor, principal, async (unit) => {
@@ -85,8 +85,8 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
     },
 
     /**
-     * Deletes the account, in one change. Where its sessions were is forgotten in that change too, or where they are very
-     * many in a trail behind it; nobody can see that any more.
+     * Deletes the account in one transaction. A background task wipes places and devices of its sessions if they are
+     * many.
      *
      * @throws {AppError} invalid_request, code_invalid, code_expired, code_exhausted, code_consumed, invalid_state
      */
@@ -107,7 +107,7 @@ export function deletionService({ confirmations, auditDays }: DeletionDependenci
         await noteProofInSession(unit, principal);
         const { email, locale } = await requireUser(unit, userId);
         await endMemberships(unit, userId);
-        // Whoever keeps a place for them has never seen them, and is not told.
+        // Reservations are deleted without an event: those applications never saw the person.
         for (const { id } of await listReservationsOf(unit, userId))
           if (!(await hasBeenUsed(unit, id))) await deleteReservation(unit, id);
         await deleteSeatsOf(unit, userId);
@@ -140,13 +140,13 @@ async function endMemberships(unit: Unit, userId: string): Promise<void> {
     username: null,
     reservedProfile: null,
   });
-  // Applications that the person had left are told too: they may still keep data of them.
+  // Applications that the person had left get the event too: they may still hold the person's data.
   for (const { applicationId, status } of memberships)
     if (status !== 'deleted')
       await emit(unit, { type: 'user.deleted', applicationId, data: { userId, reason: 'account_deleted' } });
 }
 
-/** Reservations that a workspace's provider once signed somebody in to: ended sessions and keys refer to them. */
+/** Returns reservations already used for a provider sign-in: ended sessions and keys still refer to them. */
 async function listUsedReservationsOf(unit: Unit, userId: string): Promise<Member[]> {
   const reservations = await listReservationsOf(unit, userId);
   const areUsed = await Promise.all(reservations.map(({ id }) => hasBeenUsed(unit, id)));
@@ -159,11 +159,7 @@ async function refuseOnlyOwner(reader: Reader, userId: string): Promise<void> {
   if (name !== undefined) throw new AppError('invalid_state', { hint: 'only_owner', values: { workspace: name } });
 }
 
-/**
- * Whoever has moved the account to a mailbox of theirs must not destroy what the holder of the one before would get back.
- *
- * @throws {AppError} invalid_state
- */
+/** Keeps a hijacker from deleting the account while its email change can be undone. @throws {AppError} invalid_state */
 async function refuseWhileUndoable(unit: Unit, userId: string): Promise<void> {
   const until = await findUndoEnd(unit, userId, unit.now);
   if (until !== null)

@@ -1,4 +1,4 @@
-/** The link by which the holder of an address undoes that the account was moved to another one. */
+/** The link by which the holder of the previous address undoes an email change. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { UNDO_PATH } from '../../core/undo-path.ts';
@@ -27,10 +27,10 @@ import { restoreInterests } from '../beta/interests.ts';
 import { announce } from '../users/announce.ts';
 import { endAccess } from './end-access.ts';
 
-/** How long the address before can undo a change. */
+/** How long the previous address can undo a change, in days. */
 export const UNDO_DAYS = 7;
 
-/** What was added so long before the change, in whichever session, was added for it. */
+/** Sign-in methods added up to this long before the change are removed too, whichever session added them. */
 const BEFORE_MS = DAY;
 
 export interface EmailUndoDependencies {
@@ -42,13 +42,13 @@ export interface EmailUndoDependencies {
 
 export type EmailUndo = ReturnType<typeof emailUndoService>;
 
-/** A link serves whoever holds it, once; it is never logged. */
+/** An undo link works once, for anyone who holds it, and is never logged. */
 export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDependencies) {
   const open = async (reader: Reader, token: string, now: number): Promise<EmailChange | undefined> =>
     isSecret('emailUndo', token) ? findOpenEmailChange(reader, hashSecret(token), now) : undefined;
 
   return {
-    /** Makes the link for a change, in the change. @returns where it leads. */
+    /** Creates the undo link in the transaction of the change. @returns its URL. */
     async link(unit: Unit, change: Omit<NewEmailChange, 'tokenHash' | 'expiresAt'>): Promise<string> {
       const token = mintSecret('emailUndo', random);
       await insertEmailChange(unit, {
@@ -59,12 +59,12 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
       return `${baseUrl()}${UNDO_PATH}?token=${token}`;
     },
 
-    /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
+    /** Returns whether the link can be used. Reveals nothing to strangers: a made-up token is never open. */
     async isOpen(token: string): Promise<boolean> {
       return (await open(db.reader, token, clock.now())) !== undefined;
     },
 
-    /** The application that a link was mailed by, whether it can still be used or not; null for a made-up token. */
+    /** Returns the application that mailed the link, even a used or expired one; null for a made-up token. */
     async applicationOf(token: string): Promise<Application | null> {
       if (!isSecret('emailUndo', token)) return null;
       const applicationId = await findApplicationOfEmailChange(db.reader, hashSecret(token));
@@ -72,13 +72,12 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
     },
 
     /**
-     * Puts the address back, whatever has become of it since. Later changes are undone with it, and their links void; what
-     * could be used by whoever made them ends.
+     * Restores the previous address, undoes later changes, voids their links, and ends whatever an attacker could use.
      *
-     * @throws {AppError} not_found for a link that is wrong, used or expired; conflict where the address is somebody else's.
+     * @throws {AppError} not_found for a wrong, used or expired link; conflict if another person has the address
      */
     async undo(actor: Actor, token: string): Promise<void> {
-      // Asked first without a change: anybody can send something that looks like a token.
+      // Checked on a reader first: anyone can send a well-formed token, and that must not cost a write.
       if (!(await open(db.reader, token, clock.now()))) throw linkGone();
       await db.write(actor, async (unit) => {
         const change = await open(unit, token, unit.now);
@@ -94,12 +93,12 @@ export function emailUndoService({ db, clock, random, baseUrl }: EmailUndoDepend
   };
 }
 
-/** The address that it had is nobody's from then on: it is not archived, since it was never this person's. */
+/** Restores the address. The replaced one is freed rather than archived, since it never belonged to this person. */
 async function putBack(unit: Unit, change: EmailChange): Promise<void> {
   const { userId, applicationId, previousEmail } = change;
   const { email, locale } = await requireUser(unit, userId);
   await deleteAliases(unit, userId, await settleEmailChanges(unit, change));
-  // Whoever has the link has read that mailbox. Browsers that were known before are not known any more: see known-browsers.ts.
+  // Holding the link proves that mailbox. The new time also makes known browsers unknown: see known-browsers.ts.
   await updateUser(unit, userId, { email: previousEmail, emailVerifiedAt: unit.now });
   await restoreInterests(unit, userId, change.createdAt);
   if (email === previousEmail) return;
@@ -109,10 +108,10 @@ async function putBack(unit: Unit, change: EmailChange): Promise<void> {
 }
 
 /**
- * Those that have come since the change or shortly before it, and those that a session added, whenever, that has changed the
- * address: it was the stranger's.
+ * Deletes sign-in methods added since shortly before the change, and all ever added by a session that changed the
+ * address, since that session was the attacker's.
  *
- * @returns which there were.
+ * @returns the kinds removed.
  */
 async function removeWaysIn(unit: Unit, { userId, createdAt }: EmailChange): Promise<string[]> {
   const byMovers = await listAddedByMovers(unit, userId, createdAt);

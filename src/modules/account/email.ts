@@ -1,4 +1,4 @@
-/** Changes the address a person signs in with: both mailboxes prove themselves by a code, and the old one can undo it. */
+/** Changes the sign-in address: both mailboxes prove themselves by a code, and the old one can undo the change. */
 import type { Actor } from '../../core/actor.ts';
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
@@ -34,15 +34,11 @@ export interface EmailChangeDependencies {
   readonly undo: EmailUndo;
 }
 
-/**
- * Nothing changes before both mailboxes have been proved: a session is in the hands of whoever has the token, and the
- * address is the key to the account everywhere.
- */
+/** Changes nothing before both mailboxes are proved: a stolen session token must not suffice to move the account. */
 export function emailChangeService({ confirmations, undo }: EmailChangeDependencies) {
   return {
     /**
-     * Mails a code to the new address. The answer is the same whether or not the address belongs to somebody: then its
-     * holder is told, and gets no code.
+     * Mails a code to the new address. If it is taken, the answer is the same, but its holder gets a notice instead.
      *
      * @throws {AppError} invalid_request, reauthentication_required, rate_limited
      */
@@ -69,11 +65,11 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
     },
 
     /**
-     * Makes the new address the person's. The old one becomes an archived alias, which can never found another account. Every
-     * other session and personal key ends, and the proof is used up.
+     * Replaces the address; the old one becomes an archived alias that can never register another account. Ends every
+     * other session and personal key, and uses up the proof.
      *
-     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed; conflict where somebody else has taken
-     * the address meanwhile; reauthentication_required where the proof was used for another change meanwhile.
+     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed; conflict if the address was taken
+     * meanwhile; reauthentication_required if the proof was used meanwhile
      */
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ email: string }> {
       return confirmations.give(actor, principal, { action: 'email_change', ...given }, async (unit, data) => {
@@ -81,7 +77,7 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
         const { userId, applicationId, sessionId } = principal;
         const { email: previous, locale } = await requireUser(unit, userId);
         if (previous === email) return { email };
-        // As old as it may be where the code was asked for at the last moment, and given so.
+        // The code may be requested at the end of the proof's lifetime, and given at the end of its own.
         const maxAgeMs = FRESH_MS + CODE_LIFETIME_MS;
         await requireProof(unit, principal, moveTo(email), maxAgeMs);
         if (await isAddressOfAnother(unit, email, userId)) throw new AppError('conflict', { hint: 'email_taken' });
@@ -105,12 +101,12 @@ export function emailChangeService({ confirmations, undo }: EmailChangeDependenc
   };
 }
 
-/** The workspaces that have proved the address by a code in this session: in the console, those of the person's seats. */
+/** Returns the workspaces where this session proves the address: its own, or in the console all of the person's. */
 function workspacesOf({ workspaceId, workspaces }: SessionPrincipal): string[] {
   return workspaceId === null ? workspaces.map((seat) => seat.workspaceId) : [workspaceId];
 }
 
-/** A code for one address moves the account to no other. */
+/** Binds the proof to the new address: a code for one address cannot move the account to another. */
 function moveTo(email: string): WantedProof {
   return { purpose: 'email_change', target: email };
 }

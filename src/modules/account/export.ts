@@ -1,7 +1,6 @@
 /**
- * Everything held about a person, as JSON: the rows of every table that says something about them. What would let its
- * reader in somewhere (hashes, sealed secrets, codes and the mails that carry them) is left out, and so is what a row says
- * about somebody else.
+ * Exports everything held about a person as JSON, from every table about them. Leaves out whatever grants access
+ * (hashes, sealed secrets, codes and their mails) and data about other people.
  */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
@@ -12,7 +11,7 @@ import { recordAudit } from '../../store/audit.ts';
 import { PERSONAL_TABLES, type PersonalRow, personalRows } from '../../store/personal-data.ts';
 import { requireOwnProof } from '../sign-in/freshness.ts';
 
-/** Never handed out: what stands for a secret, what carries one (subjects of mails do), and who decided over the person. */
+/** Columns never exported: secrets, what contains one (mail subjects), and who decided about the person. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {
   sessions: ['tokenHash'],
   api_keys: ['tokenHash'],
@@ -20,17 +19,17 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
   provider_states: ['stateHash', 'browserHash'],
   email_changes: ['tokenHash'],
   device_grants: ['deviceCodeHash', 'userCodeDigest'],
-  // Anyone may ask for a code to an address; their session is theirs.
+  // Anyone can request a code for an address, so the session may be someone else's.
   code_challenges: ['codeDigest', 'data', 'sessionId'],
-  // Whoever was wrong may have been somebody else.
+  // The failed attempt may be someone else's.
   code_failures: ['addressBlock', 'browser'],
   mails: ['subject', 'text', 'html', 'code'],
   beta_interests: ['decidedById'],
-  // What is still to be done may name others.
+  // The remaining work may name other people.
   long_works: ['data', 'cursor'],
 };
 
-/** Who did it, and from where; withheld where that was somebody else. */
+/** Columns about the actor and its client; withheld if the actor was someone else. */
 const OF_ACTOR: Readonly<Record<string, readonly string[]>> = {
   audit_records: ['actorUserId', 'actorApiKeyId', 'ip', 'ipCountry', 'requestId'],
   long_works: ['actor'],
@@ -38,7 +37,7 @@ const OF_ACTOR: Readonly<Record<string, readonly string[]>> = {
 
 export type Exports = ReturnType<typeof exportService>;
 
-/** Never holds a whole export in memory. */
+/** Streams the export batch by batch, never holding it in memory whole. */
 export function exportService(db: Database) {
   async function* pieces(userId: string, exportedAt: string): AsyncGenerator<string> {
     yield `{"success":true,"data":{"exportedAt":${JSON.stringify(exportedAt)},"userId":${JSON.stringify(userId)},"tables":{`;
@@ -50,7 +49,7 @@ export function exportService(db: Database) {
         const text = rows.map((row) => JSON.stringify(present(table, row, userId))).join(',');
         yield isFirst ? text : `,${text}`;
         isFirst = false;
-        // Whoever reads fast must not hold the others up.
+        // Yields to the event loop, so that a fast reader does not stall other requests.
         await nextTurn();
       }
       yield ']';
@@ -59,11 +58,7 @@ export function exportService(db: Database) {
   }
 
   return {
-    /**
-     * The answer's body, made as it is read. That there was an export goes on record first.
-     *
-     * @throws {AppError} reauthentication_required
-     */
+    /** Returns the body as a stream; the audit record is written first. @throws {AppError} reauthentication_required */
     async everything(actor: Actor, principal: SessionPrincipal): Promise<ReadableStream<Uint8Array>> {
       const { userId, applicationId } = principal;
       const exportedAt = await db.write(actor, async (unit) => {
@@ -100,7 +95,7 @@ function actorOf({ actorUserId, actor }: PersonalRow): unknown {
   return actorUserId ?? (actor as Actor | undefined)?.userId;
 }
 
-/** Times as ISO 8601, binary as base64. */
+/** Formats times as ISO 8601 and binary values as base64. */
 function readable(field: string, value: unknown): unknown {
   if (typeof value === 'number' && /(?:At|Until|After)$/.test(field)) return isoTime(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;

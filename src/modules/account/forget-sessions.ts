@@ -1,27 +1,26 @@
-/** Wipes where the sessions of a deleted account were and on what, however many there are. */
+/** Background task that wipes places and devices from the sessions of a deleted account. */
 import type { LongWorkKind } from '../../jobs/long-work.ts';
 import { forgetSessionPlaces, type SessionPosition } from '../../store/sessions.ts';
 
-/** Whose sessions are wiped. */
 export interface ForgottenSessions {
   readonly userId: string;
-  /** The person's memberships; none comes after their deletion. */
+  /** The person's memberships; deletion prevents new ones. */
   readonly memberIds: readonly string[];
 }
 
 interface Cursor {
-  /** Which membership is being gone through. */
+  /** Index of the current membership in `memberIds`. */
   readonly index: number;
   readonly after: SessionPosition | null;
 }
 
-/** Nothing is told of it: that the account is deleted has been. */
+/** Emits no event: `user.deleted` was emitted with the deletion. */
 export const forgetSessions: LongWorkKind<ForgottenSessions> = {
   name: 'forget_sessions',
   async step(unit, { data: { memberIds }, cursor }, limit) {
     let { index, after }: Cursor = cursor === null ? { index: 0, after: null } : (JSON.parse(cursor) as Cursor);
     let done = 0;
-    // A membership without a session is work too.
+    // Each membership costs one unit of the budget, even one without sessions.
     for (let budget = limit; budget > 0; budget -= 1) {
       const memberId = memberIds[index];
       if (memberId === undefined) break;

@@ -1,4 +1,4 @@
-/** What a person does with their own membership of an application: puts it to rest, takes it up again, leaves. */
+/** Membership changes that people make themselves: inactivate, reactivate, leave. */
 import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
@@ -15,10 +15,9 @@ import { memberRefusal } from '../sign-in/complete.ts';
 import { signInRefused } from '../sign-in/refused.ts';
 import type { MembershipState } from './model.ts';
 
-/** What a person may do to their own membership. */
 export type MembershipAction = 'inactivate' | 'reactivate' | 'leave';
 
-/** From which states an action leads where; in its target state it is repeated without effect. */
+/** State transitions; repeating an action in its target state has no effect. */
 const ACTIONS = {
   inactivate: { from: ['active'], to: 'inactivated', event: 'user.inactivated', audit: 'account.inactivated' },
   reactivate: { from: ['inactivated', 'left'], to: 'active', event: 'user.reactivated', audit: 'account.reactivated' },
@@ -30,14 +29,14 @@ const ACTIONS = {
 
 export type OwnMemberships = ReturnType<typeof ownMembershipService>;
 
-/** An action in the state it leads to changes nothing and tells nobody. */
+/** Repeating an action in its target state changes nothing and emits nothing. */
 export function ownMembershipService(db: Database) {
   return {
     /**
-     * Leaving `active` ends the membership's sessions, and leaving the application its connected devices too.
+     * Leaving `active` ends the membership's sessions; leaving the application also disconnects its devices.
      *
-     * @param applicationId one the person is a member of; a session cannot speak for its own membership once that rests.
-     * @throws {AppError} not_found; invalid_state from another state; why they could not sign in, when they come back.
+     * @param applicationId one the person is a member of. Reactivation needs a session of another application.
+     * @throws {AppError} not_found; invalid_state from another state; on reactivation, why sign-in is refused
      */
     async act(
       actor: Actor,
@@ -51,7 +50,7 @@ export function ownMembershipService(db: Database) {
         const application = await findApplication(unit, applicationId);
         const member = await findMember(unit, applicationId, userId);
         if (!application || !member || !speaksFor(principal, application.workspaceId)) throw new AppError('not_found');
-        // A reservation is theirs when they come.
+        // A reservation belongs to the person only after their first sign-in.
         if (!hasSignedIn(member)) throw new AppError('not_found');
         if (member.status === to) return { applicationId, status: to };
         if (!(from as readonly string[]).includes(member.status))
@@ -77,7 +76,7 @@ async function change(unit: Unit, memberId: string, status: MembershipState['sta
   if (status === 'left') await endPersonalKeys(unit, { memberIds: [memberId] });
 }
 
-/** Members of a workspace cannot leave the console; they are taken out of the workspace instead. */
+/** Refuses workspace members leaving the console; they have to be removed from the workspace instead. */
 async function refuseLeavingSeat(unit: Unit, applicationId: string, userId: string): Promise<void> {
   if (applicationId === (await findConsole(unit))?.id && (await isWorkspaceMember(unit, userId, null)))
     throw new AppError('invalid_state', { hint: 'member_of_workspace' });

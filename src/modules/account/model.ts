@@ -1,4 +1,4 @@
-/** Schemas that the parts of the account share. */
+/** Schemas shared by the account routes. */
 import { type Static, Type } from '@sinclair/typebox';
 import { MEMBERSHIP_STATUSES } from '../../store/members.ts';
 import { PROOF_PURPOSES } from '../sign-in/freshness.ts';
@@ -49,7 +49,6 @@ export const Proved = Type.Object({
   freshUntil: Timestamp({ description: 'Until then sensitive changes are accepted in this session.' }),
 });
 
-/** For taking a way in away. */
 const OwnSession = Type.Object(
   {
     id: Id('ses'),
@@ -122,7 +121,7 @@ export const DeletionAsked = Type.Object({
 });
 export type DeletionAsked = Static<typeof DeletionAsked>;
 
-/** Both are needed; where they are missing the answer says where a code is to be had. */
+/** Both fields are required. They are optional in the schema so that the error can say where to get a code. */
 export const DeletionInput = Type.Partial(CodeGiven, { additionalProperties: false, remedy: 'Give a JSON object.' });
 export type DeletionInput = Static<typeof DeletionInput>;
 

@@ -1,4 +1,4 @@
-/** People's own accounts: what they hold, prove, change, export and delete themselves. */
+/** People's own accounts: what they can see, prove, change, export and delete themselves. */
 import type { CodeChallenges } from '../codes/code-challenge.ts';
 import type { Module, World } from '../module.ts';
 import { confirmationService } from './confirmation.ts';

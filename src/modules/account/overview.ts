@@ -1,4 +1,4 @@
-/** The account as its person sees it at a glance. */
+/** Account overview for the signed-in person. */
 import { type Clock, isoTime } from '../../core/clock.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
@@ -9,12 +9,9 @@ import type { Account } from './model.ts';
 
 export type Overview = ReturnType<typeof overviewService>;
 
-/** Shows a session the memberships of its own workspace alone. */
+/** Shows a session only the memberships of its own workspace. */
 export function overviewService({ db, clock }: { db: Database; clock: Clock }) {
-  /**
-   * Where the person is, or was, a member, oldest first: of the workspace that the session was handed to, or for the
-   * console's of all. Why they were banned is the application's affair.
-   */
+  /** Returns present and past memberships, oldest first, within the session's reach. Leaves out reasons of bans. */
   async function membershipsOf({ userId, workspaceId }: SessionPrincipal): Promise<Account['memberships']> {
     const now = clock.now();
     const memberships = await listMembershipsWithApplication(db.reader, userId);

@@ -1,4 +1,4 @@
-/** Proves again who holds a session, by a code mailed to the person's address, each for one purpose. */
+/** Re-authenticates the holder of a session by a code mailed to the person's address, for one purpose each. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
@@ -13,7 +13,7 @@ import { noteProofInSession } from '../sign-in/first-proof.ts';
 import { FRESH_MS, type ProofPurpose } from '../sign-in/freshness.ts';
 import type { CodeAsked, CodeGiven, ProofInput } from './model.ts';
 
-/** As it is kept with the code. */
+/** Data stored with the code. */
 interface Asked {
   readonly purpose: ProofPurpose;
   readonly target: string | null;
@@ -21,7 +21,7 @@ interface Asked {
 
 export type Proofs = ReturnType<typeof proofService>;
 
-/** A proof counts for ten minutes, for its purpose, in the session that gave it. The first one proves the address as well. */
+/** A proof is valid for ten minutes, for its purpose and in its session. The first one also verifies the address. */
 export function proofService(confirmations: Confirmations) {
   return {
     /** @throws {AppError} invalid_request, rate_limited */
@@ -34,7 +34,7 @@ export function proofService(confirmations: Confirmations) {
       }));
     },
 
-    /** Only what is for everything makes the session fresh; all else is looked up where it is needed. */
+    /** Only a proof with purpose `session` makes the session fresh; other proofs are looked up where needed. */
     confirm(actor: Actor, principal: SessionPrincipal, given: CodeGiven): Promise<{ freshUntil: string }> {
       return confirmations.give(actor, principal, { action: 'proof', ...given }, async (unit, data) => {
         const { sessionId, applicationId, userId } = principal;
@@ -64,7 +64,7 @@ function askedFor({ purpose = 'session', target }: ProofInput): Asked {
   return { purpose, target: wanted };
 }
 
-/** Whoever reads the code is told what it opens. */
+/** Returns the mail's wording, so that the recipient knows what the code allows. */
 function confirmationOf(purpose: ProofPurpose, target: string | null): Confirmation {
   if (purpose === 'email_change') return { kind: 'proof', purpose, email: target ?? '' };
   if (purpose === 'account_deletion' || purpose === 'provider_removal') return { kind: 'proof', purpose };

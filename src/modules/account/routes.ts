@@ -1,4 +1,4 @@
-/** What a signed-in person may ask and change about their account as a whole; what belongs to a part of it is there. */
+/** Routes for the signed-in person's account as a whole; routes for its parts are in their own modules. */
 import { PageQuery } from '../../http/schemas.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';

@@ -1,4 +1,4 @@
-/** A person's own sessions, as far as the asking one reaches: seen, and ended. */
+/** Lists and ends a person's own sessions, within the reach of the requesting session. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
@@ -19,10 +19,10 @@ import type { OwnSession, SignedOutElsewhere } from './model.ts';
 
 export type OwnSessions = ReturnType<typeof ownSessionService>;
 
-/** A session reaches those of its workspace's applications; the console's reaches all of the person's. */
+/** A session reaches the sessions of its workspace's applications; a console session reaches all of the person's. */
 export function ownSessionService({ db, clock }: { db: Database; clock: Clock }) {
   return {
-    /** What is open now, newest first. */
+    /** Returns open sessions, newest first. */
     async list(
       principal: SessionPrincipal,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
@@ -48,7 +48,7 @@ export function ownSessionService({ db, clock }: { db: Database; clock: Clock })
       );
     },
 
-    /** Ends one. @throws {AppError} not_found for one that is not open, or another person's. */
+    /** Ends one session. @throws {AppError} not_found if it is not open or belongs to another person. */
     revoke(actor: Actor, principal: SessionPrincipal, sessionId: string): Promise<{ revoked: number }> {
       return db.write(actor, async (unit) => {
         await requireOwn(unit, principal, sessionId);
@@ -59,9 +59,9 @@ export function ownSessionService({ db, clock }: { db: Database; clock: Clock })
     },
 
     /**
-     * Ends every session but the asking one, and disconnects the person's devices unless told otherwise. Idempotent.
+     * Ends every session but the requesting one, and by default disconnects the person's devices. Idempotent.
      *
-     * @param withDevices also refuses keys to devices that were approved and have not fetched theirs.
+     * @param withDevices also denies approved devices that have not fetched their key.
      */
     signOutElsewhere(actor: Actor, principal: SessionPrincipal, withDevices: boolean): Promise<SignedOutElsewhere> {
       return db.write(actor, async (unit) => ({
@@ -82,7 +82,7 @@ async function endOtherSessions(unit: Unit, principal: SessionPrincipal): Promis
   return revoked;
 }
 
-/** Ends at most fifty devices: a person may connect no more. */
+/** Disconnects devices, at most fifty: a person cannot connect more. */
 async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<number> {
   const devices = await listOpenDevices(unit, principal);
   for (const { key } of devices) {
@@ -98,7 +98,7 @@ async function endDevices(unit: Unit, principal: SessionPrincipal): Promise<numb
   return devices.length;
 }
 
-/** Only of the workspace that the session was handed to; the console's session ends all. @throws {AppError} not_found */
+/** Refuses sessions out of reach; a console session reaches all of the person's. @throws {AppError} not_found */
 async function requireOwn(unit: Unit, principal: SessionPrincipal, sessionId: string): Promise<void> {
   const owner = await findOpenSession(unit, sessionId, unit.now);
   const application = owner?.userId === principal.userId ? await findApplication(unit, owner.applicationId) : undefined;

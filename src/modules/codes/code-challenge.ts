@@ -1,7 +1,4 @@
-/**
- * One-time codes by e-mail: issued, judged and used up. A purpose and an application are part of every look-up, so a code
- * for one never serves for another. Works inside the caller's transaction: nothing can slip between check and act.
- */
+/** One-time codes by e-mail, each bound to a purpose and an application; check and use are one transaction. */
 import { MINUTE, SECOND } from '../../core/clock.ts';
 import { newId } from '../../core/id.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
@@ -25,16 +22,15 @@ import { LIMIT_REACHED } from '../../store/stats.ts';
 import { type CodePause, guessBudgets, type PausingLimit } from './guess-budgets.ts';
 import type { TooSoon } from './refusals.ts';
 
-/** What a code can be for. */
 export type CodePurpose = 'sign_in' | 'lifecycle' | 'proof' | 'email_change' | 'account_deletion';
 
 const CODE_DIGITS = 6;
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 const MAX_ALIVE = 3;
-/** The window of the limits on sending. */
+/** Window of the limits on sending. */
 const SENT_WINDOW_MS = LIMITS.codesPerEmail.windowMs;
 
-/** What a code is for, and whose it is. */
+/** Purpose, application and recipient of a code. */
 export interface CodeSubject {
   readonly purpose: CodePurpose;
   readonly applicationId: string;
@@ -42,53 +38,51 @@ export interface CodeSubject {
   readonly email: string;
 }
 
-/** A code that was just issued. */
 export interface MintedChallenge {
   readonly challengeId: string;
-  /** In plain text, for the mail. */
+  /** Plain text, for the mail. */
   readonly code: string;
   readonly expiresAt: number;
 }
 
-/** A sign-in code that is under way, with when another may be asked for. */
+/** A valid sign-in code, and when another may be requested. */
 export interface IssuedCode extends Omit<MintedChallenge, 'code'> {
-  /** In plain text, for the mail; null where one was sent a moment ago, which still serves. */
+  /** Plain text, for the mail; null within the cool-down, when the code sent before stays valid. */
   readonly code: string | null;
   readonly resendAfter: number;
-  /** Where the e-mail stands in its limit, this code counted; null where there is none. */
+  /** Usage of the e-mail's limit, this code included; null without a limit. */
   readonly standing: { readonly limit: number; readonly remaining: number } | null;
 }
 
 /** Times in epoch milliseconds. */
 export type IssueOutcome = ({ readonly ok: true } & IssuedCode) | ({ readonly ok: false } & TooSoon);
 
-/** Why a code is not taken; an error code of the API. */
+/** Reason why a code is refused; an error code of the API. */
 export type CodeRefusal = 'code_invalid' | 'code_expired' | 'code_exhausted' | 'code_consumed';
 
-/** A refusal that must be committed, since it counts the try. */
+/** A refusal that must be committed, since it counts the attempt. */
 export type RedeemRefusal =
   | { readonly ok: false; readonly error: CodeRefusal }
   | ({ readonly ok: false; readonly error: 'rate_limited' } & TooSoon);
 
-/** A code that was judged and is not right. */
 export interface WrongCode {
   readonly subject: CodeSubject;
-  /** Until when codes are paused from now on, in epoch milliseconds; null where they are not. */
+  /** End of the lockout that follows, in epoch milliseconds; null without one. */
   readonly pausedUntil: number | null;
 }
 
-/** What became of a sign-in code; `wrong` where one was judged and is not right. */
+/** Outcome of redeeming a sign-in code; `wrong` if it was checked and is wrong. */
 export type RedeemOutcome =
   | { readonly ok: true; readonly subject: CodeSubject; readonly data: Challenge['data'] }
   | (RedeemRefusal & { readonly wrong?: WrongCode });
 
-/** The browser that the person behind an address is known in, by its own id; null where they are not. */
+/** Returns the id of the client's browser if it is known for the person with this address; null if not. */
 export type BrowserOf = (reader: Reader, email: string) => Promise<string | null>;
 
-/** The outcome of a code that confirms an action, with what the action was issued with. */
+/** Outcome of a code that confirms an action, with the data it was issued with. */
 export type ActionOutcome = { readonly ok: true; readonly data: unknown } | RedeemRefusal;
 
-/** As {@link IssueOutcome}, for the code of an action. */
+/** Same as {@link IssueOutcome}, for the code of an action. */
 export type ActionIssueOutcome = ({ readonly ok: true } & MintedChallenge) | ({ readonly ok: false } & TooSoon);
 
 export type CodeChallenges = ReturnType<typeof codeChallengeService>;
@@ -99,7 +93,7 @@ export interface CodeChallengeDependencies {
   readonly limits: LimitSettings;
 }
 
-/** Codes are kept as keyed digests alone. A wrong one is counted, so the caller has to commit the refusal too. */
+/** Stores codes only as keyed digests. Callers must commit refusals too, since a wrong code is counted. */
 export function codeChallengeService({ random, instanceKey, limits }: CodeChallengeDependencies) {
   const cooldownMs = (limits.codeCooldownSeconds ?? 0) * SECOND;
   const perEmail = limits.codesPerEmail;
@@ -107,10 +101,10 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
 
   return {
     /**
-     * Issues a code. Earlier unexpired ones stay valid, at most three at a time, because mails overtake each other. How
-     * many may be sent to one e-mail is counted over all applications. Asked again within the cool-down, the live one is given.
+     * Issues a code; up to three earlier ones stay valid, because mails overtake each other. The limit per e-mail
+     * counts over all applications. Within the cool-down, returns the code sent before.
      *
-     * @param data is given back with the code.
+     * @param data returned when the code is redeemed.
      */
     async issue(
       unit: Unit,
@@ -125,7 +119,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
       const alive = own.filter((challenge) => refusalOf(challenge, subject.purpose, unit.now) === null);
       const standing = (sent: number) =>
         perEmail === null ? null : { limit: perEmail, remaining: Math.max(0, perEmail - sent) };
-      // One that was used, or can serve no more, is nothing to wait for.
+      // Used or invalid codes do not start a cool-down.
       const [last] = alive;
       if (last && last.createdAt + cooldownMs > unit.now) {
         const { id: challengeId, expiresAt, createdAt } = last;
@@ -144,10 +138,10 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     },
 
     /**
-     * Issues a code that confirms one action, described by `data`. It may be asked for more freely than a sign-in code,
-     * since the caller is known, but not without end: whoever is to confirm must not be flooded, nor the code guessed.
+     * Issues a code that confirms the action described by `data`. Limits are looser than for sign-in, since the caller
+     * is authenticated, but prevent flooding and guessing.
      *
-     * @param sessionId the only session that may give it; null where anyone who may act at all may.
+     * @param sessionId the only session that may redeem it; null for anyone allowed to act.
      */
     async issueFor(
       unit: Unit,
@@ -165,10 +159,10 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     },
 
     /**
-     * Judges the code of one action and uses it up, with all others that the person has for the same. Only the code of this
-     * very challenge is right.
+     * Checks the code of one action and consumes it, with all others for the same subject. Only this challenge's code
+     * is right.
      *
-     * @returns what the action was issued with.
+     * @returns the data that the code was issued with.
      */
     async redeemFor(
       unit: Unit,
@@ -194,8 +188,8 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     },
 
     /**
-     * Judges a code and, when it is right, uses it up, with all others for the same subject. Any code still alive for it is
-     * right, since people type the one that arrived; a wrong one counts against the challenge it was sent with.
+     * Checks a code and consumes it, with all others for the same subject. Any valid one is right, since people type
+     * the one that arrived; a wrong one counts against the given challenge.
      */
     async redeem(
       unit: Unit,
@@ -237,17 +231,17 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     return { challengeId, code, expiresAt };
   }
 
-  /** @param code as it was typed: spaces and hyphens do not count. */
+  /** @param code as typed: spaces and hyphens are ignored. */
   function isRight({ id, codeDigest }: Challenge, code: string): boolean {
     return equalDigests(codeDigest, instanceKey.codeDigest(id, code.replace(/[\s-]/g, '')));
   }
 
-  /** Why no code can serve for this challenge any more, or null. */
+  /** Returns why a challenge accepts no code any more, or null. */
   function refusalOf(challenge: ChallengeState, purpose: CodePurpose, now: number): CodeRefusal | null {
     const { consumedAt, wrongTries, droppedAt, expiresAt, isOutdated } = challenge;
     if (consumedAt !== null) return 'code_consumed';
     if (wrongTries >= limits.wrongTriesPerCode) return 'code_exhausted';
-    // Nobody signs in with a code that was sent before the application was closed.
+    // Sign-in codes sent before the application was closed are invalid.
     if (purpose === 'sign_in' && isOutdated === 1) return 'code_expired';
     return droppedAt !== null || expiresAt <= now ? 'code_expired' : null;
   }
@@ -264,7 +258,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
     return error && { ok: false, error };
   }
 
-  /** Counts a wrong code against its challenge and against whoever gave it. @returns the pause that follows. */
+  /** Counts a wrong code against its challenge and its client. @returns the lockout that follows. */
   async function recordFailure(
     unit: Unit,
     challengeId: string,
@@ -277,7 +271,7 @@ export function codeChallengeService({ random, instanceKey, limits }: CodeChalle
   }
 }
 
-/** Counts in the application, where the caller commits the refusal. */
+/** Counts the refusal in the application's metrics, if the caller commits. */
 function refuse<Why extends TooSoon>(unit: Unit, { applicationId }: CodeSubject, limit: ReportedLimit, why: Why) {
   unit.tell(LIMIT_REACHED, { applicationId, limit });
   return { ok: false, ...why } as const;
@@ -291,25 +285,25 @@ function tooSoonBy({ limit, allowed, until }: CodePause): TooSoon & { readonly r
   return { reason: limit, allowed, retryAt: until };
 }
 
-/** What was sent to this address for this purpose in the window, of all applications, newest first. */
+/** Returns codes sent to this address for this purpose within the window, over all applications, newest first. */
 async function sentTo(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
   return uptoNow(unit, await listChallengesTo(unit, subject, unit.now - SENT_WINDOW_MS));
 }
 
-/** What was sent before the clock went back would count until the clock is there again. */
+/** Drops codes dated after now: once the clock has gone back, they would count until it catches up. */
 function uptoNow<Sent extends { readonly createdAt: number }>({ now }: Unit, sent: readonly Sent[]): Sent[] {
   return sent.filter(({ createdAt }) => createdAt <= now);
 }
 
-/** The same of this application alone. */
+/** Returns codes sent by this application only. */
 async function sentFrom(unit: Unit, subject: CodeSubject): Promise<ChallengeState[]> {
   return (await sentTo(unit, subject)).filter(({ applicationId }) => applicationId === subject.applicationId);
 }
 
 /**
- * What counts in the window against a further code for an action of the person's own, newest first. A new address can be
- * anybody's, so for its change the longer list counts: what the person's sessions have asked for, or what the address was
- * sent. Else it is what the person was sent from this application, so that one application cannot use up another's.
+ * Returns what counts against another code for a person's own action, newest first. An email change may name anyone's
+ * address, so the longer list counts: codes requested by the person, or sent to the address. Otherwise only this
+ * application's codes count, so that none uses up another's limit.
  */
 async function sentFor(
   unit: Unit,

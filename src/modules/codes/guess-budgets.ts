@@ -1,7 +1,6 @@
 /**
- * How many wrong codes are taken before codes pause, and for how long: per e-mail and per client address. A browser that knows
- * the person has budgets of its own, so that nobody else's guesses lock them out; it opens nothing else. What is guessed in all
- * pauses nobody: it makes the budget of each client address smaller, so that a few strangers cannot switch codes off.
+ * Lockout after wrong codes, per e-mail and client address. A known browser has its own limit, so that other people's
+ * guesses do not lock it out. The global count locks nobody out; it only lowers the limit per address.
  */
 import { DAY, MINUTE } from '../../core/clock.ts';
 import type { Unit } from '../../db/database.ts';
@@ -20,27 +19,24 @@ import type { CodeOwner } from '../../store/codes.ts';
 import { listSignInAddresses } from '../../store/sessions.ts';
 
 const MAX_PAUSE_MS = DAY;
-/** What a client address has left while there are too many wrong codes in all. */
+/** Share of its limit that a client address keeps while the global limit is exceeded. */
 const SHARE_WHEN_SCARCE = 1 / 10;
 
-/** The limits on wrong codes that pause them. */
+/** Limits on wrong codes that cause a lockout. */
 export type PausingLimit = 'wrongCodesPerEmail' | 'wrongCodesPerBrowser' | 'wrongCodesPerAddress' | 'wrongCodesInAll';
 
-/** Codes are not judged until then, nor sent. */
+/** A lockout: until it ends, codes are neither checked nor sent. */
 export interface CodePause {
   readonly limit: PausingLimit;
-  /** How many it allows. */
+  /** The limit's number of wrong codes. */
   readonly allowed: number;
   /** Epoch milliseconds. */
   readonly until: number;
 }
 
-/** All of it follows from when the wrong codes were: no pause can be forgotten, and none outlives its reason. */
+/** Computes every lockout from the times of the wrong codes; no lockout state is stored. */
 export function guessBudgets(limits: LimitSettings) {
-  /**
-   * Wrong codes are counted over the window that ends with the last one. The first beyond the limit pauses codes; each after
-   * it is judged once the pause is over, and pauses them twice as long.
-   */
+  /** The wrong code that reaches the limit starts the lockout; each one after it doubles the lockout. */
   function pauseAfter(
     limit: PausingLimit,
     { count, lastAt }: CodeFailures,
@@ -54,7 +50,7 @@ export function guessBudgets(limits: LimitSettings) {
   async function pausesInBrowser(unit: Unit, owner: CodeOwner, browser: string): Promise<CodePause[]> {
     const { windowMs } = LIMITS.wrongCodesPerBrowser;
     const inBrowser = await findFailuresInBrowser(unit, owner, browser, windowMs);
-    // Whoever has signed in often has many such browsers.
+    // Limits all known browsers together: someone who signs in often has many.
     const inAll = await findFailuresOfOwner(unit, owner, {
       isKnown: true,
       windowMs: LIMITS.wrongCodesPerEmail.windowMs,
@@ -70,7 +66,7 @@ export function guessBudgets(limits: LimitSettings) {
     return [...pauseAfter('wrongCodesPerEmail', ofOwner), ...(await pausesOfClient(unit, owner))];
   }
 
-  /** Whoever has signed in from there before is not held to what others at the same address did. */
+  /** Exempts people who have signed in from this address (IPv6: /64 prefix) before from failures of others there. */
   async function pausesOfClient(unit: Unit, owner: CodeOwner): Promise<CodePause[]> {
     const block = blockOf(unit);
     if (block === null) return [];
@@ -82,7 +78,7 @@ export function guessBudgets(limits: LimitSettings) {
     return pauses.length > 0 && (await hasComeFrom(unit, owner, block)) ? [] : pauses;
   }
 
-  /** While there are too many in all, until there are fewer in the window: an address that tried more than its share. */
+  /** Applies the lowered limit per address for as long as the global limit is exceeded. */
   async function pausesWhenScarce(unit: Unit, fromBlock: CodeFailures): Promise<CodePause[]> {
     const inAll = limits.wrongCodesInAll;
     if (inAll === null || fromBlock.lastAt === null) return [];
@@ -98,10 +94,9 @@ export function guessBudgets(limits: LimitSettings) {
 
   return {
     /**
-     * Whether codes are paused for the author of the change.
+     * Returns the longest lockout in force for the author of the change, or null.
      *
-     * @param browser the one that the person is known in; null where they are not.
-     * @returns the pause that lasts longest; null where there is none.
+     * @param browser the person's known browser; null for an unknown one.
      */
     async findPause(unit: Unit, owner: CodeOwner, browser: string | null): Promise<CodePause | null> {
       const pauses = await (browser === null ? openPauses(unit, owner) : pausesInBrowser(unit, owner, browser));
@@ -109,14 +104,14 @@ export function guessBudgets(limits: LimitSettings) {
       return longest ?? null;
     },
 
-    /** Counts a wrong code against every budget that it was judged by. */
+    /** Counts a wrong code against every limit that applied to it. */
     async recordFailure(unit: Unit, owner: CodeOwner, browser: string | null): Promise<void> {
       const block = blockOf(unit);
       const isHeldToBlock = block !== null && !(await hasComeFrom(unit, owner, block));
       await insertCodeFailure(unit, owner, { addressBlock: isHeldToBlock ? block : null, browser });
     },
 
-    /** Whoever gives the right code has mistyped before: it counts no more against the address that many may share. */
+    /** A correct code clears this person's failures from the shared client address. */
     async forgiveClient(unit: Unit, owner: CodeOwner): Promise<void> {
       const block = blockOf(unit);
       if (block !== null) await forgiveBlock(unit, owner, block);
@@ -124,7 +119,7 @@ export function guessBudgets(limits: LimitSettings) {
   };
 }
 
-/** Whether the person has signed in from there, as far as that is still known. */
+/** Returns whether the person has signed in from this address or /64 prefix, as far as sessions still show it. */
 async function hasComeFrom(unit: Unit, { email }: CodeOwner, block: string): Promise<boolean> {
   return (await listSignInAddresses(unit, email)).some((ip) => addressBlock(ip) === block);
 }

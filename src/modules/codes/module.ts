@@ -1,4 +1,4 @@
-/** Codes by mail: issued and redeemed for the modules that ask for one. */
+/** Mailed codes: issued and redeemed for other modules. */
 import type { Module, World } from '../module.ts';
 import { type CodeChallenges, codeChallengeService } from './code-challenge.ts';
 

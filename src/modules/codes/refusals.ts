@@ -1,4 +1,4 @@
-/** Refusals around codes: why one is refused, or not sent, and how long to wait. */
+/** Errors for codes that are refused or not sent, with the time to wait. */
 import { AppError } from '../../core/error.ts';
 import type { RedeemRefusal } from './code-challenge.ts';
 import type { PausingLimit } from './guess-budgets.ts';
@@ -11,16 +11,15 @@ const HINTS = {
   too_many: 'too_many_codes_sent',
 } as const satisfies Record<PausingLimit | string, string>;
 
-/** Why a code is not sent or judged now. */
+/** Reason why a code is not sent or checked now. */
 export interface TooSoon {
   readonly reason: keyof typeof HINTS;
-  /** How many the limit allows that was broken. */
+  /** The exceeded limit. */
   readonly allowed: number;
   /** Epoch milliseconds. */
   readonly retryAt: number;
 }
 
-/** A code is asked for, or tried, too soon. */
 export function tooSoon({ reason, allowed, retryAt }: TooSoon, now: number): AppError {
   return new AppError('rate_limited', {
     hint: HINTS[reason],
@@ -29,7 +28,6 @@ export function tooSoon({ reason, allowed, retryAt }: TooSoon, now: number): App
   });
 }
 
-/** The error for a code that was not taken. */
 export function codeRefusal(refusal: RedeemRefusal, now: number): AppError {
   return refusal.error === 'rate_limited' ? tooSoon(refusal, now) : new AppError(refusal.error);
 }

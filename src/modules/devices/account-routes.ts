@@ -1,4 +1,4 @@
-/** The person's side of the device grant: deciding on a device, and the devices they have connected. */
+/** The person's side of the device grant: deciding about devices, and managing connected ones. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
 import type { PersonalKeys } from './personal-keys.ts';

@@ -1,4 +1,4 @@
-/** The person's side of the device grant: looking a user code up claims it, and only who holds the claim decides. */
+/** The person's side of the device grant: looking up a user code claims it, and only the claim's holder decides. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { deviceNameOf } from '../../core/device-name.ts';
@@ -27,16 +27,15 @@ export interface DeviceApprovalDependencies {
 }
 
 const DECISIONS = { approved: 'device.approved', denied: 'device.denied' } as const;
-/** What a person says to a device. */
 export type Decision = keyof typeof DECISIONS;
 
 export type DeviceApproval = ReturnType<typeof deviceApprovalService>;
 
-/** A code that is nobody's, or not this person's to see, gives null: both must look the same, and count the same. */
+/** Returns null both for unknown codes and for codes of other people: they must look and count the same. */
 export function deviceApprovalService(dependencies: DeviceApprovalDependencies) {
   const { db, clock, instanceKey, personalKeys } = dependencies;
 
-  /** The grant behind a code that has not expired, with its application. */
+  /** Finds the unexpired grant of a code, with its application. */
   async function findAlive(reader: Reader, code: string, now: number): Promise<AliveGrant | null> {
     const grant = await findDeviceGrantByUserCode(reader, Buffer.from(instanceKey.derive('user code', code)));
     if (!grant || grant.expiresAt <= now) return null;
@@ -44,7 +43,7 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
     return { grant: asItStands(grant, application), application };
   }
 
-  /** The grant behind a code as this session may see it, with whether another session holds the claim. */
+  /** Finds the grant as this session may see it, and whether another session holds the claim. */
   async function find(unit: Unit, principal: SessionPrincipal, code: string): Promise<SeenGrant | null> {
     const alive = await findAlive(unit, code, unit.now);
     if (alive?.application.id !== principal.applicationId) return null;
@@ -54,17 +53,14 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
   }
 
   return {
-    /** Where the person has to sign in first. Whoever asks on behalf of strangers limits their guesses. */
+    /** Returns the application where the person has to sign in first. Callers must rate limit guesses. */
     async applicationOf(typed: string): Promise<Application | null> {
       const code = normalizeUserCode(typed);
       const alive = code === null ? null : await findAlive(db.reader, code, clock.now());
       return alive?.application ?? null;
     },
 
-    /**
-     * What a device asks for. The session that looked last holds the claim, among those of one person: a page may be
-     * opened again after signing in again.
-     */
+    /** Claims the request and returns it. The person's latest session wins, since pages are reopened after sign-in. */
     async look(actor: Actor, principal: SessionPrincipal, typed: string): Promise<DeviceRequest | null> {
       const code = normalizeUserCode(typed);
       if (code === null) return null;
@@ -78,11 +74,9 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
     },
 
     /**
-     * Approves or declines, for good; the same decision again changes nothing. A code that nobody has looked up is
-     * claimed by the way.
+     * Approves or denies for good, claiming an unclaimed code; repeating the decision changes nothing.
      *
-     * @throws {AppError} invalid_state; approving also reauthentication_required without a recent sign-in or proof, and
-     * why the person may not come in any more.
+     * @throws {AppError} invalid_state; on approval also reauthentication_required, and why sign-in is refused
      */
     async decide(
       actor: Actor,
@@ -98,7 +92,7 @@ export function deviceApprovalService(dependencies: DeviceApprovalDependencies) 
         const { grant, application, isHeldElsewhere } = seen;
         if (isHeldElsewhere) throw new AppError('invalid_state', { hint: 'device_request_open_elsewhere' });
         if (grant.status === decision) return { status: decision };
-        // The key outlives the session: a stolen or unattended one must not be enough to get it.
+        // The key outlives the session, so a stolen or unattended session must not suffice.
         if (decision === 'approved') await requireFresh(unit, principal);
         if (grant.status !== 'pending') throw new AppError('invalid_state', { hint: `device_${grant.status}` });
         const { applicationUserId, sessionId, userId } = principal;
@@ -134,11 +128,10 @@ interface AliveGrant {
 }
 
 interface SeenGrant extends AliveGrant {
-  /** Another session of the person holds the claim. */
   readonly isHeldElsewhere: boolean;
 }
 
-/** The claim of a session, unless it ended before anything was decided: then whoever has the code may decide. */
+/** Returns the session holding the claim. One that ended before the decision loses it to whoever has the code. */
 async function claimOf(unit: Unit, { claimedSessionId, status }: DeviceGrant): Promise<Session | null> {
   const claim = claimedSessionId === null ? undefined : await findSession(unit, claimedSessionId);
   if (!claim) return null;

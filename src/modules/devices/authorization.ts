@@ -1,7 +1,4 @@
-/**
- * The device's side of the device authorization grant (RFC 8628): codes are issued, polled for, and exchanged once for a
- * personal key. What the person decides stands in approval.ts.
- */
+/** The device's side of the device authorization grant (RFC 8628): issues codes, answers polls, mints the key. */
 import { type Actor, inNameOf } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { MINUTE, SECOND } from '../../core/clock.ts';
@@ -44,14 +41,14 @@ export interface DeviceAuthorizationDependencies {
   readonly baseUrl: () => string;
 }
 
-/** A refusal that must not undo what was written with it is an outcome, not an exception. */
+/** Refusals are returned rather than thrown, so that the changes written with them are committed. */
 type Outcome = { readonly ok: true; readonly token: string } | { readonly ok: false; readonly error: ErrorCode };
 
 const refused = (error: ErrorCode): Outcome => ({ ok: false, error });
 
 export type DeviceAuthorization = ReturnType<typeof deviceAuthorizationService>;
 
-/** Keeps the hashes of its codes alone. */
+/** Stores only hashes of its codes. */
 export function deviceAuthorizationService(dependencies: DeviceAuthorizationDependencies) {
   const { db, random, instanceKey, personalKeys, baseUrl } = dependencies;
   const intervalSeconds = dependencies.limits.devicePollSeconds;
@@ -63,7 +60,7 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
     return application;
   }
 
-  /** Inserts the grant under a user code that no other has; drawing one twice is as likely as 1 in 25,600,000,000. */
+  /** Inserts the grant under an unused user code; there are 25,600,000,000. */
   async function insert(unit: Unit, grant: Omit<DeviceGrant, 'userCodeDigest'>): Promise<string> {
     for (let draw = 0; draw < MAX_DRAWS; draw += 1) {
       const userCode = mintUserCode(random);
@@ -73,10 +70,10 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
     throw new Error('no free user code was drawn');
   }
 
-  /** Exchanges an approved grant for its key, if the person may still come in. */
+  /** Exchanges an approved grant for its key, if the person may still sign in. */
   async function exchange(unit: Unit, grant: DeviceGrant, application: Application): Promise<Outcome> {
     const member = await requireMemberById(unit, required(grant.applicationUserId, 'approver of a device'));
-    // A console key is counted in the person's first workspace; its rights are read live.
+    // A console key belongs to the person's first workspace; its rights are read at each call.
     const workspaceId = application.workspaceId ?? (await listSeatsOf(unit, member.userId))[0]?.workspaceId;
     if ((await refusalToMember(unit, application, member)) !== null || workspaceId === undefined) {
       await updateDeviceGrant(unit, grant.id, { status: 'denied' });
@@ -88,10 +85,10 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
     return { ok: true, token };
   }
 
-  /** Notes a poll, and answers one that came too early by a longer interval for good (RFC 8628 §3.5). */
+  /** Records a poll; one that came too early lengthens the interval for good (RFC 8628 §3.5). */
   async function poll(unit: Unit, { id, lastPolledAt, intervalSeconds }: DeviceGrant): Promise<Outcome> {
     const isEarly = lastPolledAt !== null && unit.now < lastPolledAt + intervalSeconds * SECOND;
-    // By now every poll is too early until the end; whoever goes on asking does not make us write.
+    // Every poll is too early from here on. Skipping the write keeps a client from causing writes by polling.
     if (isEarly && intervalSeconds * SECOND >= GRANT_LIFETIME_MS) return refused('slow_down');
     await noteDevicePoll(unit, id, intervalSeconds + (isEarly ? SLOW_DOWN_SECONDS : 0));
     return refused(isEarly ? 'slow_down' : 'authorization_pending');
@@ -136,10 +133,9 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
     },
 
     /**
-     * Exchanges a device code for its key, exactly once however many ask at the same time. The key is made as the
-     * approver's doing, since the device itself is nobody.
+     * Exchanges a device code for its key, exactly once even under concurrent calls, with the approver as actor.
      *
-     * @returns the key in plain text, here and nowhere else.
+     * @returns the key in plain text, which is not stored.
      * @throws {AppError} unsupported_grant_type, invalid_client, invalid_grant, expired_token, access_denied,
      * authorization_pending, slow_down
      */
@@ -159,12 +155,12 @@ export function deviceAuthorizationService(dependencies: DeviceAuthorizationDepe
       const outcome = await db.write(device, async (unit) => {
         const application = await requireApplication(unit, applicationId);
         const row = await findDeviceGrantByDeviceCode(unit, codeHash);
-        // Forgotten with its approver since it was seen.
+        // Deleted with its approver since the first read.
         if (!row) return refused('invalid_grant');
         const grant = asItStands(row, application);
         if (grant.status === 'redeemed' || grant.expiresAt <= unit.now) return refused('expired_token');
         if (grant.status === 'denied') return refused('access_denied');
-        // Approved since it was seen: the next poll makes the key, as the approver's doing.
+        // Approved since the first read: the next poll creates the key, with the approver as actor.
         if (grant.status === 'pending' || grant.applicationUserId !== approverId) return poll(unit, grant);
         return exchange(unit, grant, application);
       });

@@ -1,20 +1,17 @@
-/** What both sides of the device grant share: how a grant stands, and whether the person behind it may still come in. */
+/** Shared by both sides of the device grant: a grant's effective status, and whether its person may still sign in. */
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import type { DeviceGrant } from '../../store/device-grants.ts';
 import type { Member } from '../../store/members.ts';
 import { memberRefusal, type SignInRefusal } from '../sign-in/complete.ts';
 
-/** A grant as it stands now: one that was under way when everything in its application was ended is denied, for good. */
+/** Returns a grant, denied if everything in its application was ended while it was open. */
 export function asItStands(grant: DeviceGrant, { sessionEpoch }: Application): DeviceGrant {
   const isUnderWay = grant.status === 'pending' || grant.status === 'approved';
   return isUnderWay && grant.applicationEpoch !== sessionEpoch ? { ...grant, status: 'denied' } : grant;
 }
 
-/**
- * Why a key may not be given to a member now, by lifecycle, gate and state; null when it may. Who left comes back by
- * signing in, but not by a device.
- */
+/** Returns why a member may get no key now; null if they may. A person who left must sign in again first. */
 export async function refusalToMember(
   unit: Unit,
   application: Application,

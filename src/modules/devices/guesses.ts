@@ -1,14 +1,10 @@
-/**
- * Counts the wrong user codes of a session, of its person, and of the client's address, since sessions and accounts are
- * easily had: whoever tries codes is stopped long before one could be right.
- */
+/** Rate limits wrong user codes per session, person and client address: the first two are easy to get. */
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
 import { LIMITS, type LimitSettings } from '../../http/limits.ts';
 import { announceLimit, applyLimit, type RateLimiter } from '../../http/rate-limit.ts';
 import { addressBlock, type RequestContext } from '../../http/request-context.ts';
 
-/** Who asks about a code. */
 interface Asking {
   readonly principal: SessionPrincipal;
   readonly context: RequestContext;
@@ -16,17 +12,17 @@ interface Asking {
 
 export type GuessLimit = ReturnType<typeof guessLimit>;
 
-/** @returns a function that looks a code up for its caller and counts it when it was wrong. */
+/** @returns a function that looks up a code for its caller and counts it if wrong. */
 export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
   const {
     wrongUserCodesPerPerson: perPerson,
     wrongUserCodesPerSession: perSession,
     wrongUserCodesPerAddress: perAddress,
   } = limits;
-  /** The last try under way of each person, and of each client address. */
+  /** The latest pending attempt of each person and client address. */
   const tries = new Map<string, Promise<unknown>>();
 
-  /** A try is judged by the count of those before it, so those of one guesser come one after the other. */
+  /** Runs the attempts of one guesser one after the other, so that concurrent ones cannot exceed the limit. */
   async function inTurn<Result>(guesser: string, attempt: () => Promise<Result>): Promise<Result> {
     const before = tries.get(guesser) ?? Promise.resolve();
     const own = before.then(attempt, attempt);
@@ -39,9 +35,9 @@ export function guessLimit(limiter: RateLimiter, limits: LimitSettings) {
   }
 
   /**
-   * Answers what was found, and a wrong guess by the same refusal whatever was wrong about it.
+   * Returns the result; every wrong guess gets the same error.
    *
-   * @throws {AppError} rate_limited after too many wrong ones, for right ones too; not_found
+   * @throws {AppError} not_found; rate_limited after too many wrong codes, even for a correct one
    */
   return <Result>({ principal, context }: Asking, look: () => Promise<Result | null>): Promise<Result> => {
     const { sessionId, userId } = principal;

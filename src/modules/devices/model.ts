@@ -1,4 +1,4 @@
-/** Schemas of the device grant, on the device's side as RFC 8628 writes them, on the person's as the account does. */
+/** Schemas of the device grant: as in RFC 8628 for the device, as in the rest of the account API for the person. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Choice,
@@ -18,7 +18,7 @@ import { DEVICE_GRANT_STATUSES } from '../../store/device-grants.ts';
 
 export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** What an OAuth client sends: parameters that are not known are ignored (RFC 6749 §3.1). */
+/** Parameters of an OAuth client; unknown ones are ignored (RFC 6749 §3.1). */
 export const OAuthParameters = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { remedy: 'Give a JSON object, or a form.' });
 
@@ -125,7 +125,7 @@ export const DeviceDecision = Type.Object(
 );
 export type DeviceDecision = Static<typeof DeviceDecision>;
 
-/** A personal key, as the person it belongs to sees it. */
+/** A personal key as its owner sees it. */
 export const Device = Type.Object(
   {
     id: ApiKeySchema.properties.id,

@@ -1,4 +1,4 @@
-/** Devices: the device grant (RFC 8628), its approval, and the personal keys it ends in. */
+/** Devices: the device grant (RFC 8628), its approval, and the resulting personal keys. */
 import type { Module, World } from '../module.ts';
 import { deviceAccountRoutes } from './account-routes.ts';
 import { type DeviceApproval, deviceApprovalService } from './approval.ts';

@@ -1,4 +1,4 @@
-/** Whoever calls, as they may see themselves: whom their credential acts as and where; and how a personal key ends itself. */
+/** Routes for the caller's own credential: identity and reach, and how a personal key ends itself. */
 import { type Static, Type } from '@sinclair/typebox';
 import type { Author, Database } from '../../db/database.ts';
 import { isoTime } from '../../core/clock.ts';
@@ -78,7 +78,7 @@ export function ownKeyRoutes({ db, personalKeys }: OwnKeyDependencies): Operatio
     };
   }
 
-  /** @throws {AppError} invalid_state for a session, which is signed out instead. */
+  /** @throws {AppError} invalid_state for a session, which has to sign out instead. */
   async function end(principal: PersonPrincipal, actor: Author): Promise<{ id: string }> {
     if (principal.kind === 'session') throw new AppError('invalid_state', { hint: 'personal_key_needed' });
     const { userId, keyId } = principal;

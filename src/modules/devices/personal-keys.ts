@@ -1,7 +1,4 @@
-/**
- * Personal keys: what the device grant gives to a person, and what they can do with theirs. A personal key has no
- * principal of its own; it hangs on the person's membership, and is judged live by it.
- */
+/** Personal keys, which have no principal of their own: the owner's membership is checked at each use. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -43,9 +40,9 @@ export interface PersonalKeyDependencies {
   readonly random: Random;
 }
 
-/** Whom a key is made for, and where it counts. */
+/** Owner and scope of a new key. */
 export interface NewPersonalKey {
-  /** The membership of the person, who is the unit's actor. */
+  /** The owner's membership; the owner is the unit's actor. */
   readonly member: Member;
   readonly application: Application;
   readonly workspaceId: string;
@@ -54,9 +51,9 @@ export interface NewPersonalKey {
 
 export type PersonalKeys = ReturnType<typeof personalKeyService>;
 
-/** A person reaches the keys of the session's workspace; from the console all of their own. */
+/** A session reaches the keys of its workspace; the console reaches all of the person's. */
 export function personalKeyService({ db, clock, random }: PersonalKeyDependencies) {
-  /** @throws {AppError} not_found for a key that is not this person's own. */
+  /** @throws {AppError} not_found for a key that is not this person's. */
   async function find(unit: Unit, owner: DeviceOwner, keyId: string): Promise<HeldDevice> {
     const device = await findDevice(unit, owner, keyId);
     if (!device) throw new AppError('not_found');
@@ -64,7 +61,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
   }
 
   return {
-    /** Makes a key in the caller's transaction and tells the person by mail. @returns the token, in plain text. */
+    /** Creates a key in the caller's transaction and notifies the person by mail. @returns the token in plain text. */
     async mint(
       unit: Unit,
       { member, application, workspaceId, name }: NewPersonalKey,
@@ -102,13 +99,13 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
       return { id, token };
     },
 
-    /** @throws {AppError} invalid_state where the person has as many as they may. */
+    /** @throws {AppError} invalid_state if the person has the maximum number of keys. */
     async refuseFurther(unit: Unit, userId: string): Promise<void> {
       if ((await countDevices(unit, userId)) >= MAX_PERSONAL_KEYS)
         throw new AppError('invalid_state', { hint: 'too_many_devices', values: { max: MAX_PERSONAL_KEYS } });
     },
 
-    /** A person's keys that work now, as far as the session reaches, newest first. */
+    /** Returns the person's valid keys within the session's reach, newest first. */
     async list(
       principal: SessionPrincipal,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
@@ -130,7 +127,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
       });
     },
 
-    /** Ends a key at once. Again changes nothing. @throws {AppError} not_found */
+    /** Ends a key at once. Idempotent. @throws {AppError} not_found */
     revoke(actor: Actor, owner: DeviceOwner, keyId: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
         const { key, isOver } = await find(unit, owner, keyId);
@@ -144,7 +141,7 @@ export function personalKeyService({ db, clock, random }: PersonalKeyDependencie
   };
 }
 
-/** For display: what a key may do is read live from the person's roles. */
+/** Returns the access to display; what a key may do is read from the person's roles at each call. */
 async function accessOf(reader: Reader, { workspaceId }: Application, userId: string): Promise<'read' | 'full'> {
   if (workspaceId !== null) return 'read';
   const seats = await listSeatsOf(reader, userId);

@@ -1,9 +1,9 @@
-/** Writes down what people do with their connected devices. */
+/** Audit records of connected devices. */
 import type { Unit } from '../../db/database.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 import { recordAudit } from '../../store/audit.ts';
 
-/** Records a change of a personal key. @param userId the person it belongs to. */
+/** Records a change of a personal key. @param userId its owner. */
 export async function recordDevice(
   unit: Unit,
   kind: 'device.renamed' | 'device.revoked',

@@ -1,4 +1,4 @@
-/** The device's side of the device authorization grant. */
+/** Routes for the device's side of the device authorization grant. */
 import { type Operation, operation } from '../../http/operation.ts';
 import type { DeviceAuthorization } from './authorization.ts';
 import { DeviceCode, DeviceCodeInput, DeviceToken, DeviceTokenInput } from './model.ts';
@@ -40,7 +40,7 @@ export function deviceRoutes({ deviceAuthorization }: DeviceRouteDependencies): 
         'Poll every `interval` seconds; each `slow_down` makes the interval five seconds longer for good.',
         'A request in JSON is answered with `scope` null; one in a form, as OAuth clients send it, without `scope`, which in OAuth is a string or left out (RFC 6749 §5.1).',
       ].join(' '),
-      // Held to the interval of the grant.
+      // Limited by the poll interval of the grant.
       limit: 'none',
       style: 'oauth',
       isFormAccepted: true,
