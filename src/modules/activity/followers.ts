@@ -1,6 +1,6 @@
 /**
- * Open streams of activity: each is told what is recorded in its application or workspace, once that is durable, for as
- * long as its caller may read it. Nothing is held for who comes back: what was missed is in the list.
+ * Open activity streams: each gets the committed audit records of its scope while its caller may read them. Nothing is
+ * buffered for reconnects: missed records are in the list.
  */
 import { AppError } from '../../core/error.ts';
 import { yieldIfLong } from '../../core/turn.ts';
@@ -12,26 +12,25 @@ import type { AuditScope } from '../../store/audit-lists.ts';
 import { presentRecord } from './present.ts';
 
 const MAX_PER_PRINCIPAL = 20;
-/** Of all callers in the workspaces of one budget. */
+/** Limit over all callers in workspaces that share a budget. */
 const MAX_PER_BUDGET = 500;
 const MAX_IN_ALL = 10_000;
-/** How much may wait for a slow reader, in bytes… */
+/** Stop writing to a slow reader beyond this many buffered bytes. */
 const MAX_WAITING_BYTES = 128 * 1024;
-/** …and in records not yet written to the stream; what comes beyond is dropped, and the reader is told how many. */
+/** Records queued per follower. Further ones are dropped, and the reader is sent their number. */
 const MAX_WAITING_RECORDS = 500;
-/** For so long a caller who was judged is taken to have the right still, where nothing on record speaks against it. */
+/** How long an authorization check stays valid while no audit record puts it in doubt. */
 const TRUST_MS = 1000;
 
-/** What a caller's rights hang on, beside the caller: a record of these makes everybody in the workspace judged again. */
+/** Audit kinds that can change anyone's rights: one of these has every follower in the workspace checked again. */
 const DOUBTFUL = /^(?:apikey|application|device|workspace)\./;
 
-/** Who follows what. */
 export interface Following extends AuditScope {
-  /** The budget that the stream counts for. */
+  /** Budget that the stream counts against. */
   readonly budgetId: string;
-  /** The person, or the principal of the key. */
+  /** The person, or the key's principal. */
   readonly userId: string;
-  /** Throws where the caller may not read it any more. */
+  /** Throws if the caller may no longer read the scope. */
   readonly confirm: (reader: Reader) => Promise<void>;
 }
 
@@ -39,7 +38,7 @@ interface Follower extends Following {
   controller: ReadableStreamDefaultController<Uint8Array> | null;
   waiting: AuditRecord[];
   dropped: number;
-  /** How often its right was called into question, and as of which of these it was judged last. */
+  /** How often its rights were put in doubt, and the value of that counter at the last check. */
   doubts: number;
   judgedDoubts: number;
   judgedAt: number;
@@ -47,7 +46,7 @@ interface Follower extends Following {
 
 export type Followers = ReturnType<typeof activityFollowers>;
 
-/** @param reader through which callers are judged again. */
+/** @param reader used to authorize callers again. */
 export function activityFollowers(reader: Reader) {
   const open = new Map<string, Set<Follower>>();
   const shares = streamShares<Follower>(MAX_IN_ALL, close);
@@ -75,7 +74,7 @@ export function activityFollowers(reader: Reader) {
     }
   }
 
-  /** @returns false where it is not taken, for now or for good. */
+  /** @returns false if the stream does not take the bytes, for now or for good. */
   function send(follower: Follower, bytes: Uint8Array): boolean {
     const { controller } = follower;
     if (!controller || (controller.desiredSize ?? 0) < -MAX_WAITING_BYTES) return false;
@@ -96,17 +95,17 @@ export function activityFollowers(reader: Reader) {
   function tellWaiting(follower: Follower, messageOf: (record: AuditRecord) => Uint8Array): void {
     for (const record of follower.waiting.splice(0)) {
       tellGap(follower);
-      // In order: behind a gap that could not be told, all that follows is part of it.
+      // Keeps the order: until the gap is sent, later records count as dropped too.
       if (follower.dropped > 0 || !send(follower, messageOf(record))) follower.dropped += 1;
     }
   }
 
-  /** Ends the stream of who may not read on. */
+  /** Authorizes the caller again, and ends the stream if that fails. */
   async function judge(follower: Follower): Promise<void> {
     const { doubts } = follower;
     try {
       await follower.confirm(reader);
-      // A doubt that came meanwhile stands.
+      // A doubt raised during the check remains.
       follower.judgedDoubts = Math.max(follower.judgedDoubts, doubts);
       follower.judgedAt = performance.now();
     } catch (error) {
@@ -128,7 +127,7 @@ export function activityFollowers(reader: Reader) {
       for (const follower of now) {
         if (!isOpen(follower)) continue;
         if (isDoubted(follower) || performance.now() - follower.judgedAt > TRUST_MS) await judge(follower);
-        // Else it is due again.
+        // A follower put in doubt during the check is in `due` again.
         if (isOpen(follower) && !isDoubted(follower)) tellWaiting(follower, messageOf);
         const pause = yieldIfLong();
         if (pause) await pause;
@@ -149,13 +148,13 @@ export function activityFollowers(reader: Reader) {
   }
 
   return {
-    /** A stream that begins with `ready`: what is recorded from then on is told. @throws {AppError} rate_limited, unavailable */
+    /** Opens a stream: `ready`, then every record from then on. @throws {AppError} rate_limited, unavailable */
     open(following: Following): ReadableStream<Uint8Array> {
       const { workspaceId, budgetId, userId } = following;
       const own = [...(open.get(workspaceId) ?? [])].filter((other) => other.userId === userId);
       if (own.length >= MAX_PER_PRINCIPAL || shares.of(budgetId) >= MAX_PER_BUDGET)
         throw new AppError('rate_limited', { hint: 'too_many_streams', retryAfterSeconds: 15 });
-      // Its right is judged again before it is told anything.
+      // Starts in doubt: the caller is authorized again before the first record.
       const state = { controller: null, waiting: [], dropped: 0, doubts: 1, judgedDoubts: 0, judgedAt: 0 };
       const follower: Follower = { ...following, ...state };
       shares.add(follower);
@@ -173,12 +172,12 @@ export function activityFollowers(reader: Reader) {
       );
     },
 
-    /** Tells what concerns followers a moment later, in the same order. */
+    /** Queues records for their followers and sends them shortly after, in the same order. */
     publish(records: readonly AuditRecord[]): void {
       if (shares.count() === 0) return;
       for (const record of records) {
         const { applicationId, workspaceId, userId, kind } = record;
-        // What happens in the console is of no workspace, and may be the end of somebody's session there.
+        // Console records have no workspace, but may end a follower's own session.
         const near = workspaceId === null ? all() : (open.get(workspaceId) ?? []);
         for (const follower of near) {
           if (userId === follower.userId || (workspaceId !== null && DOUBTFUL.test(kind))) doubt(follower);
@@ -191,7 +190,7 @@ export function activityFollowers(reader: Reader) {
       setImmediate(() => void catchUp());
     },
 
-    /** Judges every caller again: a right that ends by time leaves no record. */
+    /** Authorizes every caller again: a right that expires leaves no record. */
     async heartbeat(): Promise<void> {
       for (const follower of all()) {
         if (!isOpen(follower)) continue;

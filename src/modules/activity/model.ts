@@ -1,4 +1,4 @@
-/** Schemas of what happened in an application or a workspace. */
+/** Schemas of activity records. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Nullable, PageOf, PageQuery, Timestamp } from '../../http/schemas.ts';
 

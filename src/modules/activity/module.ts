@@ -1,4 +1,4 @@
-/** What happened in an application or a workspace, to be read and to be followed. */
+/** Activity of applications and workspaces: lists and live streams. */
 import { SECOND } from '../../core/clock.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';
 import { findBudget } from '../../store/budgets.ts';

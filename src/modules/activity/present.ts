@@ -1,4 +1,4 @@
-/** Records of the audit trail as activity shows them. */
+/** Presents audit records as activity. */
 import { isoTime } from '../../core/clock.ts';
 import type { AuditRecord } from '../../store/audit.ts';
 import type { AuthEvent } from './model.ts';

@@ -1,4 +1,4 @@
-/** Activity of applications and workspaces, for management. */
+/** Activity routes of applications and workspaces, for management. */
 import { required } from '../../core/required.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Author } from '../../db/database.ts';
@@ -14,7 +14,7 @@ import type { Activity } from './service.ts';
 export interface ActivityRouteDependencies {
   readonly activity: Activity;
   readonly followers: Followers;
-  /** Returns the budget that a workspace uses. */
+  /** Returns the budget of a workspace. */
   readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;

@@ -1,7 +1,6 @@
 /**
- * Activity of an application, or of a workspace with all its applications: audit records, newest first. One filter is
- * answered by an index; more of them, and pieces of addresses, are looked at record by record, in stretches that let other
- * requests through, and within a bound: what that has not reached is left to the next page.
+ * Audit records of an application or workspace, newest first. A single filter uses an index; several filters and
+ * partial addresses scan batches up to a bound, and the next page continues from there.
  */
 import { normalizeEmail } from '../../core/email.ts';
 import { AppError, invalidField } from '../../core/error.ts';
@@ -22,14 +21,13 @@ import {
 import type { ActivityQuery, AuthEvent } from './model.ts';
 import { presentRecord } from './present.ts';
 
-/** Rows looked at first, which mostly are enough… */
+/** Rows in the first batch; mostly enough. */
 const FIRST_STRETCH = 500;
-/** …and then at a time: a few milliseconds. */
+/** Rows in further batches: a few milliseconds each. */
 const STRETCH = 5000;
 
 export type Activity = ReturnType<typeof activityService>;
 
-/** Reads only, and lets other requests through while it searches. */
 export function activityService(db: Database) {
   async function search(
     scope: AuditScope,
@@ -47,7 +45,7 @@ export function activityService(db: Database) {
     return { items: await recordsAt(found), nextCursor: next && encodeCursor(next) };
   }
 
-  /** Retention may have taken one meanwhile; it is left out. */
+  /** Skips records that retention has deleted meanwhile. */
   async function recordsAt(positions: readonly AuditPosition[]): Promise<AuthEvent[]> {
     const records = await findAuditRecords(
       db.reader,
@@ -57,7 +55,7 @@ export function activityService(db: Database) {
   }
 
   return {
-    /** A page may be short and still have a next one, where it has looked at as much as it may. */
+    /** A page may be short and still have a next one, when the scan has reached its bound. */
     async list(scope: AuditScope, query: ActivityQuery): Promise<Page<AuthEvent>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
       const after = cursor === undefined ? null : decodeCursor(cursor, ['number', 'string']);

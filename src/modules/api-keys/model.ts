@@ -90,7 +90,7 @@ export const ApiKeyPatch = Input(
 );
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
-/** The person or the key that was given a key's token. */
+/** The person or key that knows a key's token. */
 const KeyCreator = Type.Object(
   {
     userId: Id('usr', { description: 'The person, or the principal of the key that made it.' }),

@@ -1,4 +1,4 @@
-/** Keys of applications and of workspaces. */
+/** API keys of applications and workspaces. */
 import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { keyExpiryJob } from '../../jobs/key-expiry.ts';
 import type { Module, World } from '../module.ts';

@@ -1,4 +1,4 @@
-/** API keys as they are shown, with what their principals hold, what they have used and their makers. */
+/** Presents API keys with their grants, usage and creators. */
 import { isoTime } from '../../core/clock.ts';
 import type { Reader } from '../../db/database.ts';
 import { KEY_DAY, KEY_MINUTE, keySubject } from '../../http/limits.ts';
@@ -8,7 +8,7 @@ import type { HeldGrants } from '../../store/grants.ts';
 import { findKeyCreators, type KeyCreator } from '../../store/key-creators.ts';
 import type { ApiKeyRecord } from './model.ts';
 
-/** Finds the makers of these keys, which are of one workspace. */
+/** Returns the creators of keys of one workspace. */
 export function creatorsOf(
   reader: Reader,
   workspaceId: string,
@@ -21,7 +21,7 @@ export function creatorsOf(
   );
 }
 
-/** Presents keys without their secrets. @param limiter asked for what it has counted; nothing is looked up. */
+/** Presents keys without their secrets. @param limiter provides usage counts from memory. */
 export function presenter(limiter: Pick<RateLimiter, 'used'>) {
   return (
     { key, userId }: HeldKey,

@@ -1,4 +1,4 @@
-/** The API keys of an application and of a workspace: the same operations at both. */
+/** API key routes: the same operations for applications and workspaces. */
 import { type Gift, type Operation, operation, type TargetOf } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
 import type { KeyOwner } from '../../store/api-keys.ts';
@@ -57,7 +57,7 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Operation[] {
   ];
 }
 
-/** What is done to a key that exists. */
+/** Operations on existing keys. */
 function keyRoutes(apiKeys: ApiKeys, scope: 'application' | 'workspace', name: string, path: string): Operation[] {
   const common = { tag: 'API keys', access: 'full', limit: 'key', scope } as const;
   return [

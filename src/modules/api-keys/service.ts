@@ -1,4 +1,4 @@
-/** API keys: minted with a synthetic principal, listed without their secret. Personal keys are made in devices/. */
+/** API keys with a synthetic principal: created, listed, rotated and revoked. Personal keys are created in devices/. */
 import type { Actor } from '../../core/actor.ts';
 import type { AuditKind } from '../../core/audit.ts';
 import { type Clock, DAY, isoTime } from '../../core/clock.ts';
@@ -52,7 +52,7 @@ export interface ApiKeyDependencies {
   readonly limiter: Pick<RateLimiter, 'used'>;
 }
 
-/** Everything of a new key but its secret. */
+/** A new key without its secret. */
 interface NewKey extends KeyOwner {
   readonly name: string;
   readonly access: 'read' | 'full';
@@ -69,7 +69,7 @@ const ROTATION_GRACE_MS = DAY;
 
 export type ApiKeys = ReturnType<typeof apiKeyService>;
 
-/** A token is in the answer that makes it and nowhere else: its hash is what is kept. */
+/** A token is shown only in the response that creates it; only its hash is stored. */
 export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies) {
   const present = presenter(limiter);
 
@@ -114,7 +114,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     return { key: row, userId, status, homeId };
   }
 
-  /** Called in the caller's transaction, after what refuses the key. */
+  /** Creates a key in the caller's transaction, after the checks that refuse it. */
   async function create(unit: Unit, token: string, key: Omit<NewKey, 'source'>): Promise<NewApiKeyRecord> {
     const { type, apiKeyId } = unit.actor;
     const source = type === 'user' && apiKeyId === null ? 'console' : 'api';
@@ -129,7 +129,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     return at;
   }
 
-  /** Newest first. */
+  /** Returns keys, newest first. */
   async function list(owner: KeyOwner, query: ApiKeyQuery): Promise<Page<ApiKeyRecord>> {
     const { limit = DEFAULT_PAGE_SIZE, cursor, source } = query;
     const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
@@ -148,7 +148,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
   }
 
   return {
-    /** Whatever its state. @throws {AppError} not_found */
+    /** Returns a key in any state. @throws {AppError} not_found */
     async get(owner: KeyOwner, keyId: string): Promise<ApiKeyRecord> {
       return presented(db.reader, await find(db.reader, owner, keyId));
     },
@@ -161,7 +161,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         const held = await find(unit, owner, keyId);
         const key = await updateKey(unit, keyId, {
           ...(name !== undefined && { name: name.trim() }),
-          // With another end it is judged anew, by the clock as it is.
+          // A new expiry clears the recorded end, so that expiry is judged anew by the current clock.
           ...(expiresAt !== undefined && { expiresAt: expires, endedAt: null }),
           ...rateLimits,
         });
@@ -170,17 +170,14 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       });
     },
 
-    /**
-     * Revokes a key: the row stays, its principal's membership is banned, so that every later use fails there. Again
-     * changes nothing. A predecessor in its grace shares the principal: it ends with its successor, but not the reverse.
-     */
+    /** Revokes a key, bans its principal and keeps the row. Idempotent. A predecessor ends too, but no successor. */
     revoke(actor: Actor, owner: KeyOwner, keyId: string): Promise<ApiKeyRecord> {
       return db.write(actor, async (unit) => {
         const held = await find(unit, owner, keyId);
         if (held.key.revokedAt !== null) return presented(unit, held);
         const key = await updateKey(unit, keyId, { revokedAt: unit.now });
         const { source, rotatedToId, applicationUserId: memberId, applicationId } = key;
-        // A person's own key must not ban the person, nor a predecessor its successor.
+        // Revoking a personal key must not ban the person; revoking a predecessor must not ban its successor.
         if (source !== 'device' && rotatedToId === null) {
           const isActive = held.status === 'active';
           await setMemberStatus(unit, memberId, 'banned');
@@ -195,10 +192,10 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     },
 
     /**
-     * Replaces the token; the old one stops working at once, and whoever still sends it is told.
+     * Replaces the token at once; callers that still send the old one get a clear error.
      *
-     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key and for the
-     * environment's.
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal or the
+     * environment's key
      */
     rotate(actor: Actor, owner: KeyOwner, keyId: string): Promise<NewApiKeyRecord> {
       const token = mintSecret('apiKey', random);
@@ -206,10 +203,10 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
         const held = await find(unit, owner, keyId);
         await refuseToDevice(unit, held);
         refuseRotation(held, unit.now);
-        // At the next start the environment would bring the old token back.
+        // The environment would restore the old token at the next start.
         if (held.key.source === 'environment') throw new AppError('invalid_state', { hint: 'key_from_environment' });
         await retireKeyToken(unit, held.key);
-        // From now on the rotator knows its token, and its maker does not.
+        // The rotator knows the new token; the previous creator does not.
         const key = await updateKey(unit, keyId, { ...tokenColumns(token), createdByUserId: unit.actor.userId });
         await record(unit, 'apikey.rotated', key);
         return { ...(await presented(unit, { ...held, key })), token };
@@ -217,9 +214,9 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     },
 
     /**
-     * Makes a successor with the same principal, envelope and limits; the predecessor works for 24 hours more.
+     * Creates a successor with the same principal, envelope and limits; the predecessor works for another 24 hours.
      *
-     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key.
+     * @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal key
      */
     rotateWithGrace(actor: Actor, owner: KeyOwner, keyId: string): Promise<NewApiKeyRecord> {
       const token = mintSecret('apiKey', random);
@@ -242,7 +239,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       });
     },
 
-    /** @param token one that was made outside, which nobody has yet. @throws {AppError} invalid_request */
+    /** @param token a token created outside that nobody has received yet. @throws {AppError} invalid_request */
     async createForApplication(
       actor: Actor,
       { id: applicationId, workspaceId }: TenantApplication,
@@ -265,10 +262,9 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
     },
 
     /**
-     * The principal is a member of the console. With grants it is one of the only application that the key reaches, since
-     * what is held is held in an application.
+     * Creates a key whose principal is a member of the console, or with grants, of the one application it reaches.
      *
-     * @throws {AppError} invalid_request, also where a listed application is not of this workspace.
+     * @throws {AppError} invalid_request, also where a listed application is not of this workspace
      */
     async createForWorkspace(
       actor: Actor,
@@ -295,7 +291,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
       });
     },
 
-    /** Takes a key made outside (`gatehouse key`) as a full workspace key. Idempotent: a known one is left alone. */
+    /** Registers a key created outside (`gatehouse key`) as a full workspace key, unless it is known already. */
     async adopt(unit: Unit, workspaceId: string, token: string): Promise<void> {
       if (await isTokenKnown(unit, Buffer.from(hashSecret(token)))) return;
       await insert(unit, token, {
@@ -316,11 +312,7 @@ export function apiKeyService({ db, clock, random, limiter }: ApiKeyDependencies
   };
 }
 
-/**
- * Finds what a workspace key is to hold, and where; null for nothing.
- *
- * @throws {AppError} invalid_request unless it names exactly one application.
- */
+/** Returns a workspace key's grants, or null. @throws {AppError} invalid_request unless one application is named */
 function grantsInOne({ roles = [], scopes = [], memberships = [], applicationIds }: WorkspaceKeyInput) {
   const grants: Grants = { roles, scopes, memberships };
   const given = Object.entries(grants).filter(([, slugs]) => slugs.length > 0);
@@ -331,13 +323,13 @@ function grantsInOne({ roles = [], scopes = [], memberships = [], applicationIds
   throw new AppError('invalid_request', { fields: given.map(([path]) => ({ path, message })) });
 }
 
-/** The personal key that the caller holds, or whose its own key ends with; null where there is none. */
+/** Returns the caller's personal key, or the personal key that the caller's key ends with; null without either. */
 async function deviceKeyOf(unit: Unit): Promise<string | null> {
   const { apiKeyId } = unit.actor;
   return apiKeyId === null ? null : findDeviceKeyBehind(unit, apiKeyId);
 }
 
-/** Whoever rotates a key has its token: a device, what it made, may have only such as end with it. @throws {AppError} forbidden */
+/** Lets a device rotate only keys that end with its own, since it gets their token. @throws {AppError} forbidden */
 async function refuseToDevice(unit: Unit, { key }: HeldKey): Promise<void> {
   const deviceKeyId = await deviceKeyOf(unit);
   if (deviceKeyId !== null && key.deviceKeyId !== deviceKeyId)
@@ -350,9 +342,9 @@ async function find(reader: Reader, owner: KeyOwner, keyId: string): Promise<Hel
   return held;
 }
 
-/** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal or an expired key. */
+/** @throws {AppError} key_revoked, membership_locked, already_in_grace; invalid_state for a personal or expired key */
 function refuseRotation({ key, status }: HeldKey, now: number): void {
-  // Whoever got the new token could act as the person.
+  // The holder of the new token could act as the person.
   if (key.source === 'device') throw new AppError('invalid_state', { hint: 'personal_key_fixed' });
   if (key.revokedAt !== null) throw new AppError('key_revoked');
   if (status !== 'active') throw new AppError('membership_locked');
@@ -361,7 +353,7 @@ function refuseRotation({ key, status }: HeldKey, now: number): void {
     throw new AppError('invalid_state', { hint: 'key_expired', values: { expiresAt: isoTime(key.expiresAt) } });
 }
 
-/** @throws {AppError} invalid_request for the first that is not an application of this workspace. */
+/** @throws {AppError} invalid_request for the first id that is no application of this workspace. */
 async function refuseForeign(reader: Reader, workspaceId: string, applicationIds: readonly string[]): Promise<void> {
   const known = await findApplicationsById(reader, applicationIds);
   const foreign = applicationIds.findIndex((id) => known.get(id)?.workspaceId !== workspaceId);

@@ -1,8 +1,8 @@
-/** What is kept of a key's token. */
+/** Columns stored for a key's token. */
 import { hashSecret, secretPrefix } from '../../core/secret.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
 
-/** All that is stored: enough to recognise it, nothing to use it by. */
+/** Returns a token's hash and its prefix, which identify the token but cannot be used as one. */
 export function tokenColumns(token: string): Pick<ApiKey, 'tokenHash' | 'prefix'> {
   return { tokenHash: Buffer.from(hashSecret(token)), prefix: secretPrefix(token) };
 }

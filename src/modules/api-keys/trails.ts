@@ -1,14 +1,13 @@
-/** The trail of a key's revocation: every other key that shares its principal ends for good. */
+/** Background task of a key's revocation: ends every other key of the same principal. */
 import type { LongWorkKind } from '../../jobs/long-work.ts';
 import { endSharedKeys } from '../../store/api-keys.ts';
 
-/** Whose keys end. */
 export interface KeyEnding {
-  /** The principal's membership. It is banned, so none of its keys is accepted meanwhile. */
+  /** The principal's membership. It is banned, so none of its keys is accepted while the task runs. */
   readonly memberId: string;
 }
 
-/** Repeatable without a cursor: ended keys are not found again. */
+/** Needs no cursor: ended keys are not found again. */
 export const keyEndings: LongWorkKind<KeyEnding> = {
   name: 'end_keys',
   async step(unit, { data: { memberId } }, limit) {

@@ -1,4 +1,4 @@
-/** Probes of an application's legal URLs: done through the guarded outbound client, remembered with their result. */
+/** Checks an application's legal URLs through the guarded outbound client and stores the results. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -30,22 +30,21 @@ export interface LegalUrlDependencies {
   readonly probes: Probes;
 }
 
-/** A check that is under way. */
 interface UnderWay {
-  /** Whether all that another check would probe is among what this one does. */
+  /** Returns whether this check probes all the given URLs. */
   readonly holds: (urls: readonly (readonly [LegalUrlKind, string])[]) => boolean;
   readonly work: Promise<void>;
 }
 
 /**
- * A probe takes five seconds at most, redirects included, and goes through the guarded way out, in a place of the workspace.
- * There is one check at a time for an application: whoever asks meanwhile is given its result.
+ * A probe takes at most five seconds, redirects included, and a slot of the workspace's probe limit. One check runs per
+ * application; concurrent callers share its result.
  */
 export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDependencies) {
-  /** By application. */
+  /** Running checks by application id. */
   const underWay = new Map<string, UnderWay>();
 
-  /** Follows redirects itself, so that every hop passes the guard; one deadline for all of them. */
+  /** Follows redirects itself, so that every hop passes the guard; one deadline covers all hops. */
   async function probe(url: string): Promise<Pick<LegalUrlCheck, 'status' | 'finalCode'>> {
     const deadline = performance.now() + TIMEOUT_MS;
     let target = url;
@@ -74,7 +73,7 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
     }
   }
 
-  /** Probes what is to be probed, unless a check that is under way does. @throws {AppError} unavailable */
+  /** Probes the given kinds, or joins a running check that covers them. @throws {AppError} unavailable */
   async function probeAll(actor: Actor, application: Application, kinds: readonly LegalUrlKind[]): Promise<void> {
     const urls = urlsOf(application);
     const wanted = kinds.flatMap((kind) => {
@@ -93,7 +92,7 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
     return work;
   }
 
-  /** In parallel; then keeps what was found in one change. */
+  /** Probes in parallel, then stores all results in one transaction. */
   async function probeNow(
     actor: Actor,
     application: Application,
@@ -139,7 +138,7 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
   }
 
   return {
-    /** What is known; a URL that has not been probed since it was set is probed now. */
+    /** Returns the stored results; first probes URLs not yet probed since they were set. */
     async check(actor: Actor, application: Application): Promise<UrlChecks> {
       const checks = await findLegalUrlChecks(db.reader, application.id);
       const urls = urlsOf(application);
@@ -151,7 +150,6 @@ export function legalUrlService({ db, clock, outbound, probes }: LegalUrlDepende
       return report(application);
     },
 
-    /** Probes every URL again. */
     async recheck(actor: Actor, application: Application): Promise<UrlChecks> {
       await probeAll(actor, application, LEGAL_URL_KINDS);
       return report(application);

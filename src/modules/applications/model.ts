@@ -73,7 +73,7 @@ export const ApplicationPatch = Input(optional(settings));
 export type ApplicationPatch = Static<typeof ApplicationPatch>;
 
 const { defaultRoles: _, ...creatable } = settings;
-/** Default roles cannot be chosen before there are roles: a new application grants `user`. */
+/** Without default roles: a new application has no other roles yet and grants `user`. */
 export const ApplicationInput = Input(optional(creatable));
 export type ApplicationInput = Static<typeof ApplicationInput>;
 

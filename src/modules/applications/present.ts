@@ -1,4 +1,4 @@
-/** Applications as their records show them. */
+/** Presents applications as API records. */
 import { isoTime } from '../../core/clock.ts';
 import { only } from '../../core/required.ts';
 import type { Reader } from '../../db/database.ts';
@@ -8,7 +8,7 @@ import { findPendingWork, type PendingWork } from '../../store/long-works.ts';
 import type { ApplicationRecord } from './model.ts';
 
 /**
- * Returns the record of one application. In a change, the change's unit is the reader: the record then shows what it has written.
+ * Returns the record of one application. Within a transaction, pass its unit as reader to include its changes.
  *
  * @param now epoch milliseconds of the server's clock, which decides whether the application is hidden.
  */
@@ -16,7 +16,7 @@ export async function presentApplication(reader: Reader, row: Application, now: 
   return only(await presentApplications(reader, [row], now));
 }
 
-/** In the order of the rows, with a constant number of statements. */
+/** Returns the records in the order of the rows, with a constant number of statements. */
 export async function presentApplications(
   reader: Reader,
   rows: readonly Application[],

@@ -1,4 +1,4 @@
-/** Applications: created, read, changed and brought from draft to test to live. */
+/** Applications: created, read, changed and moved from draft to test to live. */
 import type { Actor } from '../../core/actor.ts';
 import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
@@ -28,13 +28,11 @@ import { type Grant, insertGrant, listGrants, updateGrant } from '../../store/gr
 import type { ApplicationInput, ApplicationPatch, ApplicationRecord, ApplicationsQuery, StageChange } from './model.ts';
 import { presentApplication, presentApplications } from './present.ts';
 
-/** 30 days. */
 const DEFAULT_SESSION_TTL_SECONDS = 30 * 24 * 60 * 60;
 
-/** A role that an application is made with. */
 export type NewRole = Pick<Grant, 'slug' | 'name' | 'description' | 'isDefault'>;
 
-/** What a new application comes with, where nothing else is said. */
+/** Roles of a new application, unless others are given. */
 export const STOCK_ROLES: readonly NewRole[] = [
   { slug: 'user', name: 'User', description: null, isDefault: true },
   { slug: 'developer', name: 'Developer', description: null, isDefault: false },
@@ -49,11 +47,11 @@ export interface ApplicationDependencies {
   readonly limits: LimitSettings;
   /** Whether http addresses on loopback may be registered as return URLs (dev and ephemeral instances). */
   readonly isLoopbackAllowed: boolean;
-  /** Tells all who wait for an application to open, each once. */
+  /** Notifies everyone waiting for the application to open, once each. */
   readonly openToPublic: (unit: Unit, applicationId: string) => Promise<void>;
 }
 
-/** Each change is on record in the same transaction. Whether the caller may make it was judged before. */
+/** Every change is audited in the same transaction. Callers are authorized before. */
 export function applicationService(dependencies: ApplicationDependencies) {
   const { db, clock, random, limits, isLoopbackAllowed, openToPublic } = dependencies;
 
@@ -88,7 +86,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
     return holderId !== undefined && holderId !== exceptId;
   }
 
-  /** A slug nobody chose is made from the name and numbered until it is free. */
+  /** Returns a free slug made from the name, numbered if necessary. */
   async function freeSlug(unit: Unit, name: string): Promise<string> {
     const base =
       name
@@ -102,7 +100,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
     return slug;
   }
 
-  /** Each name given up stays reserved for good, so that nobody takes all there are. @throws {AppError} rate_limited */
+  /** Limits renames, since former slugs stay reserved for good. @throws {AppError} rate_limited */
   async function refuseFurtherSlugs(unit: Unit, id: string): Promise<void> {
     const { windowMs } = LIMITS.slugsPerApplication;
     const allowed = limits.slugsPerApplication;
@@ -117,7 +115,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
       throw new AppError('conflict', { hint: 'application_slug_taken' });
   }
 
-  /** Inserts an application with its first roles, in the caller's change. */
+  /** Inserts an application with its first roles in the caller's transaction. */
   async function insert(
     unit: Unit,
     row: Pick<Application, 'workspaceId' | 'clientId'>,
@@ -152,7 +150,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
     return application;
   }
 
-  /** Moves to the next stage; any other state is refused. */
+  /** Moves an application to the next stage; refuses any other state. */
   function changeStage(
     actor: Actor,
     { id }: Application,
@@ -164,7 +162,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
       if (application?.stage !== from || isClosed(application))
         throw new AppError('invalid_state', { hint: 'application_stage', values: { stage: from } });
       const changed = await updateApplication(unit, id, { stage: to });
-      // Behind another gate they wait for that to open.
+      // Behind another gate, people wait until that gate opens.
       if (to === 'live' && changed.signinGate === 'public') await openToPublic(unit, id);
       await recordAudit(unit, {
         kind: to === 'test' ? 'application.published' : 'application.went_live',
@@ -194,13 +192,13 @@ export function applicationService(dependencies: ApplicationDependencies) {
       });
     },
 
-    /** What the principal can reach, oldest first; hidden ones are left out. */
+    /** Returns the applications the principal can reach, oldest first, hidden ones only on request. */
     async list(principal: Principal, query: ApplicationsQuery): Promise<Page<ApplicationRecord>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor, include } = query;
       const now = clock.now();
       const rows = await listApplications(db.reader, {
         ...reachOf(principal),
-        // An application whose grace is over, or was skipped, is hidden.
+        // Hides applications whose grace period is over or was skipped.
         hiddenSince: include === 'hidden' ? null : now,
         after: cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0],
         limit: limit + 1,
@@ -236,7 +234,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
       });
     },
 
-    /** Makes a new client secret; the one before stops working. In plain text this once. */
+    /** Replaces the client secret; the previous one stops working. The plain text is returned only here. */
     rotateSecret(actor: Actor, { id, workspaceId }: Application) {
       const clientSecret = mintSecret('clientSecret', random);
       const prefix = secretPrefix(clientSecret);
@@ -258,7 +256,7 @@ export function applicationService(dependencies: ApplicationDependencies) {
   };
 }
 
-/** Which applications a principal's lists are made of. */
+/** Returns which applications the principal may list. */
 function reachOf(principal: Principal): { workspaceIds: readonly string[]; ids: readonly string[] | null } {
   if (principal.kind !== 'key')
     return { workspaceIds: principal.workspaces.map(({ workspaceId }) => workspaceId), ids: null };

@@ -1,13 +1,13 @@
 /**
- * Links to the sign-in page for trying an application: the page shows the session token at its end. Only who manages the
- * application can make one, and could register a return URL that is sent the same tokens.
+ * Links for trying an application: the sign-in page shows the session token at its end. Only managers can create one,
+ * and they could register a return URL that receives the tokens anyway.
  */
 import { type Clock, isoTime, MINUTE } from '../../core/clock.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
 import type { Application } from '../../store/applications.ts';
 
 const LIFETIME_MS = 30 * MINUTE;
-/** Expiry in base 36, and 16 bytes of a keyed hash in base64url. */
+/** Expiry in base 36, a dot, and 16 bytes of a keyed hash in base64url. */
 const TICKET = /^([a-z0-9]{1,10})\.([\w-]{22})$/;
 const HASH_BYTES = 16;
 
@@ -21,13 +21,13 @@ type Tried = Pick<Application, 'id' | 'clientId'>;
 
 export type SignInTrials = ReturnType<typeof signInTrials>;
 
-/** Stateless: a ticket is an expiry with a hash that this instance alone can make, bound to one application. */
+/** Stateless: a ticket is an expiry with a keyed hash that only this instance can compute, bound to one application. */
 export function signInTrials({ instanceKey, clock, baseUrl }: TrialDependencies) {
   const hashOf = ({ id }: Tried, expiry: string) =>
     instanceKey.derive('sign-in trial', `${id}\0${expiry}`).subarray(0, HASH_BYTES);
 
   return {
-    /** Returns the address of the page, and until when it may be opened. */
+    /** Returns the page's URL, and when it expires. */
     link(application: Tried): { url: string; expiresAt: string } {
       const expiresAt = clock.now() + LIFETIME_MS;
       const expiry = expiresAt.toString(36);
@@ -36,7 +36,7 @@ export function signInTrials({ instanceKey, clock, baseUrl }: TrialDependencies)
       return { url: `${baseUrl()}/sign-in?${query}`, expiresAt: isoTime(expiresAt) };
     },
 
-    /** Whether a ticket was made for this application, and has not expired. */
+    /** Returns whether a ticket was made for this application and has not expired. */
     isValid(application: Tried, ticket: string | null): boolean {
       const [, expiry, hash] = TICKET.exec(ticket ?? '') ?? [];
       if (expiry === undefined || hash === undefined) return false;

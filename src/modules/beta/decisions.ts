@@ -1,4 +1,4 @@
-/** Deciding over one request to be let in, by hand: its row, its mail and its record, alone or as one of many. */
+/** Decides a single waitlist entry: writes the row, queues the mail and records the audit entry. */
 import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
@@ -7,7 +7,7 @@ import { type BetaInterest, type BetaStatus, findInterest, updateInterest } from
 import type { BetaDecided, DecideInput } from './model.ts';
 import type { Tell } from './trails.ts';
 
-/** Notes who decided and when; who is pending is not decided over. */
+/** Writes a status with who decided and when; a pending entry has neither. */
 export function writeDecision(
   unit: Unit,
   row: BetaInterest,
@@ -22,11 +22,11 @@ export function writeDecision(
   });
 }
 
-/** Deciding again as it is changes nothing and gives the same row; what is refused has changed nothing. */
+/** Repeating a decision changes nothing and returns the same row. A refused decision has changed nothing. */
 export function betaDecisions(tell: Tell) {
   /**
-   * @param notify whether to mail the person; by default those who wait to be told.
-   * @throws {AppError} rate_limited where the mail is one too many.
+   * @param notify whether to mail the person; by default only those who wait for a mail.
+   * @throws {AppError} rate_limited if the workspace has no mail left
    */
   async function approve(
     unit: Unit,
@@ -43,9 +43,9 @@ export function betaDecisions(tell: Tell) {
   }
 
   /**
-   * Keeps the row for the record; softly, it also waits for the launch mail and the person is told.
+   * Declines an entry but keeps its row. A soft decline mails the person and keeps them for the launch mail.
    *
-   * @throws {AppError} rate_limited where the mail is one too many.
+   * @throws {AppError} rate_limited if the workspace has no mail left
    */
   async function decline(
     unit: Unit,
@@ -71,7 +71,7 @@ export function betaDecisions(tell: Tell) {
     approve,
     decline,
 
-    /** The same for one of many: what is refused of it does not stop the others. */
+    /** Decides one entry of many; a refusal becomes its outcome and does not stop the others. */
     async decideOne(
       unit: Unit,
       application: Application,
@@ -94,7 +94,7 @@ export function betaDecisions(tell: Tell) {
   };
 }
 
-/** They asked to be told, or were promised it. */
+/** The person asked for a mail, or was promised one. */
 function waitsToBeTold({ source, status }: BetaInterest): boolean {
   return source === 'notify' || status === 'notify_when_public';
 }

@@ -1,6 +1,6 @@
 /**
- * Allowlist rows of a person whose address has changed. Those of a workspace follow once the new address has been proved
- * there: otherwise an account that was stolen elsewhere would bring its place in a beta of this workspace along.
+ * Moves waitlist entries when a person's address changes, in a workspace only once the new address is proved there:
+ * otherwise a stolen account would carry its beta access along.
  */
 import type { Unit } from '../../db/database.ts';
 import { listInterestMoves, recordAudit } from '../../store/audit.ts';
@@ -14,18 +14,17 @@ import {
 } from '../../store/beta-interests.ts';
 import { listAliasesOf } from '../../store/people.ts';
 
-/** A person, and the address that they have just proved. */
+/** A person and the address just proved. */
 interface Proved {
   readonly id: string;
   readonly email: string;
 }
 
-/** A tenant can list a person in any number of applications. Beyond these, rows follow with the next code. */
+/** Entries moved at once; the rest follow with the next code. A tenant may list a person without limit. */
 const MOST_MOVED = 200;
 
 /**
- * Moves a person's rows from their former addresses to the present one, in the workspaces where they have proved it. A
- * request of the new address that nobody has decided gives way to an approval; otherwise both rows stay.
+ * Moves a person's entries to the present address. An approved entry replaces an undecided one there; else both stay.
  */
 export async function followAddress(unit: Unit, person: Proved, workspaceIds: readonly string[]): Promise<void> {
   const former = await listAliasesOf(unit, person.id);
@@ -38,18 +37,18 @@ export async function followAddress(unit: Unit, person: Proved, workspaceIds: re
   }
 }
 
-/** Puts the rows back that have followed a person since a change of address that is undone. */
+/** Moves entries back that followed an address change which is now undone. */
 export async function restoreInterests(unit: Unit, userId: string, since: number): Promise<void> {
   for (const { interestId, applicationId, from } of await listInterestMoves(unit, userId, since)) {
     const row = await findInterest(unit, applicationId, interestId);
     if (!row || row.email === from) continue;
-    // The address was listed anew meanwhile.
+    // The old address was listed again meanwhile.
     if (await findInterestByEmail(unit, applicationId, from)) await deleteInterest(unit, row.id);
     else await move(unit, userId, row, from);
   }
 }
 
-/** Drops a request whose person has an approval at another address of theirs. */
+/** Deletes an undecided entry that the person's approval from another address replaces. */
 async function merge(unit: Unit, { id: userId, email }: Proved, { id, applicationId }: BetaInterest): Promise<void> {
   await deleteInterest(unit, id);
   const detail = { reason: 'merged' };

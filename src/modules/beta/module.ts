@@ -1,4 +1,4 @@
-/** Access before an application is open to all: its gate, and who has asked to be let in. */
+/** Access before an application is public: the sign-in gate and its waitlist. */
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Module, World } from '../module.ts';
 import { interestLimit } from './interest-limit.ts';

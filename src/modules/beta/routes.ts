@@ -1,4 +1,4 @@
-/** Beta access: the sign-in gate, the allowlist, and what a stranger may ask and see. */
+/** Routes of the sign-in gate and the waitlist, and of what anonymous clients may request and see. */
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { announceLimit } from '../../http/rate-limit.ts';
@@ -29,14 +29,14 @@ import type { Beta } from './service.ts';
 
 export interface BetaRouteDependencies {
   readonly beta: Beta;
-  /** Counts a request against its e-mail. @throws {AppError} rate_limited */
+  /** Counts a request against its e-mail address. @throws {AppError} rate_limited */
   readonly limitInterest: (email: string, context: RequestContext) => void;
-  /** Where the application's workspace stands with its mails of the hour. */
+  /** Returns the hourly mail limit of the application's workspace. */
   readonly mailStanding: (application: Application) => Promise<MailStanding>;
 }
 
 export function betaRoutes({ beta, limitInterest, mailStanding }: BetaRouteDependencies): Operation[] {
-  /** Passes a result on, once the headers say how many mails are left. */
+  /** Adds the remaining mail limit to the response headers after the work. */
   async function announced<Result>(
     work: Promise<Result>,
     application: Application,

@@ -1,4 +1,4 @@
-/** The sign-in gate and its allowlist: who has asked, who is let in, who is told. */
+/** The sign-in gate and its waitlist: requests, decisions and notifications. */
 import type { Actor } from '../../core/actor.ts';
 import { isClosed, isInService } from '../../core/application-state.ts';
 import type { AuditKind } from '../../core/audit.ts';
@@ -56,7 +56,7 @@ const STATUS_OF_REQUEST: Record<Policy, BetaStatus> = {
   auto_decline: 'notify_when_public',
 };
 
-/** Rows decided in one change: some milliseconds. */
+/** Rows decided per transaction: some milliseconds. */
 const SLICE = 10;
 
 export type Beta = ReturnType<typeof betaService>;
@@ -66,7 +66,7 @@ export interface BetaDependencies {
   readonly trails: BetaTrails;
 }
 
-/** A decision over one row or over all takes effect at the very next sign-in. */
+/** Every decision takes effect at the next sign-in. */
 export function betaService({ db, trails }: BetaDependencies) {
   const { decideAll, openToPublic, stopLaunch } = trails;
   const { approve, decline, decideOne } = betaDecisions(trails.tell);
@@ -94,7 +94,7 @@ export function betaService({ db, trails }: BetaDependencies) {
     });
   }
 
-  /** Who is only put on the list of those to be told, by their own wish or by the policy, is not decided over. */
+  /** An entry that only waits for the launch mail, by request or by policy, counts as undecided. */
   function decisionOf({ actor, now }: Unit, status: BetaStatus, source: string) {
     const isDecided = status === 'approved' || (status !== 'pending' && source === 'admin_add');
     return { decidedById: isDecided ? actor.userId : null, decidedAt: isDecided ? now : null };
@@ -104,7 +104,7 @@ export function betaService({ db, trails }: BetaDependencies) {
     recordAudit(unit, { kind, applicationId: id, workspaceId, detail: { ...detail } });
 
   return {
-    /** Newest first. */
+    /** Returns entries, newest first. */
     async list(
       { id: applicationId }: Application,
       { limit = DEFAULT_PAGE_SIZE, cursor, status, email }: BetaQuery,
@@ -119,7 +119,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       return pageOf(rows, limit, (row) => [row.id], present);
     },
 
-    /** As of some moment: the counting of a long list is no part of a change. */
+    /** Counts outside a transaction, since the list may be long; the numbers may be slightly out of date. */
     async counts({ id }: Application): Promise<BetaCounts> {
       const { byStatus, untold } = await countInterests(db.reader, id);
       const { pending, approved, declined, notify_when_public: notifyWhenPublic } = byStatus;
@@ -127,9 +127,9 @@ export function betaService({ db, trails }: BetaDependencies) {
     },
 
     /**
-     * Adds addresses, or decides for those that are there; all or nothing. An approved row is never demoted.
+     * Adds addresses, or decides existing entries; all or nothing. An approved row is never demoted.
      *
-     * @throws {AppError} invalid_request naming each address that is none.
+     * @throws {AppError} invalid_request naming each invalid address
      */
     async add(actor: Actor, application: Application, { emails, status }: BetaAddInput): Promise<BetaAdded> {
       const addresses = normalizeAll(emails);
@@ -156,10 +156,10 @@ export function betaService({ db, trails }: BetaDependencies) {
     },
 
     /**
-     * Approving an approved row changes nothing.
+     * Approves an entry; an approved one is left unchanged.
      *
-     * @param notify whether to mail the person; by default those who wait to be told.
-     * @throws {AppError} not_found; rate_limited where the mail is one too many.
+     * @param notify whether to mail the person; by default only those who wait for a mail.
+     * @throws {AppError} not_found; rate_limited if the workspace has no mail left
      */
     approve(actor: Actor, application: Application, id: string, notify?: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
@@ -168,11 +168,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /**
-     * Keeps the row for the record; softly, it also waits for the launch mail and the person is told.
-     *
-     * @throws {AppError} not_found; rate_limited where the mail is one too many.
-     */
+    /** Declines an entry: see {@link betaDecisions}. @throws {AppError} not_found, rate_limited */
     decline(actor: Actor, application: Application, id: string, isSoft: boolean): Promise<BetaInterestRecord> {
       return db.write(actor, async (unit) => {
         const row = await find(unit, application, id);
@@ -180,10 +176,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /**
-     * Each as the call for one row would; in several changes, so that others have their turn. Sending the same again changes
-     * nothing more.
-     */
+    /** Decides each entry as a single call would, in several transactions to let other writers in. Idempotent. */
     async decideMany(actor: Actor, application: Application, { decision, ids }: DecideInput): Promise<BetaDecided> {
       const results: BetaDecided['results'] = [];
       for (let from = 0; from < ids.length; from += SLICE) {
@@ -208,13 +201,13 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /** Sets the policy for new requests and decides the pending ones by it, all at once; rows and mails follow. */
+    /** Sets the policy and applies it to all pending requests at once; a background task writes rows and mails. */
     setPolicy(
       actor: Actor,
       application: Application,
       { policy, notify }: PolicyInput,
     ): Promise<{ policy: Policy; decided: number }> {
-      // Nobody is declined without a word.
+      // Automatically declined people are always mailed.
       const isNotified = policy === 'auto_decline' || notify === true;
       const mail = policy === 'auto_accept' ? 'approved' : 'declined';
       return db.write(actor, async (unit) => {
@@ -233,7 +226,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /** Takes effect at the very next sign-in. Opening to the public tells those who wait, each once. */
+    /** Sets the gate, effective at the next sign-in. Opening to the public notifies everyone waiting, once each. */
     setGate(actor: Actor, { id }: Application, gate: Gate): Promise<ApplicationRecord> {
       return db.write(actor, async (unit) => {
         const application = await requireApplication(unit, id);
@@ -247,7 +240,7 @@ export function betaService({ db, trails }: BetaDependencies) {
     },
 
     /**
-     * Somebody without an account asks to be let in, or to be told. The answer tells nothing of what is known.
+     * Receives an anonymous request, without revealing whether the address is known.
      *
      * @throws {AppError} not_found, application_archived, invalid_request
      */
@@ -265,10 +258,10 @@ export function betaService({ db, trails }: BetaDependencies) {
         const known = await findInterestByEmail(unit, applicationId, email);
         const status =
           input.kind === 'notify' ? 'notify_when_public' : STATUS_OF_REQUEST[application.betaRequestPolicy];
-        // Who only wanted to be told may still ask to be let in; what was asked for or decided stays as it is.
+        // A person waiting for the launch may still request access; any other existing entry stays as it is.
         const isUpgrade = known?.source === 'notify' && known.decidedAt === null && input.kind === 'request';
         if (known && !isUpgrade) {
-          // Written unchanged: an answer that comes without a write would tell by its speed that the address is known.
+          // Written unchanged: without a write, the faster response would reveal that the address is known.
           await rewriteInterest(unit, known.id);
           return { received: true };
         }
@@ -285,7 +278,7 @@ export function betaService({ db, trails }: BetaDependencies) {
       });
     },
 
-    /** One look-up, for the hosted page that polls it. @throws {AppError} not_found */
+    /** Returns the state with a single query, since the hosted page polls it. @throws {AppError} not_found */
     async publicState(applicationId: string): Promise<PublicState> {
       const state = await findApplicationState(db.reader, applicationId);
       if (!state) throw new AppError('not_found');
@@ -299,7 +292,7 @@ export function betaService({ db, trails }: BetaDependencies) {
   };
 }
 
-/** @throws {AppError} invalid_request naming each address that is none; doubles count once. */
+/** Normalizes addresses and drops duplicates. @throws {AppError} invalid_request naming each invalid address. */
 function normalizeAll(emails: readonly string[]): string[] {
   const fields: FieldProblem[] = [];
   const addresses = new Set<string>();

@@ -1,7 +1,6 @@
 /**
- * What follows when all who wait are decided at once: their rows, and the mails to them. The decision itself takes effect
- * with the switch (see the store); the launch mails are sent while the application is open and in service. Mails are queued
- * as the workspace's hour allows; the rest waits for the next.
+ * Background tasks that write bulk decisions, effective at once (see the store), into the rows and mail the people
+ * within the workspace's hourly limit. Launch mails go out only while the application is open and in service.
  */
 import { isInService } from '../../core/application-state.ts';
 import { DAY } from '../../core/clock.ts';
@@ -31,7 +30,7 @@ import { knownIn } from '../../store/reservations.ts';
 const LAUNCH = 'launch';
 const MAIL_LIFETIME_MS = 3 * DAY;
 
-/** Tells these addresses the same. @throws {AppError} rate_limited where these are more mails than the workspace has left. */
+/** Queues the same mail to all addresses. @throws {AppError} rate_limited past the workspace's mail limit. */
 export type Tell = (
   unit: Unit,
   application: Application,
@@ -41,7 +40,7 @@ export type Tell = (
 ) => Promise<void>;
 
 interface Decision extends InterestDecision {
-  /** What they are told; null for nothing. */
+  /** Mail that the people get; null for none. */
   readonly mail: BetaMail | null;
 }
 
@@ -49,7 +48,7 @@ const WAITING: Slice = { done: 0, cursor: null, isFinished: false, isWaiting: tr
 
 export type BetaTrails = ReturnType<typeof betaTrails>;
 
-/** @param baseUrl where this server is reached, without a trailing slash. */
+/** @param baseUrl this server's public URL, without a trailing slash. */
 export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
   const tell: Tell = async (unit, application, kind, emails, lane) => {
     const signInUrl = `${baseUrl()}/sign-in?clientId=${encodeURIComponent(application.clientId)}`;
@@ -58,7 +57,7 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     const { workspaceId } = application;
     const ids = [...people.values()].map(({ id }) => id);
     const known = workspaceId === null ? null : await knownIn(unit, workspaceId, ids);
-    // Of a stranger to the workspace not even the language shows.
+    // For people unknown in the workspace, not even the language of their account may show.
     const localeOf = (to: string) => {
       const person = people.get(to);
       return localeToWriteIn(person && (known?.has(person.id) ?? true) ? person.locale : null);
@@ -78,7 +77,7 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     );
   };
 
-  /** Writes a decision into the rows that were pending when it was made, and tells each of them. */
+  /** Writes a decision into the rows that were pending when it was made, and mails each person. */
   const decidePending: LongWorkKind<Decision, string> = {
     name: DECIDE_PENDING,
     async step(unit, { applicationId, data }, limit) {
@@ -93,15 +92,15 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     count: (reader, { applicationId, data }) => countUnreached(reader, applicationId, data.epoch),
   };
 
-  /** Tells all who had waited before the application opened, each once. */
+  /** Mails everyone who was waiting when the application opened, once each. */
   const launch: LongWorkKind<{ readonly epoch: number }, string> = {
     name: LAUNCH,
     async step(unit, { applicationId, data: { epoch } }, limit) {
       const application = await requireApplication(unit, applicationId);
-      // Who waits is known only when the decisions before have been written.
+      // Earlier decisions must be written first: they determine who is waiting.
       if (await hasUnwrittenDecision(unit, applicationId, epoch)) return WAITING;
       const room = Math.min(limit, await mails.left(unit, application.workspaceId));
-      // Whoever is told must be able to sign in.
+      // Recipients must be able to sign in when the mail arrives.
       const mayTell = isInService(application) && room > 0;
       if (!mayTell && (await isAnyoneWaiting(unit, applicationId, epoch))) return WAITING;
       const reached = await takeWaiting(unit, applicationId, epoch, room);
@@ -111,7 +110,7 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     count: (reader, { applicationId, data }) => countWaiting(reader, applicationId, data.epoch),
   };
 
-  /** Decides at once over all who are pending. @param mail what they are told; null for nothing. @returns its epoch. */
+  /** Decides all pending entries at once. @param mail that they get; null for none. @returns the decision's epoch. */
   async function decideAll(
     unit: Unit,
     applicationId: string,
@@ -128,21 +127,21 @@ export function betaTrails(mails: WorkspaceMail, baseUrl: () => string) {
     tell,
     decideAll,
 
-    /** Opens to the public: all who are pending or wait to be told are told, each once. Who comes later is not. */
+    /** Mails everyone pending or waiting, once each, after opening to the public. Later requests are not included. */
     async openToPublic(unit: Unit, applicationId: string): Promise<void> {
       const nobodysDecision = { status: 'notify_when_public', decidedById: null, decidedAt: null } as const;
       const epoch = await decideAll(unit, applicationId, nobodysDecision, null);
       await beginLongWork(unit, launch, { applicationId, data: { epoch } });
     },
 
-    /** Stops the mails of an opening. Whoever has not been told waits for the next one. */
+    /** Stops the launch mails; people not mailed yet wait for the next opening. */
     async stopLaunch(unit: Unit, applicationId: string): Promise<void> {
       await deleteLongWorksOf(unit, LAUNCH, applicationId);
     },
   };
 }
 
-/** Many get the same mail: it is made once for each language. */
+/** Memoizes: the mail is rendered once per language. */
 function lazily<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new Map<Key, Value>();
   return (key) => {
@@ -156,7 +155,7 @@ function emailsOf(reached: readonly { readonly email: string }[]): string[] {
   return reached.map(({ email }) => email);
 }
 
-/** What is reached leaves the rows that a step looks for, so that no cursor is needed. */
+/** Needs no cursor: decided rows no longer match the query of the next step. */
 function sliceOf({ length }: readonly unknown[], limit: number): Slice {
   return { done: length, cursor: null, isFinished: length === 0 || length < limit };
 }

@@ -1,4 +1,4 @@
-/** Who holds which grants: set, added and resolved, with the events that tell it. */
+/** Grants of memberships: resolved, set and added, with their events. */
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import type { DomainEvent } from '../../core/event.ts';
 import type { Reader, Unit } from '../../db/database.ts';
@@ -19,10 +19,10 @@ import {
 import { GRANT_NAMES } from './kinds.ts';
 
 /**
- * The ids behind slugs of one kind, by slug.
+ * Returns ids by slug.
  *
- * @param path the field the slugs came in.
- * @throws {AppError} invalid_request naming the place of each slug that does not exist in the application.
+ * @param path field that contained the slugs.
+ * @throws {AppError} invalid_request naming each slug that does not exist in the application
  */
 export async function knownGrants(
   reader: Reader,
@@ -39,7 +39,7 @@ export async function knownGrants(
   return ids;
 }
 
-/** The ids behind slugs. @throws {AppError} invalid_request naming the place of each that does not exist. */
+/** Returns the ids of slugs. @throws {AppError} invalid_request naming each unknown slug. */
 export async function resolveGrants(reader: Reader, applicationId: string, grants: Grants): Promise<GrantIds> {
   const idsOf = async (kind: GrantKind) => [
     ...(await knownGrants(reader, kind, applicationId, grants[kind], kind)).values(),
@@ -47,17 +47,16 @@ export async function resolveGrants(reader: Reader, applicationId: string, grant
   return { roles: await idsOf('roles'), scopes: await idsOf('scopes'), memberships: await idsOf('memberships') };
 }
 
-/** Gives a new membership its first grants, silently: joining is the event. */
+/** Grants the initial grants of a new membership. Emits nothing: joining has its own event. */
 export async function grantInitially(unit: Unit, memberId: string, grants: GrantIds): Promise<void> {
   for (const kind of ALL_KINDS) for (const id of grants[kind]) await linkGrant(unit, kind, memberId, id);
 }
 
 /**
- * Replaces what a membership holds of one kind; additions and removals each emit their event, and nothing happens where
- * nothing changes.
+ * Replaces grants of one kind. Additions and removals emit an event each; an unchanged set emits nothing.
  *
- * @param field of the body, which a refusal names.
- * @throws {AppError} invalid_request for a slug that does not exist.
+ * @param field of the body, named in a refusal.
+ * @throws {AppError} invalid_request for an unknown slug
  */
 export async function replaceGrants(
   unit: Unit,
@@ -87,11 +86,11 @@ export async function replaceGrants(
 }
 
 /**
- * Adds grants that exist, leaving the others alone; emits only when something was added.
+ * Adds existing grants and leaves the others alone; emits only if something was added.
  *
- * @param before the slugs of this kind that the holder has.
+ * @param before slugs of this kind that the holder has.
  * @param ids by slug.
- * @returns the slugs the holder has now.
+ * @returns the holder's slugs afterwards.
  */
 export async function addGrants(
   unit: Unit,
@@ -109,14 +108,13 @@ export async function addGrants(
   return current;
 }
 
-/** What has changed of one kind for a holder. */
 export interface GrantChange {
   readonly added: string[];
   readonly removed: string[];
   readonly current: string[];
 }
 
-/** Emits the events of a change, with the slugs as they are after it. */
+/** Emits the events of a change, with the slugs after it. */
 export async function announceGrants(unit: Unit, kind: GrantKind, holder: Holder, change: GrantChange): Promise<void> {
   for (const event of eventsOf(kind, holder, change)) await emit(unit, event);
 }

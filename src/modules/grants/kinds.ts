@@ -1,4 +1,4 @@
-/** What the three kinds of grant are called. */
+/** Names of the three kinds of grant. */
 import type { GrantKind } from '../../store/grants.ts';
 
 export const GRANT_NAMES = {

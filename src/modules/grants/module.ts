@@ -1,4 +1,4 @@
-/** What people can be granted in an application: roles, scopes and memberships. */
+/** Grants of an application: roles, scopes and membership groups. */
 import type { Module, World } from '../module.ts';
 import { grantRoutes } from './routes.ts';
 import { grantService } from './service.ts';

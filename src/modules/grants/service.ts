@@ -1,7 +1,4 @@
-/**
- * Roles, scopes and membership groups of an application. The three have the same rules, so one service takes the kind:
- * three copies would only differ in the name of a table.
- */
+/** Roles, scopes and membership groups: all three follow the same rules, so one service serves every kind. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -28,12 +25,12 @@ import { GRANT_NAMES } from './kinds.ts';
 import type { GrantInput, GrantPatch, GrantRecord } from './model.ts';
 import { announceRename, withdrawGrant } from './trails.ts';
 
-/** More would not fit an envelope that is sent at every verification. */
+/** More would not fit the envelope, which is sent at every verification. */
 const MAX_PER_APPLICATION = 1000;
 
 export type GrantService = ReturnType<typeof grantService>;
 
-/** @param kind which of the three; every call stays within it. */
+/** @param kind the only kind that the service touches. */
 export function grantService(kind: GrantKind, db: Database) {
   const { audit, noun } = GRANT_NAMES[kind];
 
@@ -50,7 +47,7 @@ export function grantService(kind: GrantKind, db: Database) {
   }
 
   return {
-    /** In the order of their slugs. */
+    /** Returns grants ordered by slug. */
     async list(application: Application, { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Promise<Page<GrantRecord>> {
       const after = cursor === undefined ? '' : decodeCursor(cursor, ['string'])[0];
       const rows = await pageOfGrants(db.reader, kind, application.id, { after, limit: limit + 1 });
@@ -81,8 +78,7 @@ export function grantService(kind: GrantKind, db: Database) {
     },
 
     /**
-     * Backends compare slugs, so changing one in use takes `force`. The new one counts at once; the holders are told one
-     * after the other.
+     * Changes a grant at once. Backends compare slugs: renaming a held one needs `force` and notifies holders.
      *
      * @throws {AppError} not_found, conflict
      */
@@ -119,10 +115,10 @@ export function grantService(kind: GrantKind, db: Database) {
     },
 
     /**
-     * Deletes a grant. From this moment nobody holds it; the holders are told one after the other.
+     * Deletes a grant at once; a background task notifies the holders.
      *
-     * @returns from how many it is taken away.
-     * @throws {AppError} not_found; conflict where it is in use and not forced.
+     * @returns the number of holders.
+     * @throws {AppError} not_found; conflict if it is in use and not forced
      */
     remove(
       actor: Actor,

@@ -1,7 +1,4 @@
-/**
- * What all holders of a grant are to be told, written in slices behind a switch that has taken effect already: that it goes
- * by another slug, or that it has been taken away.
- */
+/** Background tasks that notify all holders after a grant was renamed or removed; the change is effective before. */
 import type { Unit } from '../../db/database.ts';
 import type { LongWorkKind, Slice } from '../../jobs/long-work.ts';
 import {
@@ -17,24 +14,24 @@ import {
 } from '../../store/grants.ts';
 import { announceGrants, type GrantChange } from './holders.ts';
 
-/** Which grant, and the slug its holders know it by. */
+/** The grant, and the slug its holders know. */
 export interface GrantTrail {
   readonly kind: GrantKind;
   readonly grantId: string;
   readonly slug: string;
 }
 
-/** Tells of a new slug as backends compare them: the old one was removed, the new one added. */
+/** Announces a new slug the way backends compare slugs: the old one removed, the new one added. */
 export const announceRename: LongWorkKind<GrantTrail, string> = {
   name: 'announce_rename',
 
   async step(unit, { applicationId, data, cursor }, limit) {
     const { kind, grantId, slug } = data;
     const grant = await findGrant(unit, kind, applicationId, grantId);
-    // Removed meanwhile: the trail of the removal tells its holders.
+    // Removed meanwhile: the removal's own task notifies the holders.
     if (!grant) return { done: 0, cursor, isFinished: true };
     const holders = await listHolders(unit, kind, grantId, { after: cursor ?? '', limit });
-    // Renamed again meanwhile, even back: told as it is now.
+    // Renamed again meanwhile, possibly back: announce the current slug.
     const removed = slug === grant.slug ? [] : [slug];
     await tell(unit, kind, holders, { added: [grant.slug], removed });
     return sliceOf(holders, cursor, limit);
@@ -43,7 +40,7 @@ export const announceRename: LongWorkKind<GrantTrail, string> = {
   count: (reader, { data: { kind, grantId }, cursor }) => countHolders(reader, kind, grantId, cursor ?? ''),
 };
 
-/** Takes a removed grant from those it is still linked to, tells them, and deletes its row with the last. */
+/** Unlinks a removed grant from its holders, notifies them, and deletes its row with the last batch. */
 export const withdrawGrant: LongWorkKind<GrantTrail, string> = {
   name: 'withdraw_grant',
 
@@ -65,7 +62,7 @@ export const withdrawGrant: LongWorkKind<GrantTrail, string> = {
   count: (reader, { data: { kind, grantId } }) => countHolders(reader, kind, grantId),
 };
 
-/** Tells each of a slice's holders what has changed, with what they hold now. */
+/** Emits the change to each holder of a batch, with their grants afterwards. */
 async function tell(
   unit: Unit,
   kind: GrantKind,

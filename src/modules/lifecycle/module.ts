@@ -1,4 +1,4 @@
-/** Archiving, deleting and hiding an application, each confirmed by a code. */
+/** Archiving, deleting and hiding applications, each confirmed by a code. */
 import type { CodeChallenges } from '../codes/code-challenge.ts';
 import type { Module, World } from '../module.ts';
 import { lifecycleRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-/** The lifecycle of an application: a code is sent, then confirmed; unarchive and restore are the way back. */
+/** Lifecycle routes: send a code, confirm it; unarchive and restore. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { Input } from '../../http/schemas.ts';
 import { ApplicationSchema } from '../applications/model.ts';

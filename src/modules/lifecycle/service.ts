@@ -1,4 +1,4 @@
-/** Archiving, deleting and hiding an application, each behind a code sent by mail; and the way back. */
+/** Archives, deletes and hides applications, each confirmed by a mailed code; and brings them back. */
 import type { Actor } from '../../core/actor.ts';
 import { DAY, isoTime, MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -26,7 +26,7 @@ import type { LifecycleConfirmInput, LifecycleKind, LifecycleSendInput, Lifecycl
 
 const GRACE_MS = 90 * DAY;
 
-/** What a code was asked for. */
+/** Data stored with the code. */
 interface Request {
   readonly kind: LifecycleKind;
   readonly skipGrace: boolean;
@@ -39,9 +39,9 @@ export interface LifecycleDependencies {
 
 export type Lifecycle = ReturnType<typeof lifecycleService>;
 
-/** Nothing is archived, deleted or hidden without a code; each code serves one change of one application. */
+/** Every change needs a code, valid for one change of one application. */
 export function lifecycleService({ db, challenges }: LifecycleDependencies) {
-  /** New sign-ins are refused by state; sessions, personal keys, codes and device grants that are open end by the epoch. */
+  /** Refuses new sign-ins by state; ends open sessions, personal keys, codes and device grants by the epoch. */
   async function carryOut(unit: Unit, application: Application, request: Request): Promise<ApplicationRecord> {
     const { id: applicationId, workspaceId } = application;
     const change = changeOf(application, request, unit.now);
@@ -55,7 +55,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
     /**
      * Mails a code to the acting member, or for a key to the workspace's owners. Changes nothing yet.
      *
-     * @throws {AppError} invalid_state where the kind does not fit the application's state; rate_limited.
+     * @throws {AppError} rate_limited; invalid_state if the kind does not fit the application's state
      */
     async send(
       actor: Actor,
@@ -98,7 +98,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
     },
 
     /**
-     * Uses the code up and carries the change out in one change, so that it cannot happen twice.
+     * Redeems the code and carries out the change in one transaction, so that it cannot happen twice.
      *
      * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, invalid_state
      */
@@ -110,7 +110,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
       const outcome = await db.write(actor, async (unit) => {
         const subject = { purpose: 'lifecycle', applicationId: id } as const;
         const redeemed = await challenges.redeemFor(unit, subject, challengeId, code);
-        // A wrong try must be counted, so it is no exception here.
+        // A throw would roll back the count of wrong tries.
         if (!redeemed.ok) return { ...redeemed, now: unit.now };
         const application = await requireApplication(unit, id);
         return { ok: true as const, record: await carryOut(unit, application, redeemed.data as Request) };
@@ -119,7 +119,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
       return outcome.record;
     },
 
-    /** What is both archived and deleted is restored first. @throws {AppError} invalid_state unless archived. */
+    /** A deleted application has to be restored first. @throws {AppError} invalid_state unless archived. */
     unarchive: (actor: Actor, application: Application) =>
       bringBack(actor, application, {
         isAway: ({ archivedAt, deletedAt }) => archivedAt !== null && deletedAt === null,
@@ -128,7 +128,7 @@ export function lifecycleService({ db, challenges }: LifecycleDependencies) {
         refusal: 'application_not_archived',
       }),
 
-    /** Back to active, whether it was archived before or not. @throws {AppError} invalid_state unless deleted. */
+    /** Makes the application active, archived before or not. @throws {AppError} invalid_state unless deleted. */
     restore: (actor: Actor, application: Application) =>
       bringBack(actor, application, {
         isAway: ({ deletedAt }) => deletedAt !== null,
@@ -156,7 +156,7 @@ interface WayBack {
   readonly refusal: 'application_not_archived' | 'application_not_deleted';
 }
 
-/** The acting member, or for a key the owners of the workspace. */
+/** Returns the acting member, or for a key the workspace's owners. */
 async function recipientsOf(
   unit: Unit,
   principal: Principal,
@@ -166,7 +166,7 @@ async function recipientsOf(
   return [await requireUser(unit, principal.userId)];
 }
 
-/** The contract's table of transitions. @throws {AppError} invalid_state */
+/** Implements the contract's table of transitions. @throws {AppError} invalid_state */
 function changeOf({ archivedAt, deletedAt, purgeAfter }: Application, { kind, skipGrace }: Request, now: number) {
   const isHidden = deletedAt !== null && purgeAfter !== null && purgeAfter <= now;
   if (kind === 'archive') {
