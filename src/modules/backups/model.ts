@@ -1,4 +1,4 @@
-/** Schemas of the backups that the server makes by itself. */
+/** Schemas of the server's own backups. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Id, Nullable, Timestamp } from '../../http/schemas.ts';
 

@@ -1,4 +1,4 @@
-/** The backups that the server makes by itself. */
+/** The server's own backups. */
 import { SECOND } from '../../core/clock.ts';
 import type { Module, World } from '../module.ts';
 import { tellOwnersOf } from './owners.ts';

@@ -1,4 +1,4 @@
-/** Tells those who run the instance by mail that backups fail, once, and that they work again. */
+/** Mails the owners of the first workspace when backups start to fail and when they work again. */
 import { DAY } from '../../core/clock.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
@@ -9,7 +9,7 @@ import { findFirstWorkspaceId, requireWorkspace } from '../../store/workspaces.t
 
 const LIFETIME_MS = 3 * DAY;
 
-/** In the caller's change. */
+/** Queues the mails in the caller's transaction. */
 export type TellOwners = (unit: Unit, news: BackupNews) => Promise<void>;
 
 export function tellOwnersOf(baseUrl: () => string): TellOwners {

@@ -1,4 +1,4 @@
-/** The view that those who run an instance have of its backups. */
+/** Backup routes for those who run the instance. */
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';

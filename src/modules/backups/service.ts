@@ -1,6 +1,6 @@
 /**
- * The backups that the server makes by itself: when one is due, one at a time, and what became of each. What is missed while the
- * server is down is made up when it is up; one that fails is tried again soon, then less and less often.
+ * The server's own backups, one at a time, with a record of each run. A missed run is made up after the start; a failed
+ * one is retried with exponential backoff.
  */
 import type { Logger } from 'pino';
 import { backupName } from '../../backup/names.ts';
@@ -36,14 +36,14 @@ export interface BackupServiceDependencies {
   readonly log: Logger;
   readonly settings: BackupSettings;
   readonly version: string;
-  /** Of the instance key. */
+  /** The instance key's mark, part of the backup's name. */
   readonly mark: number;
   readonly tellOwners: TellOwners;
 }
 
 const FIRST_RETRY_MS = 15 * MINUTE;
 const LONGEST_RETRY_MS = 6 * HOUR;
-/** More failures in a row change nothing any more. */
+/** Further failures in a row no longer change the backoff. */
 const MOST_COUNTED = 6;
 const KEPT_MS = 100 * DAY;
 const LATE_MS = HOUR;
@@ -63,11 +63,11 @@ export function backupService(dependencies: BackupServiceDependencies) {
     const { dataFolder, backupKeep: keep } = settings;
     const target = placeOf(now);
     const locks = locksOf(settings);
-    // The name is of this second and this instance: nothing else has it.
+    // The name contains the second and the instance, so nothing else can have it.
     return { dataFolder, target, isReplacing: true, access: accessOf(settings), locks, now, version, keep };
   }
 
-  /** The disk may be what has failed: what cannot be written down now is tried until it can. */
+  /** Writes a run's outcome, retried until the database works: a full disk may have failed both. */
   async function record(work: (unit: Unit) => Promise<unknown>): Promise<void> {
     while (!isStopped) {
       try {
@@ -110,7 +110,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
     });
   }
 
-  /** @throws {AppError} invalid_state where one is under way, or there is no place for it. */
+  /** @throws {AppError} invalid_state if a backup is running or no target is set. */
   async function begin(cause: BackupCause, actor: Actor, workspaceId: string | null): Promise<StoredBackupRun> {
     if (!placeSet()) throw new AppError('invalid_state', { hint: 'backup_place_unset' });
     if (current !== null || isBeginning) throw new AppError('invalid_state', { hint: 'backup_running' });
@@ -119,7 +119,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
       const startedAt = clock.now();
       const isEncrypted = isEncryptionSet(settings);
       const place = placeText(placeOf(startedAt));
-      // What is refused before it begins is a failure like any other, but that another one is under way.
+      // A refused start is recorded as a failed run, except when another backup is running.
       let run: BackupRun | null = null;
       let refusal: unknown;
       try {
@@ -159,11 +159,11 @@ export function backupService(dependencies: BackupServiceDependencies) {
     return placeIn(settings.backupTo, backupName(mark, now, isEncryptionSet(settings)));
   }
 
-  /** When the next one is due; the past where it is overdue, null where none is made. */
+  /** Returns when the next backup is due: in the past when overdue, null when no target is set. */
   async function nextAt(): Promise<number | null> {
     if (!placeSet()) return null;
     const now = clock.now();
-    // A clock that was set back must not keep backups waiting for years, nor have them made again and again.
+    // A clock set back must neither delay backups for years nor repeat them endlessly.
     const runs = await listBackupRuns(db.reader, MOST_COUNTED, now + DAY);
     const [last] = runs;
     if (!last) return now;
@@ -183,7 +183,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
     lastGood: () => findLastGoodBackup(db.reader),
     isRunning: () => current !== null,
 
-    /** For the scheduler: makes what is due, and returns when it has ended. */
+    /** Makes the backup if one is due, and returns when it has ended. Called by the scheduler. */
     async runOnce(): Promise<void> {
       if (!placeSet() || isStopped) return;
       const due = await nextAt();
@@ -191,14 +191,14 @@ export function backupService(dependencies: BackupServiceDependencies) {
       try {
         await begin('schedule', SYSTEM_ACTOR, null);
       } catch (error) {
-        // Somebody makes one by hand; then this one waits for the next look.
+        // Someone started one by hand meanwhile; the scheduler looks again later.
         if (error instanceof AppError && error.hint === 'backup_running') return;
         throw error;
       }
       await (current as { ended: Promise<void> } | null)?.ended;
     },
 
-    /** What those who run the instance are warned of; null where none is made. */
+    /** Returns what the operators are warned of; null when no target is set. */
     async standing(): Promise<BackupStanding | null> {
       if (!placeSet()) return null;
       const [lastGood, [judged]] = await Promise.all([
@@ -216,7 +216,7 @@ export function backupService(dependencies: BackupServiceDependencies) {
       };
     },
 
-    /** @throws {StartupError} where two settings contradict each other. */
+    /** @throws {StartupError} if two settings contradict each other. */
     async start(): Promise<void> {
       if (settings.backupRecipients !== null && settings.backupPassphraseFile !== null) locksOf(settings);
       const runs = await listBackupRuns(db.reader, MOST_COUNTED);

@@ -1,9 +1,9 @@
-/** Who may call an operation, in the description. */
+/** Access rules of operations in the OpenAPI description: texts and security schemes. */
 import { SECRET_PREFIXES } from '../../core/secret.ts';
 import type { AccessRule } from '../../http/operation.ts';
 import { sessionCookieName } from '../../http/session-cookie.ts';
 
-/** What the words mean is said once, in `ACCESS_EXPLAINED`. */
+/** The terms are explained in `ACCESS_EXPLAINED`. */
 export const ACCESS_SENTENCES: Record<AccessRule, string> = {
   none: 'Needs no authentication.',
   session: 'Needs a session.',
@@ -26,10 +26,10 @@ export const ACCESS_EXPLAINED = [
 
 type Requirement = Record<string, string[]>[];
 
-/** What most operations take, said once for all; others say their own. */
+/** Default security of the document; other operations declare their own. */
 export const USUAL_SECURITY: Requirement = [{ apiKey: [] }, { sessionToken: [] }, { sessionCookie: [] }];
 
-/** The secret in the body is no scheme of the description; it is among the parameters there. */
+/** A secret in the request body has no security scheme; it is a property of the body. */
 const OF_CLIENTS: Requirement = [{ clientSecret: [] }, { apiKey: [] }];
 
 export const SECURITY: Record<AccessRule, Requirement> = {

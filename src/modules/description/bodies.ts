@@ -1,4 +1,4 @@
-/** Bodies of requests and of successes, in the description. */
+/** Request bodies and success responses of the OpenAPI description. */
 import type { Operation } from '../../http/operation.ts';
 import { FORM_TYPE, UPLOAD_FIELD, type UploadRule } from '../../http/upload.ts';
 import type { Components, Reference } from './components.ts';
@@ -14,7 +14,7 @@ const REDIRECT = {
   headers: { Location: { required: true, schema: { type: 'string', format: 'uri' } } },
 };
 
-/** Beside the redirect, so that linters and generators find more than refusals: browsers are shown a page. */
+/** Besides the redirect, browsers may get a page. Linters and generators expect a response other than errors. */
 const OTHER_PAGE = {
   description: 'Anything else is a page for people.',
   content: { 'text/html': { schema: { type: 'string' } } },
@@ -34,7 +34,7 @@ export function requestBodyOf(operation: Operation, components: Components): Bod
   return { requestBody: { required: !isBodyOptional, content } };
 }
 
-/** A file as it is, or as the one field of a form. */
+/** A file as raw body, or as the only field of a form. */
 function fileContent({ mediaTypes }: UploadRule): Record<string, object> {
   const form = { type: 'object', required: [UPLOAD_FIELD], properties: { [UPLOAD_FIELD]: BINARY } };
   return {

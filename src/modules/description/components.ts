@@ -1,4 +1,4 @@
-/** What stands once under `components` of the description and is referred to by name. */
+/** Shared parts under `components` of the OpenAPI description, referred to by name. */
 
 const KINDS = ['schemas', 'requestBodies', 'responses', 'parameters', 'headers', 'examples'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -7,11 +7,10 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** Parts by kind and name, as they are met. */
 export class Components {
   readonly #parts = new Map<Kind, Map<string, object>>(KINDS.map((kind) => [kind, new Map()]));
 
-  /** @throws {Error} for two different things of one name: a mistake in the schemas. */
+  /** Adds a part and returns its reference. @throws {Error} if another part has this name: a mistake in the schemas. */
   share(kind: Kind, name: string, part: object): Reference {
     const parts = this.#parts.get(kind);
     const known = parts?.get(name);
@@ -20,13 +19,13 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` };
   }
 
-  /** Whether this part can have the name: nobody has it, or the same does. */
+  /** Returns whether the name is unused or names an equal part. */
   isFree(kind: Kind, name: string, part: object): boolean {
     const known = this.#parts.get(kind)?.get(name);
     return known === undefined || Bun.deepEquals(known, part);
   }
 
-  /** In the order of their names. */
+  /** Returns all parts sorted by name. */
   sorted(): Record<string, Record<string, object>> {
     return Object.fromEntries(
       [...this.#parts].map(([kind, parts]) => [
@@ -37,7 +36,7 @@ export class Components {
   }
 }
 
-/** `sign_in` and `signIn` as the name of a type: `SignIn`. */
+/** Converts `sign_in` and `signIn` to `SignIn`. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|[_-])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

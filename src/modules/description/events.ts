@@ -1,11 +1,10 @@
-/** What the endpoints of webhooks are sent, in the description (OpenAPI 3.1 `webhooks`). */
+/** Events sent to webhook endpoints, in the OpenAPI description (OpenAPI 3.1 `webhooks`). */
 import { type TObject, Type } from '@sinclair/typebox';
 import { EVENT_SCHEMAS, EVENT_TYPES, TEST_EVENT_TYPE } from '../../core/event.ts';
 import { Id, Timestamp } from '../../http/schemas.ts';
 import { type Components, pascalCase } from './components.ts';
 import { jsonSchema } from './json-schema.ts';
 
-/** Every event type, and that of a test-send. */
 export function eventDescriptions(components: Components): Record<string, object> {
   return Object.fromEntries([
     ...EVENT_TYPES.map((type) => [type, described(type, EVENT_SCHEMAS[type], components)]),

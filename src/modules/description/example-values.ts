@@ -1,4 +1,4 @@
-/** What stands as an example where a schema names none, by the name of the property: every body can be shown in full. */
+/** Example values by property name, for schemas without their own, so that every body can be shown in full. */
 
 const ID = '01kat1h5ppe3bv2d9g3wq5r1xm';
 const PERSON = `usr_${ID}`;
@@ -9,7 +9,7 @@ const TIME = '2026-01-31T12:00:00.000Z';
 
 type Value = string | number;
 
-/** Of one schema or one operation, where the property is elsewhere another thing. */
+/** Values for one schema or operation, where the property means something else than elsewhere. */
 const OF_CONTEXT: Readonly<Record<string, Value>> = {
   'Account.username': 'ada',
   'ApiKey.name': 'backend',
@@ -171,7 +171,7 @@ const OF_PROPERTY: Readonly<Record<string, Value>> = {
   withdrawnFrom: 2,
 };
 
-/** @param context the schema’s name, or the operation’s where the schema has none. */
+/** @param context name of the schema, or of the operation if the schema has none. */
 export function exampleValue(context: string, property: string): Value | undefined {
   return OF_CONTEXT[`${context}.${property}`] ?? OF_PROPERTY[property];
 }

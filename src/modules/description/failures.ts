@@ -1,4 +1,4 @@
-/** Refusals in the description: which codes an operation answers with, and the body of each status. */
+/** Errors in the OpenAPI description: the codes an operation answers with, and the body of each status. */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error.ts';
 import { only } from '../../core/required.ts';
 import { type Style, verifyCodeField } from '../../http/errors.ts';
@@ -7,7 +7,7 @@ import { isList, isOfClients, type Operation } from '../../http/operation.ts';
 import { type Components, pascalCase, type Reference } from './components.ts';
 import { headersOfFailure } from './headers.ts';
 
-/** Every refusal an operation can answer with: its own, and those that follow from its access, limit and schemas. */
+/** Returns every error code of an operation: its own, and those implied by its access, limit and schemas. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const { access, scope, limit, body, query, upload, style, errors = [] } = operation;
   const codes: ErrorCode[] = [...errors];
@@ -22,21 +22,21 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (scope !== 'instance') codes.push('not_found');
   if (body || query || upload || isList(operation)) codes.push('invalid_request');
   if (body || upload) codes.push('payload_too_large', 'unsupported_media_type');
-  // It may come too slowly, or be one of too many that do.
+  // A body may arrive too slowly, or be one of too many slow ones.
   if (body || upload) codes.push('request_timeout', 'unavailable');
   if (limit !== 'none' || body) codes.push('rate_limited');
-  // Whatever is called, a request that is none is told so.
+  // A malformed request is refused on every operation.
   if (codes.every((code) => ERROR_CATALOGUE[code].status >= 500)) codes.push('invalid_request');
   if (style !== 'page') codes.push('internal');
   return [...new Set(codes)];
 }
 
-/** A client that is to prove itself and does not is asked for its credential; elsewhere `invalid_client` names nobody. */
+/** Returns 401 for `invalid_client` where clients authenticate, else the catalogue's status. */
 export function statusIn({ access }: Pick<Operation, 'access'>, code: ErrorCode): number {
   return code === 'invalid_client' && isOfClients(access) ? 401 : ERROR_CATALOGUE[code].status;
 }
 
-/** What the answers to the most usual sets of codes are called; others after their codes. */
+/** Names of the responses for common sets of codes; others are named after their codes. */
 const ANSWER_NAMES: Readonly<Record<string, string>> = {
   'forbidden membership_blocked': 'Forbidden',
   'admin_scope_required forbidden membership_blocked': 'NotAdmin',
@@ -47,7 +47,7 @@ const ANSWER_NAMES: Readonly<Record<string, string>> = {
   unsupported_media_type: 'WrongType',
 };
 
-/** The answer of each status, shared by all operations that refuse with the same codes. */
+/** Returns one response per status, shared by all operations with the same codes. */
 export function failuresOf(
   operation: Operation,
   components: Components,
@@ -109,7 +109,7 @@ interface FailureNames {
   readonly text: string;
 }
 
-/** The shapes of a failure: the envelope's, the verification endpoints' own, and OAuth's (RFC 6749 §5.2). */
+/** Error body shapes: the envelope's, those of the verification endpoints, and OAuth's (RFC 6749 §5.2). */
 const SHAPES = {
   envelope: { schema: 'ApiError', flag: 'success', code: 'error', text: 'message' },
   session: { schema: 'SessionError', flag: 'ok', code: 'error', text: 'message' },

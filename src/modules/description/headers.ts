@@ -1,4 +1,4 @@
-/** Headers of answers, in the description. */
+/** Response headers in the OpenAPI description. */
 import { isOfClients, type Operation } from '../../http/operation.ts';
 import type { Components } from './components.ts';
 
@@ -30,12 +30,11 @@ export const HEADERS_EXPLAINED = [
   'Each answer has an `X-Request-Id`, which an error repeats as `requestId`.',
 ].join(' ');
 
-/** As a response has them, or nothing. */
 export interface Headers {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
-/** Those of the limit stand with 429, and for all other answers once, in `HEADERS_EXPLAINED`. */
+/** Leaves out rate limit headers: they are described with 429, and for all other responses in `HEADERS_EXPLAINED`. */
 export function headersOfSuccess({ isRevalidated }: Operation, components: Components): Headers {
   return named(isRevalidated ? ['ETag'] : [], components);
 }
@@ -44,7 +43,7 @@ export function headersOfNotModified(components: Components): Headers {
   return named(['ETag'], components);
 }
 
-/** What asks for a credential or for patience says more of it; a page for people asks for no credential. */
+/** Describes `WWW-Authenticate` for 401, except on pages, and `Retry-After` for 429 and 503. */
 export function headersOfFailure(
   status: number,
   { style, access }: Pick<Operation, 'style' | 'access'>,

@@ -1,17 +1,17 @@
-/** The operations' schemas as JSON Schema of OpenAPI 3.1: our own keywords go, and what has an `$id` is referred to by it. */
+/** Converts schemas to JSON Schema of OpenAPI 3.1: drops our own keywords and turns each `$id` into a reference. */
 import type { TSchema } from '@sinclair/typebox';
 import type { Components } from './components.ts';
 import { exampleValue } from './example-values.ts';
 
 type Node = Record<string, unknown>;
 
-/** Where in a schema: within which named one, under which property. */
+/** Position in a schema: the enclosing named schema and the property. */
 interface Place {
   readonly context: string;
   readonly property: string;
 }
 
-/** @param context what examples are told apart by where the schema has no name of its own: the operation’s id. */
+/** @param context selects example values if the schema has no name: the operation’s id. */
 export function jsonSchema(schema: TSchema, components: Components, context = ''): object {
   return convert(JSON.parse(JSON.stringify(schema)), components, { context, property: '' }) as object;
 }
@@ -22,7 +22,7 @@ function convert(node: unknown, components: Components, place: Place): unknown {
   const { remedy: _, isAnyText: __, described, describedFormat, $id, ...others } = node as Node;
   if (described !== undefined) return convert(described, components, place);
   if (describedFormat !== undefined) others['format'] = describedFormat;
-  // The words say it all; generators of clients stumble over a pattern beside them.
+  // Enum and const are sufficient; client generators fail on an additional pattern.
   if (Array.isArray(others['enum']) || others['const'] !== undefined) delete others['pattern'];
   const inside = typeof $id === 'string' ? { context: $id, property: '' } : place;
   const converted = alternatives(
@@ -39,7 +39,7 @@ function convert(node: unknown, components: Components, place: Place): unknown {
   return { ...components.share('schemas', $id, schema), ...ofUse };
 }
 
-/** The names of properties are no keywords, even where they are spelled as one. */
+/** Property names are not keywords, even if spelled like one. */
 function convertUnder(key: string, value: unknown, components: Components, place: Place): unknown {
   if (key === 'examples' || key === 'default' || key === 'const') return value;
   if (key !== 'properties') return convert(value, components, place);
@@ -53,7 +53,7 @@ function convertUnder(key: string, value: unknown, components: Components, place
 
 const SAYS_ITSELF = ['examples', 'enum', 'const', 'default'];
 
-/** A text or a number that names no value of its own is shown one of its property. */
+/** Adds the example of its property to a string or number without one. */
 function withExample(schema: Node, { context, property }: Place): Node {
   const { type, format } = schema;
   const isLeaf = type === 'string' || type === 'integer' || type === 'number';
@@ -64,7 +64,7 @@ function withExample(schema: Node, { context, property }: Place): Node {
     : { ...schema, examples: [value] };
 }
 
-/** Null beside one plain type is a second type of it; all else that excludes itself by a constant is one of several. */
+/** Writes a nullable plain type as a type list, and alternatives told apart by a constant as `oneOf`. */
 function alternatives({ anyOf, ...rest }: Node, isVerdict: boolean): Node {
   if (!Array.isArray(anyOf)) return rest;
   const others = (anyOf as Node[]).filter(({ type }) => type !== 'null');

@@ -1,9 +1,9 @@
-/** The descriptions of the API that machines read. */
+/** Machine-readable descriptions of the API. */
 import type { Operation } from '../../http/operation.ts';
 import type { Module, World } from '../module.ts';
 import { descriptionRoutes } from './routes.ts';
 
-/** @param operations gives all that are served, these included. */
+/** @param operations returns all served operations, these included. */
 export function descriptionModule(
   { baseUrl, limits }: World,
   { operations }: { operations: () => readonly Operation[] },

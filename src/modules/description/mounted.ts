@@ -1,4 +1,4 @@
-/** The paths of the document, made by Elysia's plugin from operations mounted on an instance that serves nothing else. */
+/** Builds the document's paths with Elysia's plugin, from operations mounted on an otherwise unused instance. */
 import { type ElysiaSwaggerConfig, swagger } from '@elysiajs/swagger';
 import { type DocumentDecoration, Elysia } from 'elysia';
 import { required } from '../../core/required.ts';
@@ -12,7 +12,7 @@ export interface DescribedOperation {
   readonly detail: DocumentDecoration;
 }
 
-/** What the plugin makes, as far as anything is done with it. */
+/** The parts of the plugin's document that we use. */
 interface MadeDocument {
   readonly openapi: string;
   readonly info: object;
@@ -21,10 +21,10 @@ interface MadeDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentDecoration>>>>;
 }
 
-/** So many are described in one turn of the loop. */
+/** Operations described before yielding to the event loop. */
 const OPERATIONS_AT_ONCE = 4;
 
-/** @param documentation without components: the plugin knows those of OpenAPI 3.0 alone. */
+/** @param documentation without components: the plugin knows only those of OpenAPI 3.0. */
 export async function mountedDocument(
   described: readonly DescribedOperation[],
   documentation: NonNullable<ElysiaSwaggerConfig['documentation']>,
@@ -52,12 +52,12 @@ async function made(
   return response.json();
 }
 
-/** `/:name.json` as OpenAPI writes it. */
+/** Converts `/:name.json` to OpenAPI's `/{name}.json`. */
 export function pathTemplate({ path }: Operation): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The plugin sees no parameter behind a `$ref` and adds each of the path once more, inline: ours are all by reference. */
+/** The plugin does not see path parameters behind a `$ref` and adds them again inline; ours are all references. */
 function withoutRepetition(detail: DocumentDecoration): DocumentDecoration {
   const own = detail.parameters?.filter((parameter) => !('in' in parameter && parameter.in === 'path'));
   return own ? { ...detail, parameters: own } : detail;

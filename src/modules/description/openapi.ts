@@ -39,11 +39,7 @@ const TAGS: Record<string, string> = {
   Operation: 'For supervisors and load balancers.',
 };
 
-/**
- * The document as an object, made in short turns of the loop.
- *
- * @param baseUrl decides nothing but the name of the cookie: the address of the server is left to whoever has the document.
- */
+/** Builds the document, yielding to the event loop. @param baseUrl determines only the cookie's name. */
 export async function openApiDocument(
   operations: readonly Operation[],
   baseUrl: string,
@@ -83,7 +79,7 @@ export async function openApiDocument(
   };
 }
 
-/** Those of the API; pages and test endpoints are no part of it. */
+/** Returns the operations of the API, without pages and test endpoints. */
 export function documented(operations: readonly Operation[]): Operation[] {
   return operations.filter((operation) => !operation.isUndocumented);
 }

@@ -1,4 +1,4 @@
-/** Parameters of paths, queries and headers, in the description. */
+/** Parameters of paths, queries and headers in the OpenAPI description. */
 import type { TSchema } from '@sinclair/typebox';
 import { type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { PageQuery } from '../../http/schemas.ts';
@@ -25,7 +25,6 @@ export function describedParameters(operation: Operation, components: Components
   ];
 }
 
-/** Every operation on a workspace takes it. */
 const WORKSPACE = {
   name: WORKSPACE_PARAMETER,
   in: 'query',
@@ -42,7 +41,7 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 };
 
-/** Others are the ids of what is meant. */
+/** Parameters not listed here are ids from the matching list. */
 const PATH_PARAMETERS: Readonly<Record<string, { readonly component: string; readonly description: string }>> = {
   id: { component: 'ApplicationId', description: 'The id of the application, `app_…`.' },
   appSlug: { component: 'ApplicationSlug', description: 'The slug of the application.' },
@@ -62,7 +61,7 @@ function inPath(name: string, values: readonly string[] | undefined, components:
   return components.share('parameters', component, parameter);
 }
 
-/** What is said of a parameter stands beside its schema, where tools look for it. */
+/** Moves the description from the schema to the parameter, where tools look for it. */
 function inQuery(name: string, schema: TSchema, required: boolean, components: Components): Parameter | Reference {
   const { description, ...rest } = jsonSchema(schema, components) as { readonly description?: string };
   const parameter = { name, in: 'query', required, ...(description && { description }), schema: rest };

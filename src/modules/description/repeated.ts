@@ -1,4 +1,4 @@
-/** What several operations say word for word, such as a body, a filter or an answer, stands once and is referred to. */
+/** Shares parts that several operations repeat word for word, such as a body, filter or response. */
 import { yieldIfLong } from '../../core/turn.ts';
 import type { Operation } from '../../http/operation.ts';
 import { type Components, type Kind, pascalCase, type Reference } from './components.ts';
@@ -6,14 +6,14 @@ import type { DescribedOperation } from './mounted.ts';
 
 type Part = object | Reference;
 
-/** What of an operation's description may stand elsewhere. */
+/** Parts of an operation's description that may be shared. */
 interface Detail {
   readonly parameters?: readonly Part[];
   readonly requestBody?: Part;
   readonly responses: Readonly<Record<string, Part>>;
 }
 
-/** A part in place of another one, or the same. */
+/** Returns a part's replacement, or the part itself. */
 type Replace = (kind: Kind, part: Part, operation: Operation) => Part;
 
 export async function shareRepeated(
@@ -65,7 +65,7 @@ function replaced({ operation, detail }: DescribedOperation, replace: Replace): 
   return { operation, detail: own as DescribedOperation['detail'] };
 }
 
-/** After what it holds; where that name is taken, after the first operation that has it. */
+/** Returns candidate names: after the content, then after the first operation that uses the part. */
 function namesOf(kind: Kind, part: Part, { id, body, data }: Operation): string[] {
   const first = pascalCase(id);
   if (kind === 'parameters') {

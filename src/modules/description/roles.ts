@@ -1,10 +1,10 @@
-/** The role manifest: which principal each operation needs and how it is limited, for agents and their tool server. */
+/** The role manifest for agents and their tool server: each operation's required access and limit. */
 import { describeLimitClass, type LimitSettings } from '../../http/limits.ts';
 import { type AccessRule, effectsOf, type Operation } from '../../http/operation.ts';
 import { pathTemplate } from './mounted.ts';
 import { API_VERSION, documented } from './openapi.ts';
 
-/** What an agent has to have: a session, or a key with that access; a client secret is one way more where a key will do. */
+/** Access an agent needs: a session, or a key with this access. Client operations also accept a client secret. */
 const CREDENTIAL_OF: Record<AccessRule, 'none' | 'session' | 'read' | 'full'> = {
   none: 'none',
   session: 'session',

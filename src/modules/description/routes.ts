@@ -1,4 +1,4 @@
-/** The machine-readable descriptions of the API, made once from the operations themselves. */
+/** Routes of the machine-readable API descriptions, derived from the operations. */
 import { Type } from '@sinclair/typebox';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import type { LimitSettings } from '../../http/limits.ts';
@@ -14,7 +14,6 @@ export interface DescriptionDependencies {
   readonly limits: LimitSettings;
 }
 
-/** The OpenAPI description as YAML. */
 export async function openApiYaml(
   operations: readonly Operation[],
   baseUrl: string,
@@ -24,7 +23,7 @@ export async function openApiYaml(
 }
 
 export function descriptionRoutes({ operations, baseUrl, limits }: DescriptionDependencies): Operation[] {
-  // Each is made at the first call, for good: it takes a while, and cannot change while the process runs.
+  // Each is built at the first call and cached: it takes a while and cannot change while the process runs.
   let document: Promise<object> | undefined;
   const described = () => (document ??= openApiDocument(operations(), baseUrl(), limits));
   let asYaml: Promise<Tagged> | undefined;

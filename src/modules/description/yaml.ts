@@ -1,14 +1,14 @@
-/** The description as YAML: what is short stands on one line, and every parser, of YAML 1.1 or 1.2, reads it alike. */
+/** Writes the description as YAML that YAML 1.1 and 1.2 parsers read alike; short values stay on one line. */
 import { yieldIfLong } from '../../core/turn.ts';
 
 const LINE = 1000;
 
-/** Anything that could be read as another type, such as a time or `no`, is quoted. */
+/** Texts that need no quotes. Quoted: anything that could be read as another type, such as a time or `no`. */
 const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z/$][\w/$.{}-]*(?: [\w/$.(-][\w/$.()-]*)*$/i;
-/** In `[…]` and `{…}` these end a text. */
+/** Characters that end a text within `[…]` and `{…}`. */
 const FLOW_MARKS = /[{}[\],]/;
 
-/** Written in short turns of the loop. @param document of plain JSON values. */
+/** Yields to the event loop in between. @param document plain JSON values. */
 export async function yaml(document: unknown): Promise<string> {
   const written: string[] = [];
   for (const piece of block(document, 0)) {
@@ -18,7 +18,7 @@ export async function yaml(document: unknown): Promise<string> {
   return `${written.join('').trimStart()}\n`;
 }
 
-/** A value after its name or its dash. */
+/** Writes a value after its key or dash. */
 function* block(value: unknown, depth: number): Generator<string> {
   const line = depth > 0 || !isParent(value) ? flow(value, LINE - depth, false) : null;
   if (line !== null) {
@@ -32,7 +32,7 @@ function* block(value: unknown, depth: number): Generator<string> {
   }
 }
 
-/** On one line; null where it is longer than there is room for. */
+/** Returns the value on one line; null if it does not fit. */
 function flow(value: unknown, room: number, isInside = true): string | null {
   if (!isParent(value) || isEmpty(value)) return scalar(value, isInside);
   const isList = Array.isArray(value);
@@ -54,7 +54,7 @@ function isParent(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** As in JSON, what is undefined is not there. */
+/** Omits undefined values, as JSON does. */
 function partsOf(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, part]) => part !== undefined);
 }

@@ -1,4 +1,4 @@
-/** The guides: Markdown files inside the binary, in the order they are read in. */
+/** The guides: Markdown files embedded in the binary, in reading order. */
 import commandLine from './guides/command-line-and-agents.md' with { type: 'text' };
 import deviceLogin from './guides/device-login.md' with { type: 'text' };
 import errorsAndLimits from './guides/errors-and-limits.md' with { type: 'text' };
@@ -13,20 +13,18 @@ import webhooks from './guides/webhooks.md' with { type: 'text' };
 
 import { errorsTable, eventsTable, limitsTable } from './tables.ts';
 
-/** One guide. */
 export interface Guide {
-  /** The last part of its address, `/docs/guides/<slug>`. */
+  /** Last segment of the URL, `/docs/guides/<slug>`. */
   readonly slug: string;
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** What it belongs to. */
+  /** Heading in the navigation. */
   readonly group: string;
-  /** The whole, in Markdown; `{{url}}` stands where this instance's address belongs: see {@link guideMarkdown}. */
+  /** Full Markdown; `{{url}}` is the placeholder for this instance's URL: see {@link guideMarkdown}. */
   readonly text: string;
 }
 
-/** Every guide, in the order they are read in. */
 export const GUIDES: readonly Guide[] = [
   guide('Start', 'first-sign-in', firstSignIn),
   guide('Start', 'on-a-page', onAPage),
@@ -41,12 +39,12 @@ export const GUIDES: readonly Guide[] = [
   guide('Run', 'command-line-and-agents', commandLine),
 ];
 
-/** @param url this instance's address, without a trailing slash. */
+/** @param url this instance's URL, without a trailing slash. */
 export function guideMarkdown({ text }: Pick<Guide, 'text'>, url: string): string {
   return text.replaceAll('{{url}}', url);
 }
 
-/** A file begins with its title as a heading and its summary as a paragraph. */
+/** Parses a file that starts with its title as heading and its summary as paragraph. */
 function guide(group: string, slug: string, text: string): Guide {
   const [, title = '', summary = ''] = /^# (.+)\n\n(.+)\n/.exec(text) ?? [];
   return { slug, title, summary, group, text: withTables(text) };

@@ -1,4 +1,4 @@
-/** The contents of the documentation for programs that read (llmstxt.org). */
+/** Table of contents of the documentation for language models (llmstxt.org). */
 import type { Guide } from './guides.ts';
 
 export function llmsText(guides: readonly Guide[], url: string): string {

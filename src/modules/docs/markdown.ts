@@ -1,6 +1,5 @@
-/** Turns the Markdown of a guide into the HTML of its page. The text is ours: nothing in it is escaped beyond Markdown. */
+/** Renders a guide's Markdown as HTML. The text is trusted: nothing is escaped beyond Markdown. */
 
-/** A section that a link can lead to. */
 export interface GuideHeading {
   readonly id: string;
   readonly title: string;
@@ -12,7 +11,7 @@ export interface RenderedGuide {
   readonly sections: readonly GuideHeading[];
 }
 
-/** @param text with its title, which the page shows itself and the HTML leaves out. */
+/** @param text with its title, which the HTML leaves out because the page shows it itself. */
 export function renderMarkdown(text: string): RenderedGuide {
   const sections: GuideHeading[] = [];
   const html = Bun.markdown
@@ -42,7 +41,7 @@ function plain(html: string): string {
 
 const SLASHES = String.raw`(?<![:\w])\/\/[^\n]*|\/\*.*?\*\/`;
 const HASH = String.raw`(?<=^|\s)#[^\n]*`;
-/** How a comment begins, by language; a language that is not named is left without colours. */
+/** Comment syntax by language; other languages are not highlighted. */
 const COMMENTS: Readonly<Record<string, string>> = {
   js: SLASHES,
   ts: SLASHES,
@@ -58,7 +57,7 @@ const STRINGS = String.raw`&quot;(?:(?!&quot;|\n).)*&quot;|'[^'\n]*'|${'`'}[^${'
 const WORDS =
   'import|export|from|const|let|function|async|await|return|if|else|for|of|in|throw|try|catch|except|new|class|def|with|as|raise|package|func|var|type|struct|defer|range|nil|None|True|False|true|false|null';
 
-/** Comments, strings and the words of the language apart from the rest; nothing is understood. @param code escaped already. */
+/** Marks comments, strings and keywords by regular expression, without parsing. @param code already escaped. */
 function highlight(code: string, language: string): string {
   const comment = COMMENTS[language];
   if (comment === undefined) return code;

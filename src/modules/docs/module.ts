@@ -1,4 +1,4 @@
-/** The documentation of this instance: guides and what finds them. Its pages are src/pages/docs. */
+/** The documentation of this instance: guides and their search index. Its pages are in src/pages/docs. */
 import { nextTurn } from '../../core/turn.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { Module, World } from '../module.ts';
@@ -7,7 +7,6 @@ import { llmsText } from './llms.ts';
 import { renderMarkdown } from './markdown.ts';
 import { searchIndex } from './search-index.ts';
 
-/** @param operations gives all that are served. */
 export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () => readonly Operation[]) {
   const markdownOf = (slug: string) => guideMarkdown(guideAt(slug), baseUrl());
   return {
@@ -20,7 +19,7 @@ export function docsModule({ baseUrl }: Pick<World, 'baseUrl'>, operations: () =
         const guides = [];
         for (const guide of GUIDES) {
           guides.push({ ...guide, sections: renderMarkdown(guide.text).sections });
-          // Each takes a millisecond or two.
+          // Rendering takes a millisecond or two per guide.
           await nextTurn();
         }
         return searchIndex(guides, operations());

@@ -1,4 +1,4 @@
-/** What the search of the documentation finds: guides, their sections, and operations. */
+/** Search index of the documentation: guides, their sections, and operations. */
 import type { Operation } from '../../http/operation.ts';
 import { documented } from '../description/openapi.ts';
 import { pathTemplate } from '../description/mounted.ts';
@@ -6,10 +6,9 @@ import type { Guide } from './guides.ts';
 import type { GuideHeading } from './markdown.ts';
 import { referencePath } from './reference-path.ts';
 
-/** One place. */
 interface Findable {
   readonly title: string;
-  /** Where it belongs. */
+  /** The guide of a section, or the kind of entry. */
   readonly place: string;
   readonly href: string;
   readonly words?: string;

@@ -1,10 +1,10 @@
-/** The parts of guides that are written from the code: events with their data, error codes, limits. */
+/** Tables generated from the code for the guides: events with their data, error codes, limits. */
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { ERROR_CATALOGUE } from '../../core/error.ts';
 import { EVENT_SCHEMAS, EVENT_TYPES, type EventType } from '../../core/event.ts';
 import { LIMITS, limitText } from '../../http/limits.ts';
 
-/** When each event comes. */
+/** When each event is emitted. */
 const OCCASIONS: Readonly<Record<EventType, string>> = {
   'user.signed_in': 'A session began.',
   'user.signed_out': 'The person ended their session.',
@@ -32,7 +32,6 @@ const OCCASIONS: Readonly<Record<EventType, string>> = {
   'user.identity_changed': 'What they sign in with changed.',
 };
 
-/** One row an event. */
 export function eventsTable(): string {
   const rows = EVENT_TYPES.map((type) => `| \`${type}\` | ${OCCASIONS[type]} | ${fieldsOf(EVENT_SCHEMAS[type])} |`);
   return ['| Event | When | `data` |', '| --- | --- | --- |', ...rows].join('\n');
@@ -54,7 +53,6 @@ function kindOf(schema: TSchema): string {
   return String(schema['type']);
 }
 
-/** One row an error code, by status. */
 export function errorsTable(): string {
   const rows = Object.entries(ERROR_CATALOGUE)
     .sort(([, one], [, other]) => one.status - other.status)
@@ -62,7 +60,6 @@ export function errorsTable(): string {
   return ['| Status | Code | What to do |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** One row a limit that can be set. */
 export function limitsTable(): string {
   const rows = Object.values(LIMITS).map(
     (limit) => `| ${limitText(limit)} | ${limit.default} | \`${limit.env.replace('GATEHOUSE_LIMIT_', '…')}\` |`,

@@ -1,4 +1,4 @@
-/** What a server tells the `doctor` of its own machine: how a request of that has reached it, and what it has seen before. */
+/** Facts for the `doctor` command of the same machine: how its request arrived, and what the server has observed. */
 import { Type, type Static } from '@sinclair/typebox';
 import type { WorldClock } from '../../core/clock.ts';
 import { DOCTOR_HEADER, isDoctorPass } from '../../core/doctor-pass.ts';
@@ -18,10 +18,10 @@ const DoctorAnswer = Type.Object({
   instanceId: Type.String(),
   version: Type.String(),
   isWritable: Type.Boolean(),
-  /** Of this very request. */
+  /** Headers and addresses of this request. */
   seen: Type.Object({
     peer: Header(),
-    /** Whom it is counted of. */
+    /** Address used for rate limits. */
     client: Type.String(),
     host: Header(),
     forwardedFor: Header(),
@@ -29,7 +29,7 @@ const DoctorAnswer = Type.Object({
     forwarded: Header(),
   }),
   untrustedProxyHeader: Header(),
-  /** Since the start. */
+  /** Counted since the start. */
   refusals: Type.Array(Type.Object({ limit: Type.String(), count: Type.Integer() })),
 });
 export type DoctorAnswer = Static<typeof DoctorAnswer>;
@@ -42,7 +42,7 @@ export interface DoctorRouteDependencies {
   readonly instance: InstanceFacts;
 }
 
-/** To everybody else it is not there. */
+/** Answers not_found without the doctor's pass. */
 export function doctorRoute({ db, clock, metrics, peerAddress, instance }: DoctorRouteDependencies): Operation {
   return operation({
     id: 'getDoctorFacts',

@@ -1,10 +1,9 @@
-/** What is known of an instance from its start on, for the view that those who run it have of it. */
+/** Facts about an instance that are known from its start, for those who run it. */
 
-/** A setting in text. */
 export interface SettingFact {
   /** The environment variable. */
   readonly name: string;
-  /** Of a secret only that there is one. */
+  /** Masked if secret. */
   readonly value: string | null;
   readonly isDefault: boolean;
   readonly meaning: string;
@@ -13,29 +12,29 @@ export interface SettingFact {
 export const MODES = ['normal', 'dev', 'ephemeral'] as const;
 export const MAIL_TRANSPORTS = ['smtp', 'outbox'] as const;
 
-/** By what a server and the commands of its own machine know each other; new at each start. */
+/** Lets the server and commands of its own machine recognize each other; new at each start. */
 export interface InstanceIdentity {
   readonly instanceId: string;
   readonly pass: string;
 }
 
 export interface InstanceFacts {
-  /** Null where no command is to know it. */
+  /** Null if no command may recognize it. */
   readonly identity: InstanceIdentity | null;
   readonly version: string;
-  /** In epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly mode: (typeof MODES)[number];
   readonly settings: readonly SettingFact[];
   readonly isBaseUrlSet: boolean;
   readonly mail: {
     readonly transport: (typeof MAIL_TRANSPORTS)[number];
-    /** Host and port; null where there is none. */
+    /** Host and port; null without a mail server. */
     readonly server: string | null;
     readonly from: string | null;
   };
-  /** When the certificate that https is spoken with ends, in epoch milliseconds; null where this server speaks none. */
+  /** Returns when the TLS certificate expires, in epoch milliseconds; null if this server does not terminate TLS. */
   certificateExpiresAt(): number | null;
-  /** A header of proxies that came from a peer that is not trusted; null where none did. */
+  /** Returns a proxy header received from an untrusted peer; null if there was none. */
   untrustedProxyHeader(): string | null;
 }

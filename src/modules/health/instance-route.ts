@@ -1,9 +1,9 @@
-/** The view that those who run an instance have of it. */
+/** Instance health route for those who run the instance. */
 import { type Operation, operation } from '../../http/operation.ts';
 import type { InstanceHealth } from './instance.ts';
 import { InstanceHealthSchema } from './model.ts';
 
-/** No key asks this: keys lie in backends and pipelines, for which there are `/healthz` and `/readyz`. */
+/** Closed to keys, which lie in backends and pipelines; those use `/healthz` and `/readyz`. */
 export function instanceHealthRoute(health: InstanceHealth): Operation {
   return operation({
     id: 'getInstanceHealth',

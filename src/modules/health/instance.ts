@@ -1,7 +1,4 @@
-/**
- * How the instance is, for those who run it: the owners of its first workspace, which was there before anybody could make
- * another. What it is set to and how much of everybody's work waits is not for the owners of other workspaces.
- */
+/** Instance health for the owners of the first workspace; others must not see settings and all tenants' queues. */
 import { type Clock, isoTime, SECOND } from '../../core/clock.ts';
 import type { Principal } from '../../core/principal.ts';
 import type { Database } from '../../db/database.ts';
@@ -23,7 +20,6 @@ export interface InstanceHealthDependencies {
 
 export type InstanceHealth = ReturnType<typeof instanceHealthService>;
 
-/** Reads only. */
 export function instanceHealthService({
   db,
   clock,
@@ -32,7 +28,7 @@ export function instanceHealthService({
   queueCounts,
   backups,
 }: InstanceHealthDependencies) {
-  /** What everybody may know who owns something here. */
+  /** Returns the part that every workspace owner may see. */
   function present(): Omit<InstanceHealthRecord, 'isOperator'> {
     const { version, startedAt, mode, mail } = instance;
     return {

@@ -1,4 +1,4 @@
-/** Whether this instance is alive, ready to serve, and well. */
+/** Health of this instance: liveness, readiness and warnings. */
 import type { Module, World } from '../module.ts';
 import { instanceHealthService } from './instance.ts';
 import { instanceHealthRoute } from './instance-route.ts';

@@ -1,9 +1,9 @@
-/** Who runs the instance: the owners of its first workspace, which was there before anybody could make another. */
+/** Determines who runs the instance: the owners of its first workspace, which existed before any other. */
 import type { Principal } from '../../core/principal.ts';
 import type { Reader } from '../../db/database.ts';
 import { findFirstWorkspaceId } from '../../store/workspaces.ts';
 
-/** No key does: keys lie in backends and pipelines. */
+/** Never true for keys, which lie in backends and pipelines. */
 export async function isOperator(reader: Reader, principal: Principal): Promise<boolean> {
   if (principal.kind === 'key') return false;
   const first = await findFirstWorkspaceId(reader);

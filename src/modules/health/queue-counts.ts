@@ -1,24 +1,24 @@
-/** How much waits to be done, counted now and then for all who look: the health of an instance, and its figures. */
+/** Queue lengths, counted on demand every few seconds at most, shared by instance health and metrics. */
 import { type Clock, SECOND } from '../../core/clock.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { countLongWorks, countQueuedMails, countWaitingDeliveries, type LongWorkCount } from '../../store/queues.ts';
 import type { Queues } from './warnings.ts';
 
 export interface CountedQueues extends Queues {
-  /** In epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly countedAt: number;
   readonly longWorkKinds: readonly LongWorkCount[];
 }
 
-/** Counts in another thread. */
+/** Counts on another thread. */
 export interface QueueCounts {
-  /** Of the last seconds. */
+  /** Returns counts of the last seconds. */
   recent(): Promise<CountedQueues>;
-  /** The same where that is quick, else those of the time before, if any: whoever looks waits for nobody's long read. */
+  /** Returns recent counts if quick, else the previous ones or null: callers never wait for a slow query. */
   quick(): Promise<CountedQueues | null>;
 }
 
-/** All that waits, as of now: long reads. */
+/** Counts all queues now: slow queries. */
 export async function countQueues(reader: Reader) {
   const [mails, deliveries, longWork] = await Promise.all([
     countQueuedMails(reader),
@@ -28,7 +28,7 @@ export async function countQueues(reader: Reader) {
   return { mails, deliveries, longWork } satisfies Queues;
 }
 
-/** What waits is counted so often at the most, however many look. */
+/** Minimum interval between counts, for all callers together. */
 const COUNTED_EVERY_MS = 5 * SECOND;
 const PATIENCE_MS = 20;
 

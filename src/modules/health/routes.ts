@@ -10,14 +10,14 @@ import { noteProbe } from '../../store/rate-counters.ts';
 const Status = Type.Object({ status: Type.String({ examples: ['ok'] }) });
 const tag = 'Operation';
 
-/** That writes can be made is known by making one, so often at the most. */
+/** Readiness is verified by a write, at most this often. */
 const WRITE_EVERY_MS = 5000;
 const RETRY_SECONDS = 5;
 
 export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () => boolean }): Operation[] {
   let writtenAt = -Infinity;
 
-  /** @throws {AppError} unavailable where nothing can be committed. */
+  /** @throws {AppError} unavailable if nothing can be committed. */
   async function requireWrite(): Promise<void> {
     if (performance.now() - writtenAt < WRITE_EVERY_MS) return;
     await db.write(SYSTEM_ACTOR, noteProbe).catch((cause: unknown) => {
@@ -72,7 +72,7 @@ export function healthRoutes({ db, isStopping }: { db: Database; isStopping: () 
 
 /** @throws {AppError} unavailable with the reason. */
 async function requireDatabase(db: Database): Promise<void> {
-  // The disk may take changes again by now.
+  // The disk may accept writes again by now.
   await db.tryAgain();
   const { trouble } = db.status();
   if (trouble !== null) throw new AppError('unavailable', { hint: trouble, retryAfterSeconds: RETRY_SECONDS });

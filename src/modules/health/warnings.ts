@@ -1,4 +1,4 @@
-/** What those who run an instance should look at, told from what is known of it. */
+/** Warnings for those who run an instance, derived from its state. */
 import { HOUR, isoTime, MINUTE } from '../../core/clock.ts';
 import { HINTS } from '../../core/error-hints.ts';
 import { isLoopbackName } from '../../core/ip-address.ts';
@@ -9,14 +9,12 @@ import type { MailLane } from '../../store/mails.ts';
 import type { Waiting } from '../../store/queues.ts';
 import type { InstanceFacts } from './facts.ts';
 
-/** What waits to be done. */
 export interface Queues {
   readonly mails: Readonly<Record<MailLane, Waiting>>;
   readonly deliveries: { readonly queued: Waiting; readonly held: Waiting };
   readonly longWork: Waiting;
 }
 
-/** What is looked at. */
 export interface Observed {
   readonly now: number;
   readonly facts: Pick<
@@ -26,17 +24,16 @@ export interface Observed {
   readonly baseUrl: string;
   readonly database: DatabaseStatus & DatabaseSize;
   readonly queues: Queues;
-  /** Null where the server makes none by itself. */
+  /** Null if the server makes no backups of its own. */
   readonly backups: BackupStanding | null;
 }
 
-/** How it stands with the server’s own backups. */
 export interface BackupStanding {
-  /** In epoch milliseconds; null where there never was a good one. */
+  /** Epoch milliseconds; null if none has succeeded yet. */
   readonly lastGoodAt: number | null;
-  /** Two of them should have been made since. */
+  /** At least two scheduled backups were missed since. */
   readonly isLate: boolean;
-  /** Why the last one failed; null where it did not. */
+  /** Reason of the last failure; null if the last one succeeded. */
   readonly error: string | null;
 }
 
@@ -66,7 +63,7 @@ export interface Warning {
 const LONG_LOG_BYTES = 64 * 2 ** 20;
 const LITTLE_DISK_BYTES = 2 ** 30;
 
-/** How long what is due may wait; mails to many are sent for as long as they are many. */
+/** How long due work may wait. Bulk mails get longer, since sending many takes time. */
 const PATIENCE_MS: Record<MailLane | 'delivery' | 'longWork', number> = {
   code: 10 * MINUTE,
   notice: 10 * MINUTE,
@@ -75,7 +72,7 @@ const PATIENCE_MS: Record<MailLane | 'delivery' | 'longWork', number> = {
   longWork: 15 * MINUTE,
 };
 
-/** In the order in which they are worth mending. */
+/** Returns warnings in order of urgency. */
 export function warningsOf({ now, facts, baseUrl, database, queues, backups }: Observed): Warning[] {
   const { mode, isBaseUrlSet, mail } = facts;
   const isDue = ({ dueAt }: Waiting, kind: keyof typeof PATIENCE_MS) =>
@@ -168,7 +165,7 @@ export function warningsOf({ now, facts, baseUrl, database, queues, backups }: O
   return found.filter((warning) => warning !== false);
 }
 
-/** Whether people elsewhere would reach it without encryption. */
+/** Returns whether other hosts would reach the URL without encryption. */
 export function isPlainToOthers(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'http:' && !isLoopbackName(hostname);

@@ -1,4 +1,4 @@
-/** The texts that people read, for applications that show some of them on pages of their own. */
+/** The message catalogues, for applications that show the same texts on their own pages. */
 import type { Module } from '../module.ts';
 import { i18nRoutes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-/** The catalogues as they are written: the messages of one service in one language. */
+/** Serves the message catalogues: one service in one language each. */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../core/error.ts';
 import { LOCALES, type Locale } from '../../core/locale.ts';
@@ -7,21 +7,20 @@ import { type Operation, operation } from '../../http/operation.ts';
 import { type Catalogue, CATALOGUES, SERVICES } from '../../i18n/catalogues.ts';
 import type { Service } from '../../i18n/texts.ts';
 
-/** The parameter is a whole part of the path, for the router; the description takes its name up to the dot. */
+/** The router needs the parameter to be a whole path segment; the API description names it up to the dot. */
 const FILE = 'locale.json';
 const SUFFIX = '.json';
 
-/** Kept for a while; after that it is asked whether it is still the same. */
+/** Clients cache for an hour, then revalidate. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
-/** A catalogue as it is sent. */
 interface Sent extends Tagged {
-  /** The language that the messages are in. */
+  /** Actual language of the messages. */
   readonly language: Locale;
 }
 
 export function i18nRoutes(): Operation[] {
-  /** Made at the first call, for good: they cannot change while the process runs. */
+  /** Built at the first call and cached for good: catalogues do not change while the process runs. */
   const sent = new Map<string, Sent>();
 
   return [
