@@ -1,4 +1,4 @@
-/** How long each of the things is good for that serve once and soon, in milliseconds: what the clock's steps are held to. */
+/** Lifetimes of short-lived records in milliseconds, by which their expiry is corrected when the clock steps. */
 import { DAY } from '../core/clock.ts';
 import type { ShortLived } from '../store/short-lived.ts';
 import { UNDO_DAYS } from './account/email-undo.ts';

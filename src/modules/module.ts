@@ -1,4 +1,4 @@
-/** What a module is made of, and the world that it is wired to. */
+/** Modules and the context they are wired to. */
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import type { BackupSettings } from '../backup/plan.ts';
@@ -21,75 +21,75 @@ import type { GuardedFetch } from '../outbound/guarded-fetch.ts';
 import type { Probes } from '../outbound/probes.ts';
 import type { InstanceFacts } from './health/facts.ts';
 
-/** All parts are optional; a module that others stand on shows them its service as a property of its own. */
+/** All parts are optional; a module that others depend on exposes its service as an additional property. */
 export interface Module {
-  /** In the order of the description. */
+  /** In the order of the API description. */
   readonly operations?: readonly Operation[];
   readonly jobs?: readonly Job[];
   readonly kinds?: readonly LongWorkKind<never>[];
   readonly listeners?: readonly CommitListener[];
-  /** Takes up what a stop or a crash left; done before anything is served. */
+  /** Resumes work left by a stop or crash; runs before anything is served. */
   start?(): Promise<void>;
-  /** Takes up nothing more, and waits for what is under way. */
+  /** Accepts no new work, and waits for running work. */
   stop?(): Promise<void>;
-  /** Writes down what is counted in memory; for a clean stop, after everything else. */
+  /** Writes in-memory counts to the database; runs last, on a clean stop. */
   readonly flush?: LastFlush;
 }
 
-/** What a module wants to know of commits. */
+/** Registers a module's listener for commits. */
 export type CommitListener = (db: Pick<Database, 'onCommit'>) => void;
 
-/** @param tell is given all of a change's messages on the topic, once it is durable; it must not throw. */
+/** @param tell gets all of a transaction's messages on the topic, once committed; it must not throw. */
 export function onCommit<Message>(topic: Topic<Message>, tell: (messages: readonly Message[]) => void): CommitListener {
   return (db) => db.onCommit(topic, tell);
 }
 
-/** What every module may take from: the world outside, and what this instance was set to. */
+/** Context of every module: shared services and the settings of this instance. */
 export interface World {
   readonly db: Database;
   readonly clock: WorldClock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
-  /** The one way out to addresses that others have given. */
+  /** The only client for URLs given by others. */
   readonly outbound: GuardedFetch;
-  /** The places for what goes out there while a caller waits for it. */
+  /** Concurrency limit for outbound requests that a caller waits for. */
   readonly probes: Probes;
   readonly log: Logger;
-  /** Where this server is reached, without a trailing slash. */
+  /** This server's public URL, without a trailing slash. */
   readonly baseUrl: () => string;
-  /** What those who run the instance may see of it. */
+  /** Facts that those who run the instance may see. */
   readonly instance: InstanceFacts;
-  /** A server for development or tests, whose pages may name its calls. */
+  /** Whether this server is for development or tests; its pages may then name their API calls. */
   readonly isDev: boolean;
-  /** Mail stays in the outbox, and nobody is there to read it as in development. */
+  /** Whether mail stays in the outbox outside development, where nobody reads it. */
   readonly isMailOff: boolean;
-  /** Past the queue, for somebody who waits for what comes of it. */
+  /** Sends mail past the queue, for callers that wait for the result. */
   readonly sendNow: SendNow;
-  /** Where pictures are fetched, without a trailing slash. */
+  /** Public URL of pictures, without a trailing slash. */
   readonly cdnUrl: () => string;
   readonly isStopping: () => boolean;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;
-  /** For whom several operations are one: calls of this server's own, through the door that all come by. */
+  /** Runs this server's own operations through the usual request pipeline, for callers that combine several. */
   readonly inner: Pick<InnerCalls, 'call'>;
-  /** Where figures are kept: `metrics.gauge(name, help, read)` adds one. */
+  /** Metrics registry: `metrics.gauge(name, help, read)` adds a metric. */
   readonly metrics: Metrics;
-  /** Shown by whoever may read them; null where none is set. */
+  /** Bearer token for reading metrics; null if none is set. */
   readonly metricsToken: string | null;
   readonly peerAddress: PeerAddress;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
-  /** For an operation that reads its body itself. */
+  /** For operations that read their body themselves. */
   readonly bodies: BodyReader;
   readonly auditDays: number;
   readonly backups: BackupSettings;
-  /** Private addresses that this instance may call all the same. */
+  /** Private addresses that this instance may call nevertheless. */
   readonly allowedCidrs: BlockList;
-  /** Dev and ephemeral instances take http addresses on loopback, and call them… */
+  /** Whether http URLs on loopback are accepted and called (dev and ephemeral instances). */
   readonly isLoopbackAllowed: boolean;
-  /** …and an ephemeral one takes any of them as return URLs, registered or not. */
+  /** Whether any loopback return URL is accepted, registered or not (ephemeral instances). */
   readonly isLoopbackOpen: boolean;
-  /** The client at an identity provider for applications without one of their own. */
+  /** Default client at an identity provider, for applications without their own. */
   readonly instanceProvider: {
     readonly issuer: string;
     readonly clientId: string;

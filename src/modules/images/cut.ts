@@ -1,17 +1,17 @@
 /**
- * Cuts the middle out of a picture. `Bun.Image` has no crop, but it reads no more lines than a header says: the picture is
- * reduced, then turned upside down between two shortenings of its height. Every pixel stays on the threads of `Bun.Image`.
+ * Cuts the middle out of a picture. `Bun.Image` has no crop, but reads only as many lines as the header says: the
+ * picture is reduced, shortened, turned upside down and shortened again, all on the threads of `Bun.Image`.
  */
 import { crc32 } from 'node:zlib';
 import { free } from '../../core/buffer.ts';
 import type { Picture } from './picture.ts';
 
-/** What is held at once, the file itself aside; test/bench/images.ts measures what it comes to. */
+/** Memory bound in bytes, the file itself aside; measured by test/bench/images.ts. */
 const MAX_WORKING_BYTES = 96_000_000;
 const BYTES_PER_PIXEL = 4;
-/** No JPEG can be longer, as `Bun.Image` writes it. */
+/** Longest side of a JPEG that `Bun.Image` writes. */
 const MAX_JPEG_SIDE = 65_500;
-/** Of what is handed from one step to the next, and is reduced and compressed further. */
+/** JPEG quality of intermediate results, which are reduced and compressed further. */
 const WORKING_QUALITY = 95;
 
 export interface Size {
@@ -19,28 +19,28 @@ export interface Size {
   readonly height: number;
 }
 
-/** The middle of a picture, stored lying on a side or on its head. */
+/** The middle of a picture, stored rotated. */
 export interface Middle extends Size {
   /** JPEG or PNG. */
   readonly bytes: Buffer;
-  /** Undoes how it lies: clockwise, in degrees. */
+  /** Clockwise rotation that makes it upright, in degrees. */
   readonly rotate: number;
 }
 
 /**
- * The largest part of that shape around the centre, a pixel at least. It is reduced where it is wider than is asked for,
- * and a little further where a long picture would take too much memory otherwise.
+ * Cuts the largest part with the given ratio around the centre, at least one pixel, reduced to `widest` and further if
+ * memory demands.
  *
- * @param picture its buffer is used up.
- * @param size of the picture, as it is stored; so are `ratio` (width over height) and `widest`.
- * @throws what `Bun.Image` throws.
+ * @param picture its buffer is consumed.
+ * @param size of the stored picture; `ratio` (width over height) and `widest` refer to it too.
+ * @throws the errors of `Bun.Image`.
  */
 export async function cutMiddle(picture: Picture, size: Size, ratio: number, widest: number): Promise<Middle> {
   const { isReducible, heldBytesPerPixel } = picture;
   const maxPixels = size.width * size.height;
   let { bytes } = picture;
 
-  /** A JPEG stays one: that is the fastest, and takes the least. */
+  /** Keeps JPEGs as JPEGs: fastest and smallest. */
   async function work(change: (image: Bun.Image) => Bun.Image): Promise<void> {
     const before = bytes;
     const image = change(new Bun.Image(before, { maxPixels, autoOrient: false }));
@@ -68,7 +68,7 @@ function middleOf({ width, height }: Size, ratio: number): Size {
   return { width: clamp(Math.round(height * ratio), width), height: clamp(Math.round(width / ratio), height) };
 }
 
-/** In eighths: so a JPEG's decoder gives it without holding the whole. There is room for the result twice, to turn it. */
+/** Reduces in eighths, so that the JPEG decoder never holds the whole; leaves room for two copies, to rotate. */
 function reducedByDecoder(size: Size, scale: number, heldBytesPerPixel: number): Size {
   const area = size.width * size.height;
   const bytes = Math.min(MAX_WORKING_BYTES / 2, MAX_WORKING_BYTES - area * heldBytesPerPixel);
@@ -77,13 +77,13 @@ function reducedByDecoder(size: Size, scale: number, heldBytesPerPixel: number):
   return scaled(size, Math.min(Math.ceil(scale * 8), Math.floor(Math.min(most, longest) * 8)) / 8);
 }
 
-/** `Bun.Image` holds the picture, one that is narrowed already, and the result twice. */
+/** `Bun.Image` holds the picture, an already narrowed copy, and the result twice. */
 function reduced(size: Size, scale: number, ratio: number): Size {
   // Solves 1 + most + 2 * most ** 2 = share.
   const share = MAX_WORKING_BYTES / BYTES_PER_PIXEL / (size.width * size.height);
   const most = (Math.sqrt(8 * share - 7) - 1) / 4;
   if (scale <= most) return scaled(size, scale);
-  // What only loses lines can stay as it is: half of it is gone before it is turned.
+  // A picture that only loses lines keeps its size: half of it is gone before the rotation.
   return scaled(size, size.height * ratio < size.width ? most : 1);
 }
 
@@ -91,7 +91,7 @@ function scaled({ width, height }: Size, by: number): Size {
   return { width: clamp(Math.ceil(width * by), width), height: clamp(Math.ceil(height * by), height) };
 }
 
-/** Shortens a PNG or JPEG of `Bun.Image` by its header alone: what stands below is not read. */
+/** Shortens a PNG or JPEG of `Bun.Image` by changing only its header; decoders do not read the lines below. */
 function keepLines(file: Buffer, lines: number): void {
   if (file[0] === 0xff) {
     let at = 2;

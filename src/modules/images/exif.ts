@@ -1,6 +1,6 @@
-/** The one thing kept of a picture's EXIF data: how it is to be turned. `Bun.Image` reads that of JPEGs only. */
+/** Reads the orientation, the only EXIF data kept. `Bun.Image` reads it of JPEGs only. */
 
-/** What makes a stored picture upright: a clockwise turn in degrees, then left and right exchanged. */
+/** Makes a stored picture upright: a clockwise rotation in degrees, then a horizontal flip. */
 export interface Turn {
   readonly rotate: 0 | 90 | 180 | 270;
   readonly flop: boolean;
@@ -8,7 +8,7 @@ export interface Turn {
 
 export const UPRIGHT: Turn = { rotate: 0, flop: false };
 
-/** Of EXIF's orientations 1 to 8. */
+/** EXIF orientations 1 to 8. */
 const TURNS: readonly Turn[] = [
   UPRIGHT,
   { rotate: 0, flop: true },
@@ -23,10 +23,7 @@ const TURNS: readonly Turn[] = [
 const ORIENTATION_TAG = 0x0112;
 const SHORT = 3;
 
-/**
- * @param block from its TIFF header on.
- * @returns upright for a block that says nothing, or nonsense: what is no picture data never spoils a picture.
- */
+/** @param block starting at its TIFF header. @returns upright without a valid orientation. */
 export function turnIn(block: Buffer): Turn {
   const order = block.toString('latin1', 0, 2);
   if (order !== 'II' && order !== 'MM') return UPRIGHT;
@@ -39,7 +36,7 @@ export function turnIn(block: Buffer): Turn {
       if (view.getUint16(entry, isLittle) === ORIENTATION_TAG && view.getUint16(entry + 2, isLittle) === SHORT)
         return TURNS[view.getUint16(entry + 8, isLittle) - 1] ?? UPRIGHT;
   } catch {
-    // Cut off: the same as nothing.
+    // Truncated: treated as missing.
   }
   return UPRIGHT;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads of a picture's file what `Bun.Image` does not tell before it decodes: whether it is whole, how it is turned, and
- * what it costs to decode. `Bun.Image` fills what is missing of a JPEG, PNG or GIF with grey, and takes any number of scans.
+ * Reads what `Bun.Image` does not report before decoding: completeness, orientation and decoding cost. `Bun.Image`
+ * fills missing parts of a JPEG, PNG or GIF with grey, and accepts any number of scans.
  */
 import { turnIn, UPRIGHT } from './exif.ts';
 import { inspectJpeg } from './jpeg.ts';
@@ -14,14 +14,13 @@ const READERS: Partial<Record<Bun.Image.Format, (bytes: Buffer) => Picture>> = {
   gif: inspectGif,
 };
 
-/** The media types that can be sent. */
 export const PICTURE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 
 /**
- * Takes some milliseconds at most, however many parts a file is stuffed with.
+ * Takes some milliseconds at most, however many parts a file has.
  *
- * @param format as `Bun.Image` tells it.
- * @throws {AppError} invalid_request for a format that is not taken, and for what is not whole.
+ * @param format as reported by `Bun.Image`.
+ * @throws {AppError} invalid_request for an unsupported format or an incomplete file
  */
 export function inspect(file: Uint8Array, format: Bun.Image.Format): Picture {
   const read = READERS[format];
@@ -29,15 +28,15 @@ export function inspect(file: Uint8Array, format: Bun.Image.Format): Picture {
   try {
     return read(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
   } catch (error) {
-    // Reading past the end: the file is cut off.
+    // Read past the end: the file is truncated.
     throw error instanceof RangeError ? damaged() : error;
   }
 }
 
-/** A file of 10 MiB in pieces of 4 KiB has 2,500; more are there to keep us busy. */
+/** A file of 10 MiB in chunks of 4 KiB has 2,500; more are meant to waste CPU. */
 const MAX_PNG_CHUNKS = 20_000;
 
-/** W3C PNG §5: chunks of length, type, data and checksum. The first frame of an animated one is the picture. */
+/** W3C PNG §5: chunks of length, type, data and checksum. Only the first frame of an animation is used. */
 function inspectPng(bytes: Buffer): Picture {
   let turn = UPRIGHT;
   for (let at = 8, chunks = 0; ; chunks += 1) {
@@ -51,11 +50,11 @@ function inspectPng(bytes: Buffer): Picture {
 }
 
 const [GIF_EXTENSION, GIF_FRAME] = [0x21, 0x2c];
-/** 10 MiB in full blocks are 41,000; more are there to keep us busy. */
+/** 10 MiB in full blocks are 41,000; more are meant to waste CPU. */
 const MAX_GIF_BLOCKS = 100_000;
 const MAX_GIF_EXTENSIONS = 100;
 
-/** GIF89a §15 to §26, to the end of the first frame, which is the picture. */
+/** GIF89a §15 to §26, up to the end of the first frame, the only one used. */
 function inspectGif(bytes: Buffer): Picture {
   let at = 13 + colourTableBytes(bytes.readUInt8(10));
   for (let extensions = 0; bytes.readUInt8(at) === GIF_EXTENSION; extensions += 1) {
@@ -63,7 +62,7 @@ function inspectGif(bytes: Buffer): Picture {
     at = endOfBlocks(bytes, at + 2);
   }
   if (bytes.readUInt8(at) !== GIF_FRAME) throw damaged();
-  // One byte of code size stands before the frame's data.
+  // One byte of code size precedes the frame's data.
   endOfBlocks(bytes, at + 10 + colourTableBytes(bytes.readUInt8(at + 9)) + 1);
   return { bytes, turn: UPRIGHT, isReducible: false, heldBytesPerPixel: 0 };
 }
@@ -72,7 +71,7 @@ function colourTableBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-/** Where the blocks of data that begin here end. */
+/** Returns the offset behind the data blocks that start here. */
 function endOfBlocks(bytes: Buffer, from: number): number {
   let at = from;
   for (let blocks = 0; blocks < MAX_GIF_BLOCKS; blocks += 1) {

@@ -2,11 +2,11 @@
 import { turnIn, UPRIGHT } from './exif.ts';
 import { damaged, type Picture } from './picture.ts';
 
-/** Segments, fill bytes and restarts between scans; a photo has some dozens. */
+/** Segments, fill bytes and restarts between scans; a photo has a few dozen. */
 const MAX_STEPS = 20_000;
-/** Of 10 MiB of noise about 41,000 bytes are escaped. */
+/** 10 MiB of noise contain about 41,000 escaped bytes. */
 const MAX_ESCAPES = 500_000;
-/** A progressive file has about ten scans. Each is a pass over all of the picture, and can be made of a few bytes. */
+/** A progressive file has about ten scans. Each is a pass over the whole picture and costs only a few bytes to add. */
 const MAX_SCANS = 64;
 
 const [SOI, EOI, SOS, APP1] = [0xd8, 0xd9, 0xda, 0xe1];
@@ -15,7 +15,7 @@ const NO_FRAMES = [0xc4, 0xc8, 0xcc];
 
 interface Frame {
   readonly components: number;
-  /** Of all components; colours are mostly halved both ways, which gives 1.5. */
+  /** Over all components; colours are mostly halved both ways, which gives 1.5. */
   readonly samplesPerPixel: number;
   readonly isSequential: boolean;
 }
@@ -26,7 +26,7 @@ export function inspectJpeg(bytes: Buffer): Picture {
   let frame: Frame | null = null;
   let scans = 0;
   let isHeld = false;
-  // What follows the end of the picture (previews, depth maps) is not looked at.
+  // Ignores everything behind the end of the picture (previews, depth maps).
   for (let at = 2, steps = 0, marker; (marker = markerAt(bytes, at)) !== EOI; steps += 1) {
     if (steps === MAX_STEPS) throw damaged();
     if (marker === 0xff || marker === SOI || isStandalone(marker)) {
@@ -70,12 +70,12 @@ function readFrame(bytes: Buffer, data: number, marker: number): Frame {
   };
 }
 
-/** Without a length and data: restarts, and TEM. */
+/** Markers without length and data: restarts and TEM. */
 function isStandalone(marker: number): boolean {
   return (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
 }
 
-/** Where the next marker stands: in a scan's data 0xff is followed by 0 or a restart. */
+/** Returns the offset of the next marker: within a scan, 0xff is followed by 0 or a restart. */
 function endOfScan(bytes: Buffer, from: number): number {
   let escapes = 0;
   for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {

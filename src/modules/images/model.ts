@@ -1,4 +1,4 @@
-/** Schemas of the pictures that people upload. */
+/** Schemas of uploaded pictures. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Timestamp } from '../../http/schemas.ts';
 

@@ -1,4 +1,4 @@
-/** Pictures of people: taken in, cut, and served. */
+/** People's pictures: uploaded, cut, and served. */
 import type { Module, World } from '../module.ts';
 import { imageRoutes } from './routes.ts';
 import { imageService } from './service.ts';

@@ -1,25 +1,24 @@
-/** What is known of a picture before it is decoded, and what a person is told whose file cannot be taken. */
+/** Properties of a picture before decoding, its size limits, and the errors for files that are refused. */
 import { type AppError, invalidField } from '../../core/error.ts';
 import type { Turn } from './exif.ts';
 
 export interface Picture {
-  /** What to decode: the file, or its first frame as a file of its own. */
+  /** The file to decode: the original, or its first frame as a file of its own. */
   readonly bytes: Buffer;
   readonly turn: Turn;
-  /** Whether its decoder can give it reduced, without ever holding the whole. */
+  /** Whether the decoder can reduce without holding the whole picture. */
   readonly isReducible: boolean;
-  /** What its decoder holds of the whole nevertheless: all scans of a progressive JPEG. */
+  /** Memory the decoder holds anyway: all scans of a progressive JPEG. */
   readonly heldBytesPerPixel: number;
 }
 
-/** Of what is decoded as a whole. As the bounds below, by test/bench/images.ts: no picture adds more than 150 MB. */
+/** Limit for pictures decoded whole. With those below, no picture adds over 150 MB (test/bench/images.ts). */
 const MAX_PIXELS = 16_000_000;
-/** Of what its decoder reduces; where that holds nothing besides, only the time counts. */
+/** Limit for pictures that the decoder reduces. If it holds nothing else, only decoding time matters. */
 const MAX_REDUCIBLE_PIXELS = 50_000_000;
-/** Enough for 32 megapixels of a progressive JPEG as most are made, and for 16 of one with colours as fine as the light. */
+/** Allows 32 megapixels of a common progressive JPEG, and 16 of one with colours at full resolution. */
 const MAX_HELD_BYTES = 96_000_000;
 
-/** The most that is taken of its kind. */
 export function maxPixelsOf({ isReducible, heldBytesPerPixel }: Picture): number {
   return isReducible ? Math.min(MAX_REDUCIBLE_PIXELS, MAX_HELD_BYTES / heldBytesPerPixel) : MAX_PIXELS;
 }

@@ -1,4 +1,4 @@
-/** Makes the variants of a picture: cut to shape, turned upright, reduced, without its metadata, as WebP. */
+/** Creates a picture's variants: cut to shape, upright, reduced, without metadata, as WebP. */
 import { free } from '../../core/buffer.ts';
 import { cutMiddle } from './cut.ts';
 import { inspect } from './inspect.ts';
@@ -8,7 +8,6 @@ import { withoutProfile } from './webp.ts';
 
 const QUALITY = 82;
 
-/** One size of a picture. */
 export interface Variant {
   readonly size: number;
   /** WebP. */
@@ -16,11 +15,10 @@ export interface Variant {
 }
 
 /**
- * Decoding, turning, reducing and encoding run on threads of `Bun.Image`. A variant that would be larger than the picture
- * has the picture's resolution: nothing is enlarged.
+ * Runs on the threads of `Bun.Image`. Pictures are never enlarged: a larger variant keeps the picture's resolution.
  *
- * @param file is used up.
- * @throws {AppError} invalid_request for what is no whole picture, or one too large.
+ * @param file is consumed.
+ * @throws {AppError} invalid_request for an incomplete or too large picture
  */
 export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]> {
   const picture = inspect(file, (await metadataOf(file)).format);
@@ -49,12 +47,12 @@ export async function render(file: Uint8Array, shape: Shape): Promise<Variant[]>
   return variants;
 }
 
-/** Of any size: what it is refused for says how large it is. */
+/** Reads metadata at any size, since the error for a too large picture names its size. */
 function metadataOf(bytes: Uint8Array): Promise<Bun.Image.Metadata> {
   return new Bun.Image(bytes, { maxPixels: Number.MAX_SAFE_INTEGER, autoOrient: false }).metadata().catch(refuse);
 }
 
-/** @throws {AppError} invalid_request where the file is at fault; what is ours stays as it is. */
+/** @throws {AppError} invalid_request if the file is at fault; other errors are rethrown. */
 function refuse(error: unknown): never {
   switch ((error as { code?: Bun.Image.ErrorCode }).code) {
     case 'ERR_IMAGE_UNKNOWN_FORMAT':

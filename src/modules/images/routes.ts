@@ -1,4 +1,4 @@
-/** Uploading one's avatar and banner, and the addresses under which everybody sees them. */
+/** Routes to upload one's avatar and banner, and to serve them publicly. */
 import { matchesEtag } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
@@ -13,7 +13,7 @@ const UPLOAD = { maxBytes: 10 * 1024 * 1024, mediaTypes: PICTURE_TYPES };
 
 const common = { tag: 'Account', access: 'session', scope: 'instance', limit: 'image' } as const;
 
-/** The address changes with the picture; one that is behind shows the picture of now, not for long. */
+/** The URL contains the version, so it is immutable. An outdated URL serves the current picture, cached briefly. */
 const CURRENT = 'public, max-age=31536000, immutable';
 const OUTDATED = 'public, max-age=60';
 
@@ -68,7 +68,7 @@ function uploading(images: Images, kind: ImageKind, name: 'Avatar' | 'Banner', s
   ];
 }
 
-/** It is people's own content: a browser must not take it for anything but a picture. */
+/** User content: the headers keep browsers from treating it as anything but a picture. */
 function answer({ updatedAt, bytes }: StoredVariant, file: string, context: RequestContext): Response {
   const version = queryOf(context.request).get('v');
   const etag = `"${file.slice(0, -'.webp'.length)}-${updatedAt}"`;

@@ -1,4 +1,4 @@
-/** The avatar and the banner of a person: put, removed, and found for whoever may see them. */
+/** Avatars and banners: upload, removal and look-up. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -25,22 +25,19 @@ export interface ImageDependencies {
   readonly cdnUrl: () => string;
 }
 
-/**
- * Between two pictures: in this time the allocator returns to the system what the one has left behind, which would come on
- * top of what the next one takes. Measured with test/bench/images.ts.
- */
+/** Pause in which the allocator returns a picture's memory; else it adds to the next one's (test/bench/images.ts). */
 const REST_MS = 200;
 
 export type Images = ReturnType<typeof imageService>;
 
-/** Works on one picture at a time, for all callers together, as that takes much memory. */
+/** Works on one picture at a time for all callers, since each takes much memory. */
 export function imageService({ db, cdnUrl }: ImageDependencies) {
-  /** A picture takes much memory while it is worked on, so there is one at a time; who has had their turn does not wait for the rest. */
+  /** Tail of the queue. It includes the pause, for which the caller just served does not wait. */
   let last: Promise<unknown> = Promise.resolve();
 
   function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
     const result = last.then(task);
-    // One that fails does not fail those behind it.
+    // A failed picture does not fail those queued behind it.
     last = result.catch(() => {}).then(() => Bun.sleep(REST_MS));
     return result;
   }
@@ -51,7 +48,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
 
   async function store(unit: Unit, user: User, kind: ImageKind, variants: readonly Variant[]): Promise<number> {
     const { sizes, shownSize } = SHAPES[kind];
-    // Addresses are kept forever by whoever has seen them: no two pictures share a time, whatever the clock does.
+    // URLs are cached for good, so no two pictures may share a time, even if the clock goes back.
     const before = updatedAtOf(user, kind);
     const updatedAt = Math.max(unit.now, before === null ? user.updatedAt : before + 1);
     await replaceVariants(unit, { userId: user.id, kind, updatedAt }, variants);
@@ -66,9 +63,9 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
 
   return {
     /**
-     * Makes a file the person's picture, all sizes at once or not at all.
+     * Stores a picture in all sizes or none.
      *
-     * @param file of any content; used up.
+     * @param file of any content; consumed.
      * @throws {AppError} invalid_request, unauthenticated
      */
     async put(actor: Actor, principal: SessionPrincipal, kind: ImageKind, file: Uint8Array): Promise<Image> {
@@ -96,7 +93,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
         const updatedAt = updatedAtOf(user, kind);
         if (updatedAt === null) return;
         await deleteVariants(unit, profileId, kind);
-        // Remembers for the next picture which times are taken.
+        // Keeps the next picture's time later than this one's.
         await setColumns(unit, user, kind, { sizes: null, updatedAt: null }, Math.max(unit.now, updatedAt + 1));
         await recordAudit(unit, {
           kind: `account.${kind}_changed`,
@@ -109,7 +106,7 @@ export function imageService({ db, cdnUrl }: ImageDependencies) {
       return null;
     },
 
-    /** @throws {AppError} not_found where the person is no member of that application, as where there is no picture. */
+    /** @throws {AppError} not_found both without a picture and if the person is no member of the application. */
     async find(applicationSlug: string, userId: string, file: string): Promise<StoredVariant> {
       const name = VARIANTS.get(file);
       const found = name && (await findVariantOfMember(db.reader, { applicationSlug, userId, ...name }));
@@ -128,7 +125,7 @@ interface Columns {
   readonly updatedAt: number | null;
 }
 
-/** @param atLeast what the user's own time must not stand before. */
+/** @param atLeast lower bound of the user's `updatedAt`. */
 async function setColumns(unit: Unit, user: User, kind: ImageKind, columns: Columns, atLeast: number): Promise<void> {
   const { sizes, updatedAt } = columns;
   await updateUser(unit, user.id, {

@@ -1,11 +1,10 @@
-/** Which variants there are of which kind of picture, and how their addresses name them. */
+/** Variants of each kind of picture, and their file names. */
 import { IMAGE_KINDS, type ImageKind } from '../../store/images.ts';
 
-/** The form of one kind of picture. */
 export interface Shape {
   /** Widths of the variants in pixels, ascending. */
   readonly sizes: readonly number[];
-  /** The one that is shown where no size is asked for. */
+  /** Size shown by default. */
   readonly shownSize: number;
   /** Width over height. */
   readonly ratio: number;
@@ -16,13 +15,12 @@ export const SHAPES: Record<ImageKind, Shape> = {
   banner: { sizes: [768, 1500, 2400], shownSize: 1500, ratio: 3 },
 };
 
-/** Which picture of a person, and which size of it. */
 export interface VariantName {
   readonly kind: ImageKind;
   readonly size: number;
 }
 
-/** By the file's name in its address: `avatar-256.webp`. */
+/** Variants by file name, such as `avatar-256.webp`. */
 export const VARIANTS: ReadonlyMap<string, VariantName> = new Map(
   IMAGE_KINDS.flatMap((kind) => SHAPES[kind].sizes.map((size) => [`${kind}-${size}.webp`, { kind, size }] as const)),
 );

@@ -1,19 +1,19 @@
-/** Reads a WebP's chunks (RFC 9649 §2), and takes out what `Bun.Image` cannot do without: an animation, a profile. */
+/** Reads a WebP's chunks (RFC 9649 §2), extracts the first frame of an animation, and removes colour profiles. */
 import { turnIn, UPRIGHT } from './exif.ts';
 import { damaged, type Picture } from './picture.ts';
 
 const [PROFILE_FLAG, ALPHA_FLAG] = [0x20, 0x10];
-/** Of a file: RIFF, size, WEBP, and the chunk VP8X. */
+/** RIFF, size, WEBP, and the VP8X chunk. */
 const HEAD_BYTES = 30;
 /** Position, size, duration and flags of a frame, before its own chunks. */
 const FRAME_HEAD_BYTES = 16;
-/** A picture has fewer than ten before its first frame; more are there to keep us busy. */
+/** A picture has fewer than ten before its first frame; more are meant to waste CPU. */
 const MAX_CHUNKS = 100;
 
 interface Chunk {
   readonly type: string;
   readonly data: Buffer;
-  /** With its head and padding. */
+  /** With header and padding. */
   readonly whole: Buffer;
 }
 
@@ -28,7 +28,7 @@ export function inspectWebp(bytes: Buffer): Picture {
   return { bytes: frame ? fileOf(frame.data) : bytes, turn, isReducible: false, heldBytesPerPixel: 0 };
 }
 
-/** What comes after the first frame is not read. */
+/** Returns the chunks up to the first frame. */
 function chunksOf(bytes: Buffer): Chunk[] {
   const chunks: Chunk[] = [];
   for (let at = 0; at + 8 <= bytes.length && chunks.at(-1)?.type !== 'ANMF';) {
@@ -42,20 +42,20 @@ function chunksOf(bytes: Buffer): Chunk[] {
   return chunks;
 }
 
-/** A frame as a file. */
+/** Wraps a frame as a file. */
 function fileOf(frame: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write('RIFF');
   head.write('WEBPVP8X', 8);
   head.writeUInt32LE(10, 16);
   head.writeUInt8(ALPHA_FLAG, 20);
-  // Width and height, less one, of three bytes each.
+  // Width and height, each minus one, in three bytes.
   frame.copy(head, 24, 6, 12);
   const parts = chunksOf(frame.subarray(FRAME_HEAD_BYTES)).filter(({ type }) => /^(ALPH|VP8 |VP8L)$/.test(type));
   return sized(Buffer.concat([head, ...parts.map(({ whole }) => whole)]));
 }
 
-/** Without the colour profile that `Bun.Image` hands on: it is metadata, with texts of its own. */
+/** Removes the colour profile, which `Bun.Image` passes on: it is metadata that can contain text. */
 export function withoutProfile(bytes: Buffer): Buffer {
   if (bytes.toString('latin1', HEAD_BYTES, HEAD_BYTES + 4) !== 'ICCP') return bytes;
   const length = bytes.readUInt32LE(HEAD_BYTES + 4);

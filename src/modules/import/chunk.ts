@@ -1,4 +1,4 @@
-/** Part of an import, carried out in one change: what its rows need is read at once, then they are done one by one. */
+/** Imports one chunk in one transaction: reads what all rows need at once, then processes them one by one. */
 import { displayName } from '../../core/display-name.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
@@ -27,39 +27,38 @@ import type { ImportResult, ImportOutcome } from './model.ts';
 import type { CleanProfile, CleanRow } from './rows.ts';
 
 export interface ImportedChunk {
-  /** An outcome for each row, in their order. */
+  /** One outcome per row, in order. */
   readonly results: ImportResult['results'];
-  /** Slugs in the rows that do not exist, by kind. */
+  /** Unknown slugs of the rows, by kind. */
   readonly unknownSlugs: Record<GrantKind, string[]>;
-  /** The users of whom something was written. */
+  /** Users with changes. */
   readonly changed: ReadonlySet<string>;
 }
 
 type RowResult = ImportResult['results'][number];
 
-/** What the rows need to know. It follows what they do, so that a row sees those before it. */
+/** State that the rows need, kept up to date so that a row sees the rows before it. */
 interface Known {
   readonly defaults: GrantIds;
-  /** Ids of the slugs that exist, by kind. */
+  /** Ids of existing slugs, by kind. */
   readonly grantIds: Record<GrantKind, ReadonlyMap<string, string>>;
   /** By address. */
   readonly addressees: Map<string, Addressee>;
   /** By user. */
   readonly members: Map<string, Member>;
-  /** Whose a username is. */
+  /** User ids by username. */
   readonly usernames: Map<string, string>;
   /** By membership. */
   readonly held: Map<string, HeldGrants>;
-  /** By user, of those whom the workspace knows. */
+  /** By user id; only users known to the workspace. */
   readonly languages: Map<string, readonly SpokenLanguage[]>;
-  /** By user, of whom something was written. */
+  /** Users with changes. */
   readonly changed: Set<string>;
 }
 
-/** Where people are imported to. */
 type Target = Pick<Application, 'id'> & { readonly workspaceId: string };
 
-/** Adds and fills blanks; never removes or overwrites. What is there is read in a constant number of statements. */
+/** Adds and fills blanks; never removes or overwrites. Reads existing data in a constant number of statements. */
 export async function importChunk(unit: Unit, target: Target, rows: readonly CleanRow[]): Promise<ImportedChunk> {
   const known = await readKnown(unit, target, rows);
   const results: RowResult[] = [];
@@ -120,10 +119,10 @@ async function importRow(
   const member = accountId === null ? undefined : known.members.get(accountId);
   if (member?.status === 'deleted' || (addressee.kind === 'known' && addressee.user.deletedAt !== null))
     return skip('user_deleted', accountId);
-  // A user who has a name keeps it, so only a blank one can collide.
+  // An existing username is kept, so only a blank one can collide.
   const wantedName = member?.username == null ? profile.username : null;
   const nameHolder = wantedName === null ? undefined : known.usernames.get(wantedName);
-  // The id of somebody who is not here yet is nobody's business before they have a place.
+  // Ids of people without a reservation here are not disclosed.
   if (nameHolder !== undefined && nameHolder !== accountId)
     return skip(`username_taken:${wantedName}`, isExpected(addressee) ? accountId : null);
 
@@ -150,12 +149,12 @@ async function importRow(
   return { email, outcome, userId };
 }
 
-/** Whether the workspace has named them before, or knows them. */
+/** Returns whether the workspace knows or has reserved the person. */
 function isExpected(addressee: Addressee): boolean {
   return addressee.kind === 'known' || (addressee.kind === 'stranger' && addressee.isReserved);
 }
 
-/** Fills what is blank in the profile of a person whom the workspace knows, leaves the rest, and tells what it filled. */
+/** Fills blank profile fields of a person known to the workspace, and emits what it filled. */
 async function fillPerson(unit: Unit, known: Known, user: User, offered: CleanProfile): Promise<string> {
   const before = profileOf(user, known.languages.get(user.id) ?? []);
   const { languages, ...identity } = filled(before, profileOf(offered, offered.languages));
@@ -173,16 +172,15 @@ async function fillPerson(unit: Unit, known: Known, user: User, offered: CleanPr
   return user.id;
 }
 
-/** Whose place is kept, and where. */
 interface Place {
   readonly applicationId: string;
   readonly email: string;
   readonly addressee: Stranger;
-  /** The place that is kept for them already. */
+  /** Existing reservation, if any. */
   readonly member: Member | undefined;
 }
 
-/** Keeps a place for somebody the workspace has never seen, or fills what is blank in the one it keeps; theirs stays untouched. */
+/** Reserves a membership for a stranger to the workspace, or fills its reservation's blanks; never their profile. */
 async function reserve(
   unit: Unit,
   known: Known,
@@ -217,7 +215,6 @@ async function reserve(
   return userId;
 }
 
-/** Gives a member who has none a username. */
 async function claimUsername(unit: Unit, { members, changed }: Known, userId: string, username: string): Promise<void> {
   changed.add(userId);
   const member = required(members.get(userId), `membership of ${userId}`);
@@ -234,7 +231,7 @@ async function claimUsername(unit: Unit, { members, changed }: Known, userId: st
 async function addNamedGrants(unit: Unit, known: Known, userId: string, slugs: CleanRow['slugs']): Promise<void> {
   if (ALL_KINDS.every((kind) => slugs[kind].length === 0)) return;
   const member = required(known.members.get(userId), `membership of ${userId}`);
-  // Who has joined in this chunk was not there when it was read.
+  // Members who joined in this chunk are not in the state read at its start.
   const held = known.held.get(member.id) ?? (await heldGrants(unit, member.id));
   for (const kind of ALL_KINDS) {
     const before = held[kind];
@@ -244,13 +241,13 @@ async function addNamedGrants(unit: Unit, known: Known, userId: string, slugs: C
   known.held.set(member.id, held);
 }
 
-/** What a new member gets: the application's defaults and what the row names. */
+/** Returns a new member's grants: the application's defaults and those of the row. */
 function joiningGrants({ defaults, grantIds }: Known, slugs: CleanRow['slugs']): GrantIds {
   const idsOf = (kind: GrantKind) => [...new Set([...defaults[kind], ...pick(grantIds[kind], slugs[kind]).values()])];
   return { roles: idsOf('roles'), scopes: idsOf('scopes'), memberships: idsOf('memberships') };
 }
 
-/** Those among the slugs that exist, with their ids. */
+/** Returns the existing slugs with their ids. */
 function pick(ids: ReadonlyMap<string, string>, slugs: readonly string[]): Map<string, string> {
   const named = new Set(slugs);
   return new Map([...ids].filter(([slug]) => named.has(slug)));

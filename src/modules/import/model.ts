@@ -12,7 +12,7 @@ const Slugs = (options: SchemaOptions = {}) =>
     Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, remedy: 'Give a list of slugs.', ...options }),
   );
 
-/** The other name of a list of slugs. */
+/** Alternative name of a list of slugs. */
 const SlugsAlso = (name: string) => Slugs({ description: `The same as \`${name}\`; give one of the two.` });
 
 export const ImportProfile = Input(
@@ -53,7 +53,7 @@ export const ImportRow = Input(
 export type ImportRow = Static<typeof ImportRow>;
 
 export const ImportInput = Input({
-  // A row that is wrong fails alone: see `rows.ts`.
+  // An invalid row fails alone: see `rows.ts`.
   users: Type.Array(Described(ImportRow), {
     maxItems: MAX_ROWS,
     isAnyText: true,

@@ -1,4 +1,4 @@
-/** People brought along from elsewhere, many at a time. */
+/** Bulk import of users. */
 import type { Module, World } from '../module.ts';
 import { IMPORT_OUTCOMES } from './model.ts';
 import { importRoutes } from './routes.ts';

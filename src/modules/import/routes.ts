@@ -1,4 +1,4 @@
-/** Bringing existing users in. */
+/** Routes of bulk import. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { ImportInput, ImportResult, UsernameCheck, UsernameCheckInput } from './model.ts';
 import type { Import } from './service.ts';

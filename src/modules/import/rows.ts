@@ -1,4 +1,4 @@
-/** The rows of an import before they meet what is there: values checked and brought into their normal form. */
+/** Validates and normalizes the rows of an import, before they are compared with existing data. */
 import { normalizeEmail } from '../../core/email.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { plainLine } from '../../core/line.ts';
@@ -9,30 +9,29 @@ import type { SpokenLanguage } from '../../store/languages.ts';
 import type { InitialProfile } from '../../store/people.ts';
 import { type ImportProfile, ImportRow } from './model.ts';
 
-/** As long as people may make theirs. */
+/** Same maximum as for names that people enter. */
 const MAX_NAME = 100;
 
-/** A profile whose values have been checked and brought into their normal form. */
+/** A profile with validated, normalized values. */
 export interface CleanProfile extends InitialProfile {
   readonly username: string | null;
   readonly languages: readonly SpokenLanguage[];
 }
 
-/** A row that can be judged by what is there, or whose own values are wrong. */
 export interface CleanRow {
-  /** Normalised; as it was given where it is none. */
+  /** Normalized; as given if invalid. */
   readonly email: string;
   readonly slugs: Grants;
-  /** Or why the row is skipped. */
+  /** The profile, or why the row is skipped. */
   readonly profile: CleanProfile | { readonly error: string };
 }
 
-/** No more than an address may have is shown of what is none. */
+/** Maximum length of an invalid address in the result. */
 const MAX_SHOWN_EMAIL = 320;
-/** The longest path of a field that an error names. */
+/** Maximum length of a field path in an error. */
 const MAX_SHOWN_PATH = 100;
 
-/** Fields with a code of their own, whatever is wrong with them. */
+/** Fields with an error code of their own, whatever is wrong with them. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   email: 'email_invalid',
   'profile.username': 'username_invalid',
@@ -41,7 +40,7 @@ const OWN_CODES: Readonly<Record<string, string>> = {
   'profile.languages': 'language_invalid',
 };
 
-/** The two names that a list of slugs may go by. */
+/** Alternative field names of the slug lists. */
 const SLUG_FIELDS = {
   roles: 'roleSlugs',
   scopes: 'scopeSlugs',
@@ -50,7 +49,7 @@ const SLUG_FIELDS = {
 
 const flawOf = flawFinder(ImportRow);
 
-/** Never throws: a row that cannot be used says why. @param row any JSON value. */
+/** Never throws: an unusable row gets an error. @param row any JSON value. */
 export function cleanRow(row: unknown): CleanRow {
   const given = emailIn(row);
   const email = normalizeEmail(given);

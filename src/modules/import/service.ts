@@ -1,7 +1,6 @@
 /**
- * Bulk import of users, and the check of usernames that goes before it. An outcome for each row, idempotent; sends no mail
- * and marks no address as verified. Done in several changes, so that others have their turn: cut off in between, it can be
- * sent again.
+ * Bulk import of users and the username check before it. Idempotent, with one outcome per row; sends no mail and
+ * verifies no address. Runs in several transactions to let other writers in.
  */
 import type { Actor } from '../../core/actor.ts';
 import { required } from '../../core/required.ts';
@@ -15,25 +14,18 @@ import { type ImportedChunk, importChunk } from './chunk.ts';
 import type { ImportResult, ImportRow, ImportOutcome, UsernameCheck } from './model.ts';
 import { cleanRow } from './rows.ts';
 
-/** Rows of one change: some milliseconds. */
+/** Rows per transaction: some milliseconds. */
 const CHUNK = 20;
 
 export type Import = ReturnType<typeof importService>;
 
-/**
- * Sending the same rows again changes nothing more.
- *
- * @param noteImported told what became of each row, once that is durable.
- */
+/** @param noteImported called with each row's outcome once it is committed. */
 export function importService(db: Database, noteImported: (outcome: ImportOutcome) => void = () => {}) {
   return {
-    /**
-     * Adds and fills blanks; never removes or overwrites. Unknown slugs are reported, not dropped silently. One audit
-     * record, which counts what is done so far.
-     */
+    /** Adds and fills blanks; never removes or overwrites. Writes one audit record, updated with each chunk. */
     async importUsers(actor: Actor, application: Application, rows: readonly ImportRow[]): Promise<ImportResult> {
       const { id: applicationId } = application;
-      // Nobody is imported into the console.
+      // Users cannot be imported into the console, which has no workspace.
       const workspaceId = required(application.workspaceId, 'workspace of an application');
       let done: ImportResult = { summary: summaryOf([]), results: [], unknownSlugs: NO_SLUGS };
       let auditId: string | null = null;
@@ -55,11 +47,7 @@ export function importService(db: Database, noteImported: (outcome: ImportOutcom
       return done;
     },
 
-    /**
-     * What an import of these rows would do, by the import itself: each part of it is rolled back. Writes nothing.
-     *
-     * @returns for each row what would become of it, and whether anything would be written.
-     */
+    /** Previews an import by running it and rolling it back. @returns outcomes, and whether anything would change. */
     async previewUsers(
       actor: Actor,
       { id, workspaceId: owner }: Application,
@@ -81,7 +69,7 @@ export function importService(db: Database, noteImported: (outcome: ImportOutcom
       return previewed;
     },
 
-    /** Writes nothing. A name asked for twice in one call is judged twice alike. */
+    /** Checks usernames without writing. A name repeated within a call gets the same status twice. */
     async checkUsernames({ id }: Application, inputs: readonly string[]): Promise<UsernameCheck> {
       const names = inputs.map((input) => ({ input, username: normalizeUsername(input) }));
       const claimable = new Set(names.map(({ username }) => username).filter(isClaimableUsername));
@@ -102,10 +90,9 @@ export function importService(db: Database, noteImported: (outcome: ImportOutcom
   };
 }
 
-/** What would become of a row. */
 export type PreviewedRow = ImportResult['results'][number] & { readonly isChanged: boolean };
 
-/** Carries what a change would have given out of it, when it is taken back. */
+/** Carries the result out of a transaction that is rolled back. */
 class TakenBack<Result> extends Error {
   constructor(readonly result: Result) {
     super('a change was tried and taken back');
@@ -125,7 +112,7 @@ async function rolledBack<Result>(db: Database, actor: Actor, work: (unit: Unit)
 
 const NO_SLUGS: ImportResult['unknownSlugs'] = { roles: [], scopes: [], memberships: [] };
 
-/** What is done with one more chunk. */
+/** Returns the result extended by one chunk. */
 function added(before: ImportResult, { results: newResults, unknownSlugs: newSlugs }: ImportedChunk): ImportResult {
   const results = [...before.results, ...newResults];
   const unknownSlugs = { ...NO_SLUGS };

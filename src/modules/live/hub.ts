@@ -1,7 +1,4 @@
-/**
- * Open event streams: who listens for which session or key, and what of the events after a commit concerns them. Holds
- * nothing that is not also in the database: a listener that comes back is told the whole state first.
- */
+/** Open event streams. Holds nothing that is not in the database: a listener that reconnects gets a full snapshot. */
 import type { Envelope } from '../../core/envelope.ts';
 import { AppError } from '../../core/error.ts';
 import { type DomainEvent, isShown, type ShownEvent } from '../../core/event.ts';
@@ -13,41 +10,36 @@ import { type Listener, listeners } from './listeners.ts';
 
 const MAX_PER_CREDENTIAL = 20;
 const MAX_IN_ALL = 50_000;
-/** Changes of one listener that may wait to be looked up before it is let go; it can come back and be told all. */
+/** Changes a listener may have queued before it is disconnected; on reconnect it gets a snapshot. */
 const MAX_WAITING_CHANGES = 100;
 
-/** The reason told at the end of a key's stream. */
+/** Reason sent at the end of a key's stream. */
 const KEY_ENDED = 'key_ended';
 
-/** The open streams of this process. */
 export interface Hub {
-  /**
-   * Opens a stream of the changes of one session or key, beginning with a `session` snapshot.
-   *
-   * @throws {AppError} revoked, rate_limited, unavailable
-   */
+  /** Opens a stream that starts with a `session` snapshot. @throws {AppError} revoked, rate_limited, unavailable */
   open(followed: Followed): Promise<ReadableStream<Uint8Array>>;
-  /** Tells what concerns listeners; what takes a look at the database comes a moment later, in the same order. */
+  /** Sends events to their listeners; those that need a database read follow shortly after, in the same order. */
   publish(events: readonly DomainEvent[]): void;
-  /** Ends the streams whose sessions are over, before the trail of their ends has come to them. */
+  /** Ends streams of ended sessions, without waiting for the background task that writes their ends. */
   recheck(ended: readonly SessionsEnded[]): void;
-  /** Ends the streams of these keys that are over, or have another token by now. */
+  /** Ends streams of these keys if they ended or got a new token. */
   recheckKeys(keyIds: readonly string[]): void;
-  /** Says that the stream lives. A key is judged again: it can end by time, or by what it rests on, unannounced. */
+  /** Sends a heartbeat. Verifies keys again: expiry and the end of what they depend on emit no event. */
   heartbeat(): Promise<void>;
   closeAll(): void;
   count(): number;
 }
 
-/** Something to be told to a listener that takes the identity of now; null when the session or key is over. */
+/** A change that needs the current identity, which is null once the session or key has ended. */
 interface Change {
   readonly listener: Listener;
   tell(identity: Envelope | null): void;
 }
 
 /**
- * @param envelopeOf the live identity behind a session or key; null when it is over.
- * @param budgetOf the budget that a workspace uses; null stands for the console.
+ * @param envelopeOf returns the current identity of a session or key; null once it has ended.
+ * @param budgetOf returns a workspace's budget; null is the console.
  */
 export function hub(
   envelopeOf: (followed: Followed) => Promise<Envelope | null>,
@@ -57,7 +49,7 @@ export function hub(
   let changes: Change[] = [];
   let isCatchingUp = false;
 
-  /** Behind all that waits already: a listener is told its changes in order. */
+  /** Queues a change behind all pending ones, so that a listener gets its changes in order. */
   function tellLater(change: Change): void {
     const { listener } = change;
     if (listener.waiting >= MAX_WAITING_CHANGES) return open.close(listener);
@@ -78,7 +70,7 @@ export function hub(
         try {
           tell(await envelopeOf(listener));
         } catch {
-          // It comes back, and is told the whole state.
+          // The client reconnects and gets a snapshot.
           open.close(listener);
         }
         await yieldIfLong();
@@ -87,7 +79,7 @@ export function hub(
     isCatchingUp = false;
   }
 
-  /** At once, unless something for the same listener waits already. */
+  /** Sends at once, unless the listener has pending changes. */
   function tellInOrder(listener: Listener, tell: () => void): void {
     if (listener.waiting === 0) tell();
     else tellLater({ listener, tell });
@@ -98,7 +90,7 @@ export function hub(
     open.close(listener);
   }
 
-  /** @param goOn called where the key is good. */
+  /** @param goOn called if the key is still valid. */
   function recheckKey(listener: Listener, goOn: () => void): void {
     tellLater({ listener, tell: (identity) => (identity === null ? end(listener, KEY_ENDED) : goOn()) });
   }
@@ -130,7 +122,7 @@ export function hub(
         if (event.data.sessionId === listener.credentialId) tellInOrder(listener, () => end(listener, endingOf(event)));
         return;
       default:
-        // Said here, or named among those that no stream shows, in core/event.ts.
+        // Every event type is either handled here or listed as not shown in core/event.ts.
         event satisfies never;
     }
   }
@@ -140,13 +132,13 @@ export function hub(
       const budgetId = await budgetOf(followed.workspaceId);
       if (open.ofCredential(followed.credentialId).length >= MAX_PER_CREDENTIAL)
         throw new AppError('rate_limited', { hint: 'too_many_streams_in_session', retryAfterSeconds: 15 });
-      // It listens before it looks: whatever changes from here on is told behind the snapshot.
+      // Subscribes before reading: changes from here on follow the snapshot.
       const listener = open.add({ ...followed, budgetId });
       const snapshot = await envelopeOf(followed).catch((error: unknown) => {
         open.close(listener);
         throw error;
       });
-      // The session or key may have ended since the caller was looked at.
+      // The session or key may have ended since the caller was authenticated.
       if (snapshot === null) {
         open.close(listener);
         throw new AppError('revoked');
@@ -158,7 +150,7 @@ export function hub(
       if (open.count() === 0) return;
       for (const event of lastOfEach(events.filter(isShown)))
         for (const listener of open.of(event.applicationId, event.data.userId)) tell(listener, event);
-      // A ban or a pause ends keys too, and no event says so of each.
+      // A ban or pause also ends keys, without an event for each.
       for (const event of events.filter((event) => !isShown(event)))
         for (const listener of open.of(event.applicationId, event.data.userId))
           if (listener.keyHash !== null) recheckKey(listener, () => {});
@@ -193,7 +185,7 @@ export function hub(
   };
 }
 
-/** A change that gives and takes makes two events with the same outcome; a stream says it once. */
+/** Removes duplicates: a change that both adds and removes makes two events with the same outcome. */
 function lastOfEach(events: readonly ShownEvent[]): ShownEvent[] {
   const said = new Set<string>();
   const isNew = ({ type, applicationId, data }: ShownEvent) => {

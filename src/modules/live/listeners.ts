@@ -1,54 +1,47 @@
-/** The open streams by application and person, and what may be written to each. What they are told is the hub's affair. */
+/** Open streams by application and person, with their write buffers. What they get is decided by the hub. */
 
 import { streamShares } from '../../http/stream-shares.ts';
 import type { Followed } from '../verification/service.ts';
 
-/** How much may wait for a slow reader before it is let go; it can come back and be told the whole state. */
+/** Bytes buffered for a slow reader before it is disconnected; on reconnect it gets a snapshot. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
-/** Messages that may wait for the first one of a stream. */
+/** Messages buffered until a stream's first message. */
 const MAX_EARLY = 100;
 
-/** A session or key that is followed, and the budget that its stream counts for. */
+/** The followed session or key, and the budget that its stream counts against. */
 interface Whose extends Followed {
   readonly budgetId: string;
 }
 
-/** One open stream. */
 export interface Listener extends Whose {
-  /** Changes that wait to be looked up before it can be told them. */
+  /** Queued changes that need a database read. */
   waiting: number;
 }
 
 interface Stream extends Listener {
-  /** Null until there is a stream; what is told before then follows its first message. */
+  /** Null until the stream starts; messages sent before follow its first message. */
   controller: ReadableStreamDefaultController<Uint8Array> | null;
   early: Uint8Array[];
 }
 
-/** Who listens, by application and person, and by credential. */
 export interface Listeners {
-  /** @throws {AppError} unavailable where all places are taken and no budget has more. */
+  /** @throws {AppError} unavailable at the limit, unless a budget with more streams gives one up. */
   add(whose: Whose): Listener;
-  /** What the listener reads, from its first message on. */
+  /** Returns the listener's stream, starting with its first message. */
   stream(listener: Listener, first: Uint8Array): ReadableStream<Uint8Array>;
-  /** One that reads too slowly is let go instead. */
+  /** Sends, or disconnects a reader that is too slow. */
   send(listener: Listener, bytes: Uint8Array): void;
   close(listener: Listener): void;
   has(listener: Listener): boolean;
-  /** @param userId null for everybody's in the application. */
+  /** @param userId null for everyone in the application. */
   of(applicationId: string, userId: string | null): Listener[];
-  /** Returns the listeners of one session or one key. */
   ofCredential(credentialId: string): Listener[];
   all(): Listener[];
   count(): number;
 }
 
-/**
- * A listener that cannot be written to is dropped, and no call throws for it.
- *
- * @param max how many in all.
- */
+/** Drops a listener that cannot be written to; no call throws for it. @param max total number of listeners. */
 export function listeners(max: number): Listeners {
   const open = new Map<string, Map<string, Set<Stream>>>();
   const shares = streamShares<Stream>(max, close);

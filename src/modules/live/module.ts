@@ -1,4 +1,4 @@
-/** Streams that tell a session or a key what has changed about it. */
+/** Event streams that send a session or key its own changes. */
 import { SECOND } from '../../core/clock.ts';
 import { KEYS_CHANGED } from '../../store/api-keys.ts';
 import { findBudget } from '../../store/budgets.ts';
