@@ -1,4 +1,4 @@
-/** What a tool takes: the parameters of path and query and the fields of the body in one object, and the way back into a request. */
+/** Builds a tool's arguments from an operation's path, query and body, and turns them back into a request. */
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import type { InnerCall } from '../../http/inner-calls.ts';
 import { type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
@@ -15,14 +15,14 @@ export interface ObjectSchema {
   readonly additionalProperties: false;
 }
 
-/** Where each argument goes. */
+/** A tool's arguments as one JSON schema, and the names that go into path and query. */
 export interface Arguments {
   readonly schema: ObjectSchema;
   readonly inPath: readonly string[];
   readonly inQuery: readonly string[];
 }
 
-/** As the description has them, with the references still in it. */
+/** A parameter of the OpenAPI description, its references not resolved yet. */
 interface Described {
   readonly name: string;
   readonly in: string;
@@ -31,7 +31,7 @@ interface Described {
   readonly schema: Schema;
 }
 
-/** @param own what the tool itself says of an argument, instead of the operation or besides it. */
+/** @param own the tool's own schemas, which add to or replace those of the operation. */
 export function argumentsOf(operation: Operation, own: Readonly<Record<string, Schema>>): Arguments {
   const components = new Components();
   const parameters = describedParameters(operation, components);
@@ -42,7 +42,7 @@ export function argumentsOf(operation: Operation, own: Readonly<Record<string, S
   const taken = described.filter(({ in: place }) => place === 'path' || place === 'query');
   const properties = [
     ...taken.map(({ name, in: place, description, schema }) => {
-      // An id is called by what it is of.
+      // A path id is described by the resource it identifies.
       const words = place === 'path' ? PATH_WORDS[name] : description;
       return [name, { ...schema, ...(words !== undefined && { description: words }) }] as const;
     }),
@@ -68,7 +68,7 @@ export function argumentsOf(operation: Operation, own: Readonly<Record<string, S
   };
 }
 
-/** A schema with all that it refers to in its place. */
+/** Returns the schema with every `$ref` inlined. */
 function resolved(node: unknown, parts: Readonly<Record<string, Readonly<Record<string, object>>>>): unknown {
   if (Array.isArray(node)) return node.map((item) => resolved(item, parts));
   if (typeof node !== 'object' || node === null) return node;
@@ -79,7 +79,7 @@ function resolved(node: unknown, parts: Readonly<Record<string, Readonly<Record<
   return { ...(resolved(parts[kind]?.[name], parts) as object), ...own };
 }
 
-/** What a program needs to fill it in. The rest is judged where the call is carried out, which says how to mend it. */
+/** Keeps what a client needs to fill in a call. The operation validates fully, and its errors say how to correct it. */
 function short(node: unknown, isNames = false): unknown {
   if (Array.isArray(node)) return node.map((item) => short(item));
   if (typeof node !== 'object' || node === null) return node;
@@ -107,12 +107,7 @@ const MISSING = 'This argument is required.';
 const NO_TEXT = 'Give a text.';
 const MOST_NAMED = 20;
 
-/**
- * The request that a call of the tool stands for.
- *
- * @param given without what is for the tool itself.
- * @throws {AppError} invalid_request
- */
+/** Turns a call's arguments, without those for the tool itself, into a request. @throws {AppError} invalid_request */
 export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arguments, given: Schema): InnerCall {
   const fields: FieldProblem[] = [];
   const known = (name: string) => Object.hasOwn(schema.properties, name);
@@ -144,7 +139,7 @@ export function requestOf(operation: Operation, { schema, inPath, inQuery }: Arg
   };
 }
 
-/** One part of a path: a dot or two would lead to the address of another operation. */
+/** Accepts one path segment; `.` and `..` would resolve to another operation. */
 function isSegment(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && value.isWellFormed();
 }

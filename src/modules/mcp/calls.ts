@@ -1,4 +1,4 @@
-/** A call of a tool: a request to this server's own door with the caller's key, and its answer in the words of the protocol. */
+/** Carries out a tool call as an internal request with the caller's key, and turns the answer into a tool result. */
 import { AppError } from '../../core/error.ts';
 import type { InnerCall } from '../../http/inner-calls.ts';
 import { requestOf } from './arguments.ts';
@@ -10,7 +10,7 @@ interface ToolResult {
   readonly isError?: true;
 }
 
-/** A refusal, as the envelope has it. */
+/** An error in the API's envelope. */
 interface Refusal {
   readonly error: string;
   readonly message: string;
@@ -18,7 +18,7 @@ interface Refusal {
   readonly requestId?: string;
 }
 
-/** Refusals are results too: whoever called can mend them. */
+/** Returns refusals as results too, so that the caller can correct the call. */
 export async function callTool(
   tool: Tool,
   { confirm, ...given }: Readonly<Record<string, unknown>>,
@@ -48,7 +48,7 @@ export async function callTool(
   return refused(refusal, response.headers.get('retry-after'));
 }
 
-/** The data twice: clients hand on the one or the other. */
+/** Gives the data as text and as structured content: clients pass on either one. */
 function done({ operation }: Tool, data: unknown): ToolResult {
   const structuredContent = isObject(data) ? data : { result: data };
   const { nextCursor } = structuredContent;

@@ -1,6 +1,5 @@
-/** What an agent is told of this server when it connects. */
+/** The instructions that an agent gets when it connects. */
 
-/** @param url where the server is reached. */
 export function instructionsText(url: string): string {
   return [
     'Gatehouse signs people in to applications and manages them: users, roles, scopes, groups, the sign-in gate, API keys, webhooks, activity.',

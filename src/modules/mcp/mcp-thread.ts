@@ -1,6 +1,6 @@
 /**
- * The thread that speaks the protocol, with its official library, which takes longer to load and to check messages with than the
- * loop may be held. It knows no tool and no key: what is asked for goes to the main thread and comes back as text.
+ * The worker thread for MCP's official library, whose load and validation times would block the event loop. It knows no
+ * tools or keys: requests go to the main thread and come back as text.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -16,12 +16,12 @@ import {
 
 declare const self: Worker;
 
-/** To the thread: a message to be answered, and what it asked for on the way. */
+/** Messages to the thread: one to answer, and the results it asked for meanwhile. */
 export type ToThread =
   | {
       readonly kind: 'message';
       readonly id: number;
-      /** As JSON: what a stranger has sent is copied as one text, not part by part. */
+      /** JSON: untrusted input is copied between threads as one string, not field by field. */
       readonly text: string;
       readonly headers: Record<string, string>;
       readonly version: string;
@@ -30,7 +30,7 @@ export type ToThread =
   | { readonly kind: 'result'; readonly id: number; readonly text: string }
   | { readonly kind: 'error'; readonly id: number; readonly code: number; readonly message: string };
 
-/** From the thread: what a message needs, with its own parameters, at most once; and then its answer. */
+/** Messages from the thread: at most one request for a result, and then the answer. */
 export type FromThread =
   | { readonly kind: 'ask'; readonly id: number; readonly method: string }
   | { readonly kind: 'answer'; readonly id: number; readonly status: number; readonly text: string }
@@ -44,7 +44,7 @@ const ASKED = [
   ReadResourceRequestSchema,
 ] as const;
 
-/** For what clients are asked in forms, which this server never does; the library's own takes milliseconds to make. */
+/** Replaces the library's form validator, which takes milliseconds to construct: this server never sends forms. */
 const NO_VALIDATOR = {
   getValidator(): never {
     throw new Error('nothing is asked of clients');
@@ -64,7 +64,7 @@ function tell(message: FromThread): void {
   self.postMessage(message);
 }
 
-/** What is wrong with the parameters of a method that is served here, which the library would call a fault of ours. */
+/** Returns an Invalid params error for a served method; the library would report an internal error. */
 function wrongParameters(message: unknown): string | null {
   const { id, method } = message as { readonly id?: unknown; readonly method?: unknown };
   const schema = ASKED.find((one) => one.shape.method.value === method);
@@ -74,7 +74,7 @@ function wrongParameters(message: unknown): string | null {
   return JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code: ErrorCode.InvalidParams, message: text } });
 }
 
-/** One server and one transport for each message: nothing is kept of a client. */
+/** Uses one server and one transport per message: no client state is kept. */
 async function answer(request: Extract<ToThread, { kind: 'message' }>): Promise<void> {
   const { id, text, headers, version, instructions } = request;
   const message: unknown = JSON.parse(text);
@@ -86,7 +86,7 @@ async function answer(request: Extract<ToThread, { kind: 'message' }>): Promise<
   );
   for (const schema of ASKED) server.setRequestHandler(schema, ({ method }: { method: string }) => ask(id, method));
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  // Its types know no optional properties that are set to undefined.
+  // The transport's types clash with exactOptionalPropertyTypes.
   await server.connect(transport as Parameters<typeof server.connect>[0]);
   const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
   const response = await transport.handleRequest(sent, { parsedBody: message });

@@ -1,11 +1,10 @@
-/** The tool server for agents: the management API as tools, and what there is to read about it, over the Model Context Protocol. */
+/** Serves the management API to agents as MCP tools, and its documentation as MCP resources. */
 import type { Operation } from '../../http/operation.ts';
 import type { Module, World } from '../module.ts';
 import { mcpRoutes } from './routes.ts';
 import { agentService } from './service.ts';
 import { protocol } from './protocol.ts';
 
-/** @param operations gives all that are served. */
 export function mcpModule(world: World, { operations }: { operations: () => readonly Operation[] }): Module {
   const { baseUrl, inner, instance, bodies } = world;
   const agents = agentService({ baseUrl, inner, operations });

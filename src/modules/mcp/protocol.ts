@@ -1,10 +1,10 @@
-/** The main thread's end of `mcp-thread.ts`, which is started by the first message that comes. */
+/** The main thread's side of `mcp-thread.ts`; the first message starts the thread. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { AppError } from '../../core/error.ts';
 import type { FromThread, ToThread } from './mcp-thread.ts';
 
-/** A refusal in the protocol's own terms. */
+/** An error in MCP's own codes. */
 export class ProtocolError extends Error {
   constructor(
     readonly code: -32602 | -32002,
@@ -26,7 +26,7 @@ export interface Exchange {
 export interface Protocol {
   /** @throws {AppError} unavailable */
   answer(exchange: Exchange, answerer: Answerer): Promise<{ readonly status: number; readonly text: string }>;
-  /** Whoever waits is told `unavailable`. */
+  /** Rejects all pending calls with `unavailable`. */
   close(): void;
 }
 
@@ -35,10 +35,10 @@ interface Waiting extends PromiseWithResolvers<{ status: number; text: string }>
   readonly answerer: Answerer;
 }
 
-/** Bun's, which can be let go of while it is idle. */
+/** Bun's worker: `unref()` keeps an idle one from holding the process open. */
 type Thread = Worker & { ref(): void; unref(): void };
 
-/** A thread that cannot have as many when it starts ends the process. */
+/** File descriptors that must be free: a worker that gets fewer at its start ends the process. */
 const DESCRIPTORS = 16;
 
 export function protocol({ version }: { version: string }): Protocol {
@@ -73,7 +73,7 @@ export function protocol({ version }: { version: string }): Protocol {
     else asked.reject(new Error(data.reason));
   }
 
-  /** What is no refusal of the protocol ends the whole call. */
+  /** Rejects the whole call on any error that is not a {@link ProtocolError}. */
   async function reply(to: Thread, asked: Waiting, { id, method }: FromThread & { kind: 'ask' }) {
     let answer: ToThread;
     try {
@@ -100,7 +100,7 @@ export function protocol({ version }: { version: string }): Protocol {
       const { params } = message as { readonly params?: unknown };
       const asked = { ...Promise.withResolvers<{ status: number; text: string }>(), params, answerer };
       waiting.set(id, asked);
-      // An idle thread must not keep a process alive that has nothing else to do.
+      // Only a busy thread may keep the process alive.
       target.ref();
       target.postMessage({
         kind: 'message',

@@ -1,4 +1,4 @@
-/** What agents can read: the guides, and what the server says of itself at addresses that are open to everybody. */
+/** The MCP resources: the guides, and the server's public descriptions. */
 import type { InnerCalls } from '../../http/inner-calls.ts';
 import type { Operation } from '../../http/operation.ts';
 import type { RequestContext } from '../../http/request-context.ts';
@@ -25,7 +25,7 @@ export interface ReadingsDependencies {
   readonly operations: () => readonly Operation[];
 }
 
-/** Where this server has them. */
+/** Media types of the public descriptions, by path. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '/llms.txt': 'text/plain',
   '/openapi.yaml': 'application/yaml',

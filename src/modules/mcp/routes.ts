@@ -1,4 +1,4 @@
-/** The one address of the tool server. It keeps nothing between two calls and opens no stream, so that `GET` and `DELETE` are answered 405. */
+/** The MCP endpoint. It is stateless and opens no stream, so `GET` and `DELETE` are answered 405. */
 import { AppError } from '../../core/error.ts';
 import type { BodyReader } from '../../http/body-reader.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -13,7 +13,7 @@ export interface McpDependencies {
   readonly bodies: BodyReader;
 }
 
-/** What the transport judges by, and all that it is shown of a request. */
+/** The only request headers that the transport reads and is given. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version'];
 
 const PARSE_ERROR = -32700;
@@ -35,14 +35,14 @@ export function mcpRoutes({ agents, protocol, baseUrl, bodies }: McpDependencies
       isUndocumented: true,
       async handle({ principal, context }) {
         const { request, headers } = context;
-        // Its streamable HTTP transport asks for it: a page that was led here by a name must not speak to a local server.
+        // Required by MCP's streamable HTTP transport: protects local servers from DNS rebinding by web pages.
         if (request.headers.has('origin') && !isFromOwnPage(request, baseUrl()))
           throw new AppError('forbidden', { hint: 'origin_elsewhere' });
         let message: unknown;
         try {
           message = oneMessage(await bodies.read(context, principal));
         } catch (error) {
-          // What is no fault of the message is said as everywhere, with the time to come again.
+          // Errors unrelated to the message keep the usual envelope and its Retry-After.
           if (!(error instanceof AppError) || error.retryAfterSeconds !== undefined) throw error;
           return refusal(error, headers);
         }
@@ -58,7 +58,7 @@ export function mcpRoutes({ agents, protocol, baseUrl, bodies }: McpDependencies
   ];
 }
 
-/** Refuses batches, which would count as one call. @throws {AppError} invalid_request */
+/** Refuses batches, which would count as one call for the rate limit. @throws {AppError} invalid_request */
 function oneMessage(message: unknown): unknown {
   if (message === undefined) throw new AppError('invalid_request', { hint: 'body_not_json' });
   if (Array.isArray(message) || typeof message !== 'object' || message === null)

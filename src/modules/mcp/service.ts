@@ -1,4 +1,4 @@
-/** What agents are told, by the methods of the protocol: tools, calls, and what there is to read. */
+/** Answers the MCP methods: tools, tool calls and resources. */
 import type { KeyPrincipal, PersonalKeyPrincipal } from '../../core/principal.ts';
 import type { InnerCalls } from '../../http/inner-calls.ts';
 import type { Operation } from '../../http/operation.ts';
@@ -10,14 +10,12 @@ import { readings } from './readings.ts';
 import { toolsOf } from './tools.ts';
 import { viewOfKey, sees } from './visibility.ts';
 
-/** Who asks, in which call. */
 export interface AgentCall {
   readonly principal: KeyPrincipal | PersonalKeyPrincipal;
   readonly context: RequestContext;
 }
 
 export interface AgentService {
-  /** What a client is told when it connects. */
   instructions(): string;
   /** @returns the result as JSON. @throws {ProtocolError} */
   answer(method: string, params: unknown, call: AgentCall): Promise<string>;
@@ -32,10 +30,10 @@ export interface AgentDependencies {
 const INVALID_PARAMS = -32602;
 
 export function agentService({ baseUrl, inner, operations }: AgentDependencies): AgentService {
-  // Made at the first call, for good: it cannot change while the process runs.
+  // Built once, at the first call: operations do not change while the process runs.
   let made: ReturnType<typeof toolsOf> | undefined;
   const tools = () => (made ??= toolsOf(operations()));
-  /** By what a key is for: a few dozen KB each, and four of them at most. */
+  /** Tool lists as JSON, by kind of key: at most four, a few dozen KB each. */
   const lists = new Map<string, string>();
   const documents = readings({ baseUrl, inner, operations });
 

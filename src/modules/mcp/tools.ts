@@ -1,10 +1,10 @@
-/** The tools: one for each operation of management that a program can use, made from its declaration. */
+/** Builds one tool for each management operation that a program can use, from the operation's declaration. */
 import { yieldIfLong } from '../../core/turn.ts';
 import { effectsOf, type Gift, isList, type Operation, WORKSPACE_PARAMETER } from '../../http/operation.ts';
 import { documented } from '../description/openapi.ts';
 import { type Arguments, argumentsOf, type ObjectSchema } from './arguments.ts';
 
-/** A tool as clients are told of it. */
+/** A tool as it is listed to clients. */
 interface ToolDefinition {
   readonly name: string;
   readonly title: string;
@@ -12,7 +12,7 @@ interface ToolDefinition {
   readonly inputSchema: ObjectSchema;
   readonly annotations: {
     readonly readOnlyHint: boolean;
-    /** These two are said of what changes something. */
+    /** Both hints are given only for tools that change something. */
     readonly destructiveHint?: boolean;
     readonly idempotentHint?: boolean;
     readonly openWorldHint: boolean;
@@ -24,29 +24,29 @@ export interface Tool {
   readonly definition: ToolDefinition;
   readonly takes: Arguments;
   readonly isList: boolean;
-  /** What is lost, in sentences: the call has to be confirmed. */
+  /** Says what the call destroys; such a call must be confirmed. */
   readonly danger: string | null;
-  /** What is given away: the call has to be confirmed where it gives it. */
+  /** Says which access the call gives away; the call must be confirmed if it does. */
   readonly gift: Gift | null;
 }
 
-/** Tells what a call with these arguments loses or gives away; null where it need not be confirmed. */
+/** Returns what a call with these arguments destroys or gives away; null if it needs no confirmation. */
 export function riskOf({ danger, gift }: Tool, given: Readonly<Record<string, unknown>>): string | null {
   const isGiven = gift !== null && (gift.fields?.some((name) => given[name] !== undefined) ?? true);
   return [danger, isGiven && gift.words].filter(Boolean).join(' ') || null;
 }
 
-/** How many of a list, where nothing is said: all of it is read by somebody who pays for every word. */
+/** The default page size for agents, who pay for every token they read. */
 export const PAGE_SIZE = 25;
 
-/** Those that a key can be for, and whose request and answer are JSON: no streams, files, pages or ways in of people. */
+/** Accepts operations that a key may call with JSON in and out: no streams, files, pages or sign-in. */
 export function isTool(operation: Operation): boolean {
   const { access, consoleRole, upload, mediaType, isRedirect, isNoTool, style = 'envelope' } = operation;
   const isManagement = access === 'read' || access === 'full';
   return isManagement && !consoleRole && !upload && !mediaType && !isRedirect && !isNoTool && style === 'envelope';
 }
 
-/** By name. Made in slices. */
+/** Returns the tools by name. Yields to the event loop while building them. */
 export async function toolsOf(operations: readonly Operation[]): Promise<ReadonlyMap<string, Tool>> {
   const tools = new Map<string, Tool>();
   for (const operation of documented(operations).filter(isTool)) {
@@ -73,14 +73,14 @@ function toolOf(operation: Operation): Tool {
     annotations: {
       readOnlyHint: isReadOnly,
       ...(!isReadOnly && { destructiveHint: isDestructive, idempotentHint: isIdempotent }),
-      // Mails go to people; all else stays in this server, or goes where its owners said.
+      // Mails reach people; everything else stays in this server or goes where its owners configured.
       openWorldHint: limit === 'key_mail',
     },
   };
   return { operation, definition, takes, isList: isList(operation), danger, gift: operation.gives ?? null };
 }
 
-/** `listUserSessions` as people read it: `List user sessions`. */
+/** Returns `listUserSessions` as `List user sessions`. */
 function words(id: string): string {
   const text = id.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return text.charAt(0).toUpperCase() + text.slice(1);

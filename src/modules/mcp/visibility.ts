@@ -1,11 +1,11 @@
-/** Which tools a key is shown: those that it can be for. What it may do in the end is judged at every call. */
+/** Decides which tools a key is shown. Authorization itself is checked at every call. */
 import { type Access, type KeyPrincipal, type PersonalKeyPrincipal, workspaceAccess } from '../../core/principal.ts';
 import type { Operation } from '../../http/operation.ts';
 
-/** What a key is for, as far as tools are told apart by it. */
+/** The properties of a key that decide which tools it sees. */
 export interface KeyView {
   readonly access: Access;
-  /** A whole workspace, and not some of its applications. */
+  /** True for a whole workspace, false for some of its applications. */
   readonly isWorkspace: boolean;
 }
 

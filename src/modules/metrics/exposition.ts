@@ -1,5 +1,5 @@
 /**
- * Figures as text: Prometheus' own format (0.0.4), or OpenMetrics 1.0.0 for whoever prefers that.
+ * Writes metrics as text: Prometheus format 0.0.4, or OpenMetrics 1.0.0 for readers that prefer it.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 import type { Labels, MetricFamily, Sample } from '../../core/metrics.ts';
@@ -12,7 +12,7 @@ export const CONTENT_TYPES: Readonly<Record<TextFormat, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** @param accept what the reader takes (RFC 9110 §12.5.1); Prometheus' own format unless OpenMetrics is liked as well as that. */
+/** @param accept the Accept header (RFC 9110 §12.5.1); OpenMetrics needs at least the quality of plain text. */
 export function formatFor(accept: string | null): TextFormat {
   let [openmetrics, plain] = [0, 0];
   for (const range of (accept ?? '').toLowerCase().split(',')) {
@@ -27,7 +27,7 @@ export function formatFor(accept: string | null): TextFormat {
   return openmetrics > 0 && openmetrics >= plain ? 'openmetrics' : 'prometheus';
 }
 
-/** @param onFailure told of a family that could not be read; it is left out, and the others are not. */
+/** @param onFailure called for each family that could not be read; the others are still written. */
 export async function exposition(
   families: readonly MetricFamily[],
   format: TextFormat,
@@ -55,7 +55,7 @@ export async function exposition(
 }
 
 function write(lines: string[], { name, help, type }: MetricFamily, samples: readonly Sample[], format: TextFormat) {
-  // In OpenMetrics the family of a counter has no `_total`, only its numbers do.
+  // OpenMetrics drops `_total` from a counter's family name and keeps it on the samples.
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   lines.push(`# HELP ${family} ${escaped(help, format === 'openmetrics')}`, `# TYPE ${family} ${type}`);
   for (const { suffix = '', labels, value } of samples)
@@ -64,7 +64,7 @@ function write(lines: string[], { name, help, type }: MetricFamily, samples: rea
 
 function labelText(labels: Labels, format: TextFormat): string {
   const parts = Object.entries(labels).map(([label, value]) => {
-    // OpenMetrics writes the end of a bucket as a number with a fraction.
+    // OpenMetrics writes a bucket's bound as a float.
     const text = label === 'le' && format === 'openmetrics' && /^\d+$/.test(value) ? `${value}.0` : value;
     return `${label}="${escaped(text, true)}"`;
   });

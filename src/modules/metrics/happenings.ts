@@ -1,4 +1,4 @@
-/** Counts what commits tell of: sign-ins, mails, deliveries, exports. Nothing waits for it. */
+/** Counts committed events: sign-ins, mails, deliveries, exports. */
 import { ERROR_CATALOGUE } from '../../core/error.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';

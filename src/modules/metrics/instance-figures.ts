@@ -1,4 +1,4 @@
-/** Figures of the instance itself: its database, what waits to be done and for how long, and the streams it holds open. */
+/** Metrics of the instance: its database, queue lengths and ages, and open streams. */
 import { type Clock, SECOND } from '../../core/clock.ts';
 import type { GaugeReading, Metrics } from '../../core/metrics.ts';
 import type { Database, DatabaseStatus } from '../../db/database.ts';
@@ -11,7 +11,6 @@ export interface InstanceFigureDependencies {
   readonly clock: Clock;
   readonly version: string;
   readonly queueCounts: QueueCounts;
-  /** Open streams, by what they follow. */
   readonly streams: Readonly<Record<string, () => number>>;
 }
 
@@ -114,7 +113,7 @@ function queueFigures({ metrics, clock, queueCounts }: InstanceFigureDependencie
   );
 }
 
-/** Nothing due, and what is due only later, is no age. */
+/** Returns 0 if nothing is due yet. */
 function ageSeconds(since: number | null, now: number): number {
   return since === null ? 0 : Math.max(0, now - since) / SECOND;
 }

@@ -1,4 +1,4 @@
-/** Figures for those who watch an instance: what is counted where it happens, and what is looked up when somebody asks. */
+/** Exports the metrics of an instance: counters kept where events happen, and gauges read at each scrape. */
 import type { QueueCounts } from '../health/queue-counts.ts';
 import type { Module, World } from '../module.ts';
 import { metricsGuard } from './access.ts';

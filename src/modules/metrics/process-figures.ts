@@ -1,4 +1,4 @@
-/** Figures of the process, under the names that every client library of Prometheus gives them; and how late its loop comes. */
+/** Process metrics under Prometheus' standard names, and the event loop delay. */
 import { readdir, readFile } from 'node:fs/promises';
 import { type WorldClock, SECOND } from '../../core/clock.ts';
 import { histogramOf, type Metrics } from '../../core/metrics.ts';
@@ -7,7 +7,7 @@ const DESCRIPTORS = '/proc/self/fd';
 const LIMITS_FILE = '/proc/self/limits';
 const MICROSECONDS = 1e6;
 
-/** In seconds. */
+/** Seconds. */
 const DELAY_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const LOOK_EVERY_MS = 50;
 
@@ -25,7 +25,7 @@ export function processFigures(metrics: Metrics, clock: Pick<WorldClock, 'real'>
   cpu('process_cpu_seconds_total', 'CPU time.', ({ user, system }) => user + system);
   metrics.gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss());
   metrics.gauge('process_start_time_seconds', 'When the process began, in seconds since 1970.', () => startedAt);
-  // Not to be had from every system.
+  // Not every system has /proc.
   metrics.gauge('process_open_fds', 'File descriptors in use, each connection one.', () =>
     readdir(DESCRIPTORS).then(
       ({ length }) => length,
@@ -43,7 +43,7 @@ async function mostDescriptors(): Promise<number | null> {
   return soft === 'unlimited' ? Infinity : Number(soft);
 }
 
-/** Looks twenty times a second how much later than asked for it is woken: so long everybody else has waited as well. */
+/** Measures the event loop delay 20 times a second: how much later than due a timer fires. */
 export function loopDelay(metrics: Metrics): { start(): void; stop(): void } {
   const delays = histogramOf(DELAY_BOUNDS);
   let timer: Timer | undefined;

@@ -1,16 +1,16 @@
-/** The figures, for a Prometheus server or whatever reads its format. */
+/** The metrics endpoint, for Prometheus and compatible scrapers. */
 import type { MetricFamily } from '../../core/metrics.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { CONTENT_TYPES, exposition, formatFor } from './exposition.ts';
 
 export interface MetricsRouteDependencies {
-  /** Throws where this caller may not read them. */
+  /** Throws if the caller may not read the metrics. */
   readonly guard: (request: Request) => void;
   readonly families: () => readonly MetricFamily[];
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-/** No part of the described API: its readers know the format, and its callers have no account here. */
+/** Left out of the described API: scrapers know the format and have no account here. */
 export function metricsRoute({ guard, families, onFailure }: MetricsRouteDependencies): Operation {
   return operation({
     id: 'getMetrics',

@@ -1,4 +1,4 @@
-/** Schemas of introspection, revocation and the server's metadata, as RFC 7662, RFC 7009 and RFC 8414 write them. */
+/** Schemas of introspection (RFC 7662), revocation (RFC 7009) and server metadata (RFC 8414). */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Email, Id, SlugsHeld } from '../../http/schemas.ts';
 import { OAuthParameters } from '../devices/model.ts';
@@ -59,7 +59,7 @@ const ActiveToken = Type.Object(
 );
 export type ActiveToken = Static<typeof ActiveToken>;
 
-/** Says nothing of why (RFC 7662 §2.2). */
+/** Gives no reason (RFC 7662 §2.2). */
 const InactiveToken = Type.Object({ active: Type.Literal(false) }, { $id: 'InactiveToken' });
 
 export const Introspection = Type.Union([ActiveToken, InactiveToken], { $id: 'Introspection' });

@@ -1,4 +1,4 @@
-/** What OAuth clients and libraries look for: the metadata of the server, introspection and revocation of tokens. */
+/** Serves OAuth clients: server metadata, token introspection and token revocation. */
 import type { Module, World } from '../module.ts';
 import { oauthRoutes } from './routes.ts';
 import { type TokenDependencies, tokenService } from './service.ts';

@@ -1,4 +1,4 @@
-/** Introspection, revocation, and where OAuth clients learn of all that this server has for them. */
+/** Routes of introspection, revocation and the authorization server metadata. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { DEVICE_GRANT_TYPE } from '../devices/model.ts';
 import { DEVICE_CODE_PATH, DEVICE_TOKEN_PATH } from '../devices/routes.ts';
@@ -65,7 +65,7 @@ export function oauthRoutes({ tokens, baseUrl }: OAuthRouteDependencies): Operat
         grant_types_supported: [DEVICE_GRANT_TYPE],
         response_types_supported: [],
         token_endpoint_auth_methods_supported: ['none'],
-        // An API key is a bearer token, which only introspection has a name for here (RFC 8414 §2).
+        // `Bearer` stands for API keys; RFC 8414 §2 allows token types only for introspection.
         introspection_endpoint_auth_methods_supported: [...SECRET_METHODS, 'Bearer'],
         revocation_endpoint_auth_methods_supported: SECRET_METHODS,
       }),

@@ -1,4 +1,4 @@
-/** Introspection and revocation of tokens, for the application they are of. Who asks has been authenticated before. */
+/** Introspects and revokes tokens for the application they belong to. Callers authenticate the client first. */
 import { inNameOf } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -21,7 +21,7 @@ export type Tokens = ReturnType<typeof tokenService>;
 
 export function tokenService({ verification, sessions, personalKeys, baseUrl }: TokenDependencies) {
   return {
-    /** `active: false` for all that is not good now, or not the client's own; never why (RFC 7662 §2.2). */
+    /** Returns `active: false` without a reason for every token that is invalid or another client's (RFC 7662 §2.2). */
     async introspect(client: OAuthClient, token: string): Promise<Introspection> {
       const row = await verification.introspect(client, token);
       if (row === null) return { active: false };
@@ -48,11 +48,9 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
     },
 
     /**
-     * Ends a session as its holder's sign-out does, or a personal key. What is no token, or none any more, is a success
-     * (RFC 7009 §2.2).
+     * Ends a session, like its holder's sign-out, or a personal key. Unknown and ended tokens succeed (RFC 7009 §2.2).
      *
-     * @throws {AppError} invalid_grant for a token of another client, unsupported_token_type for a backend's key; neither is
-     * touched.
+     * @throws {AppError} invalid_grant for another client's token, unsupported_token_type for a backend's key.
      */
     async revoke(client: OAuthClient, author: Author, token: string): Promise<void> {
       const looked = await verification.look(token);
@@ -63,7 +61,7 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
         if (refusal === null) throw new AppError('invalid_grant', { hint: 'token_of_another_client' });
         return;
       }
-      // Whoever holds the token can end it by itself; an application that hands it in does so for its holder.
+      // Holding a token is enough to end it; an application that hands it in acts for its holder.
       const actor = client.kind === 'client' ? inNameOf(author, userId) : author;
       if ('sessionId' in row) await sessions.signOut({ userId, applicationId, sessionId: row.sessionId }, actor);
       else if (isOfPerson(row)) await personalKeys.revoke(actor, { userId, workspaceId }, row.keyId);
@@ -72,7 +70,7 @@ export function tokenService({ verification, sessions, personalKeys, baseUrl }: 
   };
 }
 
-/** Epoch milliseconds; a key that was rotated with grace ends with that. */
+/** Returns epoch milliseconds. A rotated key ends with its grace period at the latest. */
 function endOf(row: SessionSubject | KeySubject): number {
   if ('sessionId' in row) return row.expiresAt;
   return Math.min(row.expiresAt ?? Infinity, row.gracePeriodEndsAt ?? Infinity);

@@ -1,4 +1,4 @@
-/** A mail that tests the way out, sent while its sender waits; to members of the workspace alone. */
+/** Sends a test mail while the caller waits, only to members of the workspace. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, MINUTE } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
@@ -28,7 +28,7 @@ export interface MailTestDependencies {
   readonly instance: Pick<InstanceFacts, 'mail'>;
 }
 
-/** A test that comes later tells nothing. */
+/** A later test mail proves nothing any more. */
 const LIFETIME_MS = 5 * MINUTE;
 const RETRY_AFTER_SECONDS = 15;
 
@@ -37,7 +37,7 @@ export type MailTests = ReturnType<typeof mailTestService>;
 export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }: MailTestDependencies) {
   const testing = new Set<string>();
 
-  /** Runs one at a time for each budget, so that none takes the places of the others. @throws {AppError} rate_limited */
+  /** Runs one test at a time per budget, so that none takes the slots of others. @throws {AppError} rate_limited */
   async function alone<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result> {
     const budgetId = await findBudget(db.reader, workspaceId);
     if (testing.has(budgetId))
@@ -50,7 +50,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }
     }
   }
 
-  /** @throws {AppError} invalid_request where a key names nobody, or what is named is no address. */
+  /** @throws {AppError} invalid_request if a key names no recipient, or for an invalid address. */
   async function addressee(principal: Principal, to: string | undefined): Promise<string> {
     if (to === undefined && principal.kind !== 'key') return (await requireUser(db.reader, principal.userId)).email;
     if (to === undefined) throw invalidField('to', 'Name a member of the workspace: a key has no mailbox of its own.');
@@ -62,7 +62,7 @@ export function mailTestService({ db, clock, mails, sendNow, baseUrl, instance }
   return {
     standing: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
 
-    /** A refusal by the mail server is an answer too. @throws {AppError} invalid_request; rate_limited where the hour is spent, or another is under way. */
+    /** Returns the mail server's answer, refusals included. @throws {AppError} invalid_request; rate_limited */
     async send(
       actor: Actor,
       principal: Principal,

@@ -1,4 +1,4 @@
-/** What was mailed for a workspace, and whether mail goes out at all. */
+/** Shows a workspace its mails, and tests whether mail is delivered. */
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import type { Module, World } from '../module.ts';
 import { mailTestService } from './mail-test.ts';

@@ -1,4 +1,4 @@
-/** The outbox of a workspace, and the mail that tests the way out. */
+/** Routes of a workspace's outbox and of the test mail. */
 import { AppError } from '../../core/error.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -88,7 +88,7 @@ export function outboxRoutes(outbox: OutboxReader, tests: MailTests): Operation[
   ];
 }
 
-/** The role that is asked for is a person's. */
+/** Refuses keys: only a person has the role of owner. */
 function callerOf(principal: Principal): Caller {
   if (principal.kind === 'key') throw new AppError('forbidden', { hint: 'owner_needed' });
   return principal;

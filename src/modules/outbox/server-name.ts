@@ -1,14 +1,14 @@
-/** What a mail server answered, as tenants read it: which server an instance sends by is for those who run it. */
+/** Hides the mail server's name in its answers: only those who run the instance may know which server it uses. */
 import type { Reader } from '../../db/database.ts';
 import { findFirstWorkspaceId } from '../../store/workspaces.ts';
 import type { InstanceFacts } from '../health/facts.ts';
 
 const STAND_IN = 'the mail server';
 
-/** What the workspace may read of an answer. */
+/** Returns a mail server's answer as the workspace may read it. */
 export type Told = (answer: string | null) => string | null;
 
-/** The first workspace is that of those who run the instance. */
+/** Leaves answers unchanged for the first workspace, which belongs to those who run the instance. */
 export async function answersFor(
   reader: Reader,
   { mail: { server } }: Pick<InstanceFacts, 'mail'>,

@@ -1,7 +1,4 @@
-/**
- * What was mailed on behalf of a workspace, for its owners. A mail can hold a code, and whoever reads a code can act as its
- * reader, so what it says is shown only of people who are the owner's own to speak for.
- */
+/** Shows owners their workspace's mails, but contents only of recipients they may act for: a mail can hold a code. */
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Actor } from '../../core/actor.ts';
@@ -24,26 +21,24 @@ export interface OutboxServiceDependencies {
   readonly instance: Pick<InstanceFacts, 'mail'>;
 }
 
-/** Mails that one page of a search looks at: some 15 ms in another thread. */
+/** Mails scanned per search page: some 15 ms in another thread. */
 const MAX_SCANNED = 40_000;
 
-/** Who looks, and which workspaces they own. */
 export type Caller = Pick<Exclude<Principal, { kind: 'key' }>, 'userId' | 'workspaces'>;
 
 export type OutboxReader = ReturnType<typeof outboxService>;
 
-/** Changes nothing, but for the record of who read what. */
+/** Read-only, apart from the audit record of who read what. */
 export function outboxService({ db, consoleId, instance }: OutboxServiceDependencies) {
   /**
-   * Judges for one caller whether they may read what is mailed to an address: its holder is tied to no workspace that is not
-   * theirs, and has shown in one that is that the address is their own; or is the caller. Strangers are readable only where every
-   * workspace is the caller's: else a code could prove an address to the whole server that nobody has shown to be theirs, and the
-   * answer would tell whom others know.
+   * Decides whether the caller may read mail to an address. Its holder must be tied only to workspaces the caller owns,
+   * and have proved the address in one or be the caller. Others are readable only if the caller owns every workspace: a
+   * code would prove an unproved address to the whole server, and the answer would reveal whom others know.
    */
   async function readerFor({ userId, workspaces }: Caller) {
     const owned = workspaces.filter(({ role }) => role === 'owner').map(({ workspaceId }) => workspaceId);
     const isAlone = !(await hasOtherWorkspace(db.reader, owned));
-    // Who came by a setup link has proved no mailbox, and needs codes like anybody.
+    // The caller's own address needs no proof: a person from a setup link has proved no mailbox yet and needs codes.
     const { email: own } = await requireUser(db.reader, userId);
     return {
       own,
@@ -58,7 +53,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
     };
   }
 
-  /** A mail that a server is to have, or has, is nobody's to read here. */
+  /** Excludes mails that are for a mail server: only captured ones are readable. */
   async function readable(caller: Caller, mails: readonly MailEnvelope[]) {
     const { own, mayRead } = await readerFor(caller);
     const emails = new Set(mails.filter(({ status }) => status === 'captured').map(({ recipient }) => recipient));
@@ -69,7 +64,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
   }
 
   return {
-    /** A page may be short and still have a next one where `q` has looked at as much as it may. */
+    /** A page may be short and still have a next one, when `q` reached its scan limit. */
     async list(caller: Caller, workspaceId: string, query: OutboxQuery): Promise<Page<OutboxMailRecord>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor, status, q } = query;
       const before = cursor === undefined ? undefined : decodeCursor(cursor, ['string'])[0];
@@ -89,7 +84,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
       return { ...page, nextCursor: page.nextCursor ?? (reached === null ? null : encodeCursor([reached])) };
     },
 
-    /** That a letter was read is put on record before it is shown: its code lets the owner act as its reader. @throws {AppError} not_found */
+    /** Audits the read first: the mail's code lets the owner act as its recipient. @throws {AppError} not_found */
     async get(actor: Actor, caller: Caller, workspaceId: string, mailId: string): Promise<OutboxLetterRecord> {
       const mail = await findInOutbox(db.reader, { workspaceId, consoleId: consoleId() }, mailId);
       if (!mail) throw new AppError('not_found');
@@ -111,7 +106,7 @@ export function outboxService({ db, consoleId, instance }: OutboxServiceDependen
   };
 }
 
-/** What a mail is about, without its code: who reads that opens the mail, which is on record. */
+/** Masks the code in a subject: to read it, the owner must open the mail, which is audited. */
 export function subjectInList({ subject, lane }: Pick<MailEnvelope, 'subject' | 'lane'>): string {
   return lane === MAIL_LANES.code ? subject.replace(/\d{6,}/, '••••••') : subject;
 }

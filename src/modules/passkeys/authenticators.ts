@@ -1,6 +1,6 @@
-/** Names of widespread passkey providers, by the AAGUID their passkeys carry, so that people recognise their own. */
+/** Names of common passkey providers by AAGUID, so that people recognise their passkeys. */
 
-/** From the community's list, https://github.com/passkeydeveloper/passkey-authenticator-aaguids. */
+/** From the community list, https://github.com/passkeydeveloper/passkey-authenticator-aaguids. */
 const NAMES: Record<string, string> = {
   '08987058-cadc-4b81-b6e1-30de50dcbe96': 'Windows Hello',
   '0ea242b4-43c4-4a1b-8b17-dd6d0b6baec6': 'Keeper',
@@ -19,7 +19,6 @@ const NAMES: Record<string, string> = {
   'fdb141b2-5d84-443e-8a35-4698c205a502': 'KeePassXC',
 };
 
-/** What a new passkey is called until its owner says otherwise. */
 export function authenticatorName(aaguid: string): string {
   return NAMES[aaguid] ?? 'Passkey';
 }

@@ -1,4 +1,4 @@
-/** Challenges of WebAuthn ceremonies: each of one purpose, good for five minutes and one answer. */
+/** WebAuthn challenges: each for one purpose, valid for five minutes and one answer. */
 import { MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Random } from '../../core/random.ts';
@@ -14,7 +14,7 @@ import {
 export const CHALLENGE_LIFETIME_MS = 5 * MINUTE;
 const CHALLENGE_BYTES = 32;
 
-/** A challenge for the browser. `expiresAt` is in epoch milliseconds. */
+/** `expiresAt` is in epoch milliseconds. */
 export interface IssuedChallenge {
   readonly challengeId: string;
   readonly challenge: Uint8Array<ArrayBuffer>;
@@ -29,16 +29,15 @@ export async function issueChallenge(unit: Unit, random: Random, ceremony: Cerem
   return { challengeId, challenge: new Uint8Array(challenge), expiresAt };
 }
 
-/** A challenge that can be answered no more. */
 export interface UsedChallenge {
   readonly applicationId: string;
   readonly challenge: Buffer;
 }
 
 /**
- * Uses a challenge up, whether its answer is right or not. One for another purpose or session is as good as unknown.
+ * Consumes a challenge, whether its answer is right or not. One for another purpose or session counts as unknown.
  *
- * @throws {AppError} code_expired where there is none to use, code_consumed where it was used already.
+ * @throws {AppError} code_expired if there is none, code_consumed if it was answered already.
  */
 export async function useChallenge(unit: Unit, challengeId: string, answered: Answered): Promise<UsedChallenge> {
   const used = await consumePasskeyChallenge(unit, challengeId, answered);

@@ -1,4 +1,4 @@
-/** Schemas of passkeys. The WebAuthn types are those that browsers speak as JSON (WebAuthn level 3 §5.1.8, §5.1.9). */
+/** Schemas of passkeys; the WebAuthn types follow its JSON serialization (WebAuthn level 3 §5.1.8, §5.1.9). */
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import { Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { SessionsEndedCount } from '../sign-in/model.ts';
@@ -6,7 +6,7 @@ import { SessionsEndedCount } from '../sign-in/model.ts';
 const ChallengeId = () =>
   Type.String({ minLength: 1, maxLength: 100, remedy: 'Give the challengeId that came with the options.' });
 
-/** Room for the longest credential id, 1,023 bytes (WebAuthn §4), and for attestation statements. */
+/** `maxLength` allows the longest credential id, 1,023 bytes (WebAuthn §4), and attestation statements. */
 const Base64Url = (maxLength: number) =>
   Type.String({
     minLength: 1,
@@ -16,7 +16,7 @@ const Base64Url = (maxLength: number) =>
   });
 const CREDENTIAL_ID_LENGTH = Math.ceil((1023 * 4) / 3);
 
-/** Browsers add members of their own, so what is not named here is let through. */
+/** Allows unknown members: browsers add their own. */
 const Credential = <Response extends TProperties>(response: Response) =>
   Type.Object(
     {

@@ -1,4 +1,4 @@
-/** Passkeys: registered by people, and signed in with. */
+/** Passkeys: registration, management and sign-in. */
 import { requireRelyingParty } from '../../core/relying-party.ts';
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';

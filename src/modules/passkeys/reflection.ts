@@ -1,2 +1,2 @@
-/** What the WebAuthn library's certificates need before they load: loaded late, a bundle would put it behind them. */
+/** Loads what the WebAuthn library's certificate code needs first; a bundle would order a dynamic import after it. */
 import 'reflect-metadata';

@@ -1,4 +1,4 @@
-/** Passkeys: signing in with one, and keeping one's own. */
+/** Routes for signing in with a passkey and for managing one's own. */
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery, SignedIn } from '../sign-in/model.ts';
 import { SIGN_IN_REFUSALS } from '../sign-in/complete.ts';

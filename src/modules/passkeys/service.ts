@@ -1,4 +1,4 @@
-/** A person's passkeys: made, listed, named, removed. Signing in with one is sign-in.ts. */
+/** Creates, lists, renames and removes a person's passkeys; sign-in.ts signs in with them. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -40,25 +40,25 @@ export interface PasskeyDependencies {
   readonly db: Database;
   readonly random: Random;
   readonly waysIn: WaysIn;
-  /** @throws {AppError} invalid_state where this server can be none. */
+  /** @throws {AppError} invalid_state if this server's URL cannot be a relying party. */
   readonly relyingParty: () => RelyingParty;
 }
 
 export type Passkeys = ReturnType<typeof passkeyService>;
 
-/** Adding and removing one take a fresh session, and the person is told of both by mail. */
+/** Adding and removing a passkey need a fresh session, and both notify the person by mail. */
 export function passkeyService(dependencies: PasskeyDependencies) {
   const { db, random, waysIn, relyingParty } = dependencies;
 
   return {
-    /** Those of the session's workspace, oldest first; from the console all. */
+    /** Returns the passkeys of the session's workspace, oldest first; from the console all of them. */
     async list(principal: SessionPrincipal): Promise<Page<PasskeyRecord>> {
       const passkeys = await listPasskeysOf(db.reader, principal.userId);
       const own = passkeys.filter(({ workspaceId }) => speaksFor(principal, workspaceId));
       return { items: own.map(present), nextCursor: null };
     },
 
-    /** @throws {AppError} reauthentication_required; invalid_state where there are fifty already. */
+    /** @throws {AppError} reauthentication_required; invalid_state at the limit of 50. */
     async options(actor: Actor, principal: SessionPrincipal): Promise<AttestationOptions> {
       const rp = relyingParty();
       const {
@@ -80,16 +80,16 @@ export function passkeyService(dependencies: PasskeyDependencies) {
       });
       const { challengeId, challenge, expiresAt } = issued;
       const { email, fullName } = envelope;
-      // The picker shows those of several workspaces side by side.
+      // The picker of the browser mixes passkeys of several workspaces.
       const displayName = `${fullName || email} (${application.name})`;
       const options = await creationOptions(rp, challenge, { userId, workspaceId, email, displayName, existing });
       return { challengeId, expiresAt: isoTime(expiresAt), options };
     },
 
     /**
-     * Keeps a passkey that was made with the options of this session, for the applications of its workspace.
+     * Stores a passkey made with this session's options, for the applications of its workspace.
      *
-     * @throws {AppError} code_expired, code_consumed, passkey_invalid; conflict for one that is known already.
+     * @throws {AppError} code_expired, code_consumed, passkey_invalid; conflict if it is registered already.
      */
     async add(actor: Actor, principal: SessionPrincipal, input: NewPasskeyInput): Promise<PasskeyRecord> {
       const rp = relyingParty();
@@ -99,7 +99,7 @@ export function passkeyService(dependencies: PasskeyDependencies) {
       );
       const made = await verifyCreation(rp, challenge, input.credential);
       return db.write(actor, async (unit) => {
-        // Verifying took a moment: who was signed out or deleted meanwhile adds no passkey.
+        // The session may have ended or the person been deleted during verification.
         if (!(await isSessionLive(unit, sessionId, unit.now))) throw new AppError('unauthenticated');
         refuseFurther(await passkeysUnderHandle(unit, principal));
         if (await findPasskey(unit, made.credentialId)) throw new AppError('conflict', { hint: 'passkey_registered' });
@@ -126,9 +126,9 @@ export function passkeyService(dependencies: PasskeyDependencies) {
     },
 
     /**
-     * The sessions made with it end with it.
+     * Removes a passkey and ends the sessions made with it.
      *
-     * @throws {AppError} not_found; reauthentication_required; invalid_state for the last way in.
+     * @throws {AppError} not_found; reauthentication_required; invalid_state for the last sign-in method.
      */
     remove(
       actor: Actor,
@@ -159,7 +159,7 @@ async function findOwn(reader: Reader, principal: SessionPrincipal, passkeyId: s
   return passkey;
 }
 
-/** Those under one user handle, of which an authenticator keeps one. */
+/** Returns the passkeys with the same user handle, of which an authenticator stores only one. */
 async function passkeysUnderHandle(reader: Reader, { userId, workspaceId }: Owner): Promise<Passkey[]> {
   const held = await listPasskeysOf(reader, userId);
   return held.filter((passkey) => passkey.workspaceId === workspaceId);
@@ -170,7 +170,7 @@ function refuseFurther(held: readonly Passkey[]): void {
     throw new AppError('invalid_state', { hint: 'too_many_passkeys', values: { max: MAX_PASSKEYS } });
 }
 
-/** A new way in, or one less, is told to the applications and to the person. */
+/** Notifies the applications and the person of an added or removed sign-in method. */
 async function tell(
   unit: Unit,
   { userId, applicationId, identity: { envelope } }: SessionPrincipal,

@@ -1,4 +1,4 @@
-/** Sign-in with a passkey: a discoverable one, so nobody says who they are first. Ends at the one door. */
+/** Sign-in with a discoverable passkey, so nobody types who they are. Ends in `completeSignIn` like every method. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -25,11 +25,10 @@ export interface PasskeySignInDependencies {
 
 export type PasskeySignIn = ReturnType<typeof passkeySignIn>;
 
-/** A refusal is put on record before it is thrown. */
 export function passkeySignIn(dependencies: PasskeySignInDependencies) {
   const { db, random, sessions, relyingParty } = dependencies;
 
-  /** Puts a refusal on record. @returns the error to throw. */
+  /** Audits a refusal. @returns the error to throw. */
   async function refused(
     actor: Actor,
     application: Application,
@@ -54,9 +53,9 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
     },
 
     /**
-     * Exchanges an assertion for a session. Its challenge is used up first, so at most one answer to it is judged.
+     * Exchanges an assertion for a session. Consumes the challenge first, so that at most one answer is verified.
      *
-     * @throws {AppError} code_expired, code_consumed, passkey_unknown, passkey_invalid, or why the person may not come in.
+     * @throws {AppError} code_expired, code_consumed, passkey_unknown, passkey_invalid, or a sign-in refusal.
      */
     async verify(actor: Actor, input: PasskeySignInInput, userAgent: string | null): Promise<SignedIn> {
       const rp = relyingParty();
@@ -77,10 +76,10 @@ export function passkeySignIn(dependencies: PasskeySignInDependencies) {
         throw error instanceof AppError ? await refused(actor, application, passkey, error) : error;
       }
       const outcome = await db.write(actor, async (unit) => {
-        // An authenticator that counts must count up: a number that does not grow is a copy at work (WebAuthn §7.2, step
-        // 22). Those that do not count always say zero.
+        // A counter that does not grow shows a cloned authenticator (WebAuthn §7.2, step 22); without one it is always
+        // 0.
         if (!(await countPasskeyUse(unit, passkey.id, assertion))) return null;
-        // As of now, not of before the signature was checked.
+        // Read again: the application may have changed while the signature was verified.
         const current = await requireApplication(unit, application.id);
         const signIn = await completeSignIn(unit, sessions, current, {
           person: { userId: passkey.userId },

@@ -1,7 +1,4 @@
-/**
- * What the WebAuthn library does for us: makes options and verifies answers. It keeps nothing; challenges, ownership,
- * uniqueness and counters are judged by those who call.
- */
+/** Creates WebAuthn options and verifies answers; callers check challenges, ownership, uniqueness and counters. */
 import './reflection.ts';
 import {
   generateAuthenticationOptions,
@@ -17,31 +14,27 @@ import type { Passkey } from '../../store/passkeys.ts';
 import { CHALLENGE_LIFETIME_MS } from './challenges.ts';
 import type { AssertionCredential, AttestationCredential } from './model.ts';
 
-/** COSE: Ed25519, ES256, RS256; what every authenticator has one of. */
+/** COSE: Ed25519, ES256, RS256; every authenticator supports one of them. */
 const ALGORITHMS = [-8, -7, -257];
 
 type Challenge = Uint8Array<ArrayBuffer>;
 
 const toBase64Url = (bytes: Uint8Array) => base64url.encode(bytes, { includePadding: false });
 
-/**
- * What identifies a person to their authenticator: our id for them, which says nothing about them, with the workspace that
- * the passkey opens. An authenticator keeps one passkey a handle, so those of two workspaces must differ. At most 64 bytes.
- */
+/** Returns the opaque user handle (≤ 64 bytes), one per workspace: authenticators keep one passkey per handle. */
 const userHandleOf = ({ userId, workspaceId }: Pick<Passkey, 'userId' | 'workspaceId'>) =>
   new TextEncoder().encode(userId + (workspaceId ?? ''));
 
-/** Whom a passkey is made for. */
 export interface NewCredentialFor {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly email: string;
   readonly displayName: string;
-  /** What they have already: an authenticator makes no second one. */
+  /** Existing passkeys: an authenticator refuses to create a second one. */
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 }
 
-/** Asks for a discoverable credential, for verification of the user, and for no attestation. */
+/** Asks for a discoverable credential with user verification and without attestation. */
 export function creationOptions(rp: RelyingParty, challenge: Challenge, person: NewCredentialFor) {
   return generateRegistrationOptions({
     rpName: 'Gatehouse',
@@ -61,7 +54,7 @@ export function creationOptions(rp: RelyingParty, challenge: Challenge, person: 
   });
 }
 
-/** Names no credential, so that it serves for whoever comes. */
+/** Lists no credentials, so any discoverable one fits. */
 export function requestOptions(rp: RelyingParty, challenge: Challenge) {
   return generateAuthenticationOptions({
     rpID: rp.id,
@@ -71,7 +64,6 @@ export function requestOptions(rp: RelyingParty, challenge: Challenge) {
   });
 }
 
-/** A new passkey, as its authenticator described it. */
 export interface VerifiedCredential {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
@@ -112,10 +104,7 @@ export async function verifyCreation(
   });
 }
 
-/**
- * No attestation is asked for, so no honest authenticator sends a certificate. To judge one, revocation lists would have to
- * be fetched from addresses that it names.
- */
+/** Refuses certificates: none was requested, and checking one would fetch revocation lists from URLs it names. */
 function refuseCertificates({ response }: AttestationCredential): void {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get('fmt');
@@ -124,21 +113,20 @@ function refuseCertificates({ response }: AttestationCredential): void {
 }
 
 /**
- * No page of ours stands in a frame of another site's, so nobody was asked there by us (WebAuthn level 3 §7.1, §7.2). The
- * library lets such an answer through where the browser does not name the page around it.
+ * Refuses answers from cross-origin frames, where no page of ours runs (WebAuthn level 3 §7.1, §7.2). The library
+ * accepts them if the browser does not name the embedding page.
  */
 function refuseFrames({ response }: { readonly response: { readonly clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = decodeClientDataJSON(response.clientDataJSON);
   if (crossOrigin !== false || topOrigin !== undefined) throw new Error('made in a frame of another site');
 }
 
-/** What an authenticator says of itself in a right answer. */
 export interface VerifiedAssertion {
   readonly counter: number;
   readonly isBackedUp: boolean;
 }
 
-/** Judges everything but the counter. @throws {AppError} passkey_invalid */
+/** Verifies everything but the counter. @throws {AppError} passkey_invalid */
 export async function verifyAssertion(
   rp: RelyingParty,
   challenge: Uint8Array,
@@ -155,7 +143,7 @@ export async function verifyAssertion(
       expectedOrigin: [...rp.origins],
       expectedRPID: rp.id,
       requireUserVerification: true,
-      // The counter is compared where it is stored, so that two answers at once cannot both pass.
+      // The counter is compared in the database, so that of two concurrent answers only one passes.
       credential: { id: credential.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
     });
     if (!verified) throw new Error('the signature is not right');
@@ -163,7 +151,7 @@ export async function verifyAssertion(
   });
 }
 
-/** Whatever the library finds wrong in an answer is one refusal to the caller. */
+/** Turns every error of the library into one refusal. */
 async function orInvalid<Result>(verify: () => Promise<Result>): Promise<Result> {
   try {
     return await verify();

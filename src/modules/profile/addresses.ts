@@ -1,4 +1,4 @@
-/** A person's billing and shipping addresses. Of each kind that was given in a place, exactly one is the default. */
+/** A person's billing and shipping addresses. Each kind used in a workspace has exactly one default there. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
@@ -27,10 +27,10 @@ import {
 } from './model.ts';
 import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
 
-/** The first of its kind in a place is the default, whatever was asked for. Those given elsewhere are out of sight: see place.ts. */
+/** The first of a kind in a workspace becomes its default regardless of input. place.ts decides which are visible. */
 export function addressService({ db, clock }: ProfileDependencies) {
   return {
-    /** All in sight, or those of a kind; there are few enough for one page. */
+    /** Returns the visible addresses, or those of a kind; one page holds them all. */
     async list(principal: SessionPrincipal, { kind }: AddressQuery): Promise<Page<Address>> {
       const rows = await listAddresses(db.reader, principal.profileId);
       const inSight = await inSightOf(db.reader, principal, rows, clock.now());
@@ -60,11 +60,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
       });
     },
 
-    /**
-     * Changes what is named and leaves the rest.
-     *
-     * @throws {AppError} invalid_request, not_found, reauthentication_required
-     */
+    /** Changes only the given fields. @throws {AppError} invalid_request, not_found, reauthentication_required */
     async update(
       actor: Actor,
       principal: SessionPrincipal,
@@ -88,7 +84,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
     },
 
     /**
-     * The oldest of its kind takes the place of a default; legal entities that named the address have none from then on.
+     * Makes the oldest of its kind the new default, and clears the address of legal entities that named it.
      *
      * @throws {AppError} not_found, reauthentication_required
      */
@@ -112,7 +108,7 @@ export function addressService({ db, clock }: ProfileDependencies) {
   };
 }
 
-/** @throws {AppError} not_found for an address of somebody else, as for none at all; reauthentication_required */
+/** @throws {AppError} not_found, also for another person's address; reauthentication_required */
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<UserAddress> {
   const address = await findAddress(unit, principal.profileId, id);
   if (!address) throw new AppError('not_found');

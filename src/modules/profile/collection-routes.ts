@@ -1,4 +1,4 @@
-/** What a person's profile has several of: addresses, legal entities and languages. */
+/** Routes of a profile's collections: addresses, legal entities and languages. */
 import { LanguageSchema } from '../../http/schemas.ts';
 import { invalidField } from '../../core/error.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -177,7 +177,7 @@ export function collectionRoutes({
   ];
 }
 
-/** What to delete: not every client sends a body with DELETE. @throws {AppError} invalid_request */
+/** Reads the id from query or body: not every client sends a body with DELETE. @throws {AppError} invalid_request */
 function named<Field extends string>(
   field: Field,
   query: { readonly [Name in Field]?: string },

@@ -1,4 +1,4 @@
-/** The companies and other legal entities that a person acts for, as invoices name them. */
+/** Companies and other legal entities that a person acts for, as named on invoices. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError, invalidField } from '../../core/error.ts';
@@ -19,10 +19,10 @@ import { cleanFields, completeFields, differences, namesOfSet } from './fields.t
 import { type Entity, ENTITY_RULES, type EntityInput, type EntityPatch, MAX_ENTRIES } from './model.ts';
 import { inSightOf, type ProfileDependencies, requireInSight } from './place.ts';
 
-/** An entity can name an address of the same person, and no other. Those given elsewhere are out of sight: see place.ts. */
+/** An entity can name only an address of the same person. place.ts decides which entities are visible. */
 export function entityService({ db, clock }: ProfileDependencies) {
   return {
-    /** There are few enough for one page. */
+    /** One page holds them all. */
     async list(principal: SessionPrincipal): Promise<Page<Entity>> {
       const rows = await listLegalEntities(db.reader, principal.profileId);
       const inSight = await inSightOf(db.reader, principal, rows, clock.now());
@@ -53,11 +53,7 @@ export function entityService({ db, clock }: ProfileDependencies) {
       });
     },
 
-    /**
-     * Changes what is named and leaves the rest.
-     *
-     * @throws {AppError} invalid_request, not_found, reauthentication_required
-     */
+    /** Changes only the given fields. @throws {AppError} invalid_request, not_found, reauthentication_required */
     async update(actor: Actor, principal: SessionPrincipal, { id, addressId, ...patch }: EntityPatch): Promise<Entity> {
       const cleaned = { ...cleanFields(ENTITY_RULES, patch), addressId };
       return db.write(actor, async (unit) => {
@@ -94,7 +90,7 @@ export function entityService({ db, clock }: ProfileDependencies) {
   };
 }
 
-/** @throws {AppError} not_found for an entity of somebody else, as for none at all; reauthentication_required */
+/** @throws {AppError} not_found, also for another person's entity; reauthentication_required */
 async function find(unit: Unit, principal: SessionPrincipal, id: string): Promise<LegalEntity> {
   const entity = await findLegalEntity(unit, principal.profileId, id);
   if (!entity) throw new AppError('not_found');
@@ -102,7 +98,7 @@ async function find(unit: Unit, principal: SessionPrincipal, id: string): Promis
   return entity;
 }
 
-/** @throws {AppError} invalid_request, alike for an address of somebody else and for none at all. */
+/** @throws {AppError} invalid_request, the same for another person's address as for an unknown one. */
 async function requireOwnAddress(
   unit: Unit,
   principal: SessionPrincipal,

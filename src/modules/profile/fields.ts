@@ -1,31 +1,29 @@
-/** How the fields of a profile are brought into their normal form, and what is said of one that cannot be. */
+/** Normalises the fields of a profile and reports the invalid ones. */
 import { countryCode } from '../../core/country.ts';
 import { currencyCode } from '../../core/currency.ts';
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import { canonicalLocale, canonicalTimeZone } from '../../core/language.ts';
 import { plainLine } from '../../core/line.ts';
 
-/** How one field is normalised. */
 export interface FieldRule {
-  /** What to give instead; never holds what was given. */
+  /** The error message; never repeats the input. */
   readonly remedy: string;
   /** A required field cannot be cleared. */
   readonly isRequired: boolean;
-  /** @returns null for what does not fit. */
+  /** @returns null for invalid input. */
   normalize(text: string): string | null;
 }
 
 type Rules = Readonly<Record<string, FieldRule>>;
 
-/** An absent field is left as it is; null and blank clear. */
+/** The input: an absent field stays unchanged; null and blank clear it. */
 export type Given<Of extends Rules> = { readonly [Field in keyof Of]?: string | null };
 
-/** The given fields in their normal form. */
 export type Cleaned<Of extends Rules> = {
   [Field in keyof Of]?: Of[Field] extends { readonly isRequired: true } ? string : string | null;
 };
 
-/** What all fields of a new record come to. */
+/** All fields of a new record, normalised. */
 export type Complete<Of extends Rules> = { [Field in keyof Of]-?: Exclude<Cleaned<Of>[Field], undefined> };
 
 const optional = (remedy: string, normalize: FieldRule['normalize']) =>
@@ -57,7 +55,7 @@ export const timeZone = optional('Give a time zone of the IANA database, such as
 export const currency = optional('Give the three letters of a currency as in ISO 4217, such as EUR.', currencyCode);
 
 const MAX_PHONE = 40;
-/** As people write them, with an extension. */
+/** Telephone numbers as people write them, with an extension. */
 const PHONE = /^(?=.*\d)[\d +()./-]+(?:(?:x|ext\.?) ?\d+)?$/i;
 
 export const phone = optional(
@@ -68,11 +66,11 @@ export const phone = optional(
   },
 );
 
-/** One of a few words. Its schema refuses others beforehand. */
+/** Accepts one of a few words. The schema refuses others first. */
 export const word = (words: readonly string[]) =>
   optional(`Give one of: ${words.join(', ')}.`, (text) => (words.includes(text) ? text : null));
 
-/** @throws {AppError} invalid_request that names every field that does not fit. */
+/** @throws {AppError} invalid_request naming every invalid field. */
 export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>): Cleaned<Of> {
   const problems: FieldProblem[] = [];
   const cleaned: Record<string, string | null> = {};
@@ -88,13 +86,12 @@ export function cleanFields<const Of extends Rules>(rules: Of, given: Given<Of>)
   return cleaned as Cleaned<Of>;
 }
 
-/** As {@link cleanFields}, for a record that begins: what is absent is null. The schema has asked for the required ones. */
+/** Works as {@link cleanFields} for a new record: absent fields become null. The schema enforces the required ones. */
 export function completeFields<const Of extends Rules>(rules: Of, given: Given<Of>): Complete<Of> {
   const blank = Object.fromEntries(Object.keys(rules).map((field) => [field, null]));
   return cleanFields(rules, { ...blank, ...given } as Given<Of>) as Complete<Of>;
 }
 
-/** The part of a patch that differs from what is there. */
 export function differences<Row extends object, Patch extends Partial<Row>>(before: Row, patch: Patch): Partial<Patch> {
   const entries = Object.entries(patch).filter(
     ([field, value]) => value !== undefined && value !== before[field as keyof Row],
@@ -102,7 +99,6 @@ export function differences<Row extends object, Patch extends Partial<Row>>(befo
   return Object.fromEntries(entries) as Partial<Patch>;
 }
 
-/** Names of the fields of a record that hold something. */
 export function namesOfSet(cleaned: object): string[] {
   return Object.entries(cleaned).flatMap(([field, value]) => (value === null ? [] : [field]));
 }

@@ -1,4 +1,4 @@
-/** A person's names, language and time zone. They belong to the person, whatever the application. */
+/** A person's names, language and time zone. They are the same in every application. */
 import type { Actor } from '../../core/actor.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -8,17 +8,13 @@ import { recordChange } from './change.ts';
 import { cleanFields, differences } from './fields.ts';
 import { type Identity, IDENTITY_RULES, type IdentityPatch } from './model.ts';
 
-/** A change that changes nothing is not told to anybody. */
+/** A patch without effect records and announces nothing. */
 export function identityService(db: Database) {
   return {
     get: async ({ profileId }: SessionPrincipal): Promise<Identity> =>
       identityOf(await requireUser(db.reader, profileId)),
 
-    /**
-     * Changes what is named and leaves the rest, whoever else is changing it.
-     *
-     * @throws {AppError} invalid_request
-     */
+    /** Changes only the given fields, so concurrent changes to others are kept. @throws {AppError} invalid_request */
     async update(actor: Actor, principal: SessionPrincipal, patch: IdentityPatch): Promise<Identity> {
       const cleaned = cleanFields(IDENTITY_RULES, patch);
       return db.write(actor, async (unit) => {
@@ -34,7 +30,7 @@ export function identityService(db: Database) {
   };
 }
 
-/** `name` follows from the other parts; it is not stored. */
+/** Derives `name` from the other parts; it is not stored. */
 export function identityOf(user: User): Identity {
   const { fullName, givenName, familyName, locale, timezone } = user;
   return { fullName, givenName, familyName, locale, timezone, name: displayName(user) };

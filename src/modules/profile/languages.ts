@@ -1,4 +1,4 @@
-/** The languages a person speaks, and how well. A language is known by its tag; there is one entry for each. */
+/** The languages a person speaks, and how well; one entry per language tag. */
 import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -9,20 +9,16 @@ import { recordChange } from './change.ts';
 import { completeFields } from './fields.ts';
 import { type Language, LANGUAGE_RULES, MAX_ENTRIES } from './model.ts';
 
-/** Tags are compared in their canonical form. */
+/** Compares tags in their canonical form. */
 export function languageService(db: Database) {
   return {
-    /** In the order of their tags; there are few enough for one page. */
+    /** Sorted by tag; one page holds them all. */
     list: async ({ profileId }: SessionPrincipal): Promise<Page<Language>> => ({
       items: await listLanguages(db.reader, profileId),
       nextCursor: null,
     }),
 
-    /**
-     * Adding what is there already changes nothing.
-     *
-     * @throws {AppError} invalid_request, conflict where the language is there at another level, invalid_state
-     */
+    /** Idempotent. @throws {AppError} invalid_request, invalid_state, conflict if listed at another level. */
     async add(actor: Actor, principal: SessionPrincipal, { code: tag, level }: Language): Promise<Language> {
       const { code } = completeFields(LANGUAGE_RULES, { code: tag });
       const { profileId: userId } = principal;

@@ -1,4 +1,4 @@
-/** Schemas of a person's own profile, and the rules that its fields are cleaned by. */
+/** Schemas of a person's own profile, and the rules that normalise its fields. */
 import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Choice,
@@ -16,12 +16,12 @@ import { ADDRESS_KINDS } from '../../store/addresses.ts';
 import { LANGUAGE_LEVELS } from '../../store/languages.ts';
 import * as fields from './fields.ts';
 
-/** How many addresses, legal entities and languages, each, a person can have. */
+/** Maximum per person of languages, and per person and workspace of addresses and of legal entities. */
 export const MAX_ENTRIES = 50;
 
 const Text = (options: SchemaOptions = {}) => Nullable(Type.String(options));
 
-/** Lengths and forms are judged by the rule, in characters as people count them. */
+/** Leaves length and form to the rule, which counts code points. */
 const Given = ({ remedy }: fields.FieldRule) => Type.String({ remedy, description: remedy });
 
 const OrNull = <Schema extends TSchema>(schema: Schema) =>
@@ -74,7 +74,7 @@ export const Identity = Type.Object(
 export type Identity = Static<typeof Identity>;
 
 export const UsernameInput = Input({
-  // The refusal tells all the rules.
+  // Any text is accepted here: the service's refusal lists all rules.
   username: Type.Union([Type.String(), Type.Null()], {
     isAnyText: true,
     remedy: 'Give a username, or null to have none.',

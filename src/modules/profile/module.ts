@@ -1,4 +1,4 @@
-/** What people say of themselves: names, region, addresses, legal entities and languages. */
+/** People's own profiles: names, region, addresses, legal entities and languages. */
 import type { Module, World } from '../module.ts';
 import { profileRoutes } from './routes.ts';
 import { profileService } from './service.ts';

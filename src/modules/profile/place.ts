@@ -1,7 +1,4 @@
-/**
- * Where a part of a profile was given. Addresses and legal entities are one person's for the whole server, but what they told
- * one tenant is no business of another's: there it takes a code from the person's mailbox.
- */
+/** Hides addresses and legal entities given in one workspace from others, until a code from the person's mailbox. */
 import type { Clock } from '../../core/clock.ts';
 import { type SessionPrincipal, speaksFor } from '../../core/principal.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
@@ -12,12 +9,12 @@ export interface ProfileDependencies {
   readonly clock: Clock;
 }
 
-/** Given in a workspace; null in the console. */
+/** The workspace it was given in; null for the console. */
 interface Placed {
   readonly workspaceId: string | null;
 }
 
-/** Those that were given where the session speaks for; all in the console, and for ten minutes after a proof. */
+/** Returns the rows of the session's workspace; all of them in the console, and for ten minutes after a proof. */
 export async function inSightOf<Row extends Placed>(
   reader: Reader,
   principal: SessionPrincipal,
@@ -29,7 +26,7 @@ export async function inSightOf<Row extends Placed>(
   return (await hasProof(reader, principal, { purpose: 'profile' }, now)) ? rows : here;
 }
 
-/** @throws {AppError} reauthentication_required for one that was given elsewhere. */
+/** @throws {AppError} reauthentication_required for a row from another workspace, without a recent proof. */
 export async function requireInSight(unit: Unit, principal: SessionPrincipal, { workspaceId }: Placed): Promise<void> {
   if (!speaksFor(principal, workspaceId)) await requireProof(unit, principal, { purpose: 'profile' });
 }

@@ -1,4 +1,4 @@
-/** Where a person is at home: country, language, time zone, currency and units. A region without any of them is none. */
+/** A person's country, language, time zone, currency and units. A region with no values is stored as null. */
 import type { Actor } from '../../core/actor.ts';
 import type { Region } from '../../core/envelope.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -12,9 +12,9 @@ type RegionFields = Cleaned<typeof REGION_RULES>;
 
 const UNSET: Region = { country: null, uiLocale: null, timeZone: null, currency: null, measurementSystem: null };
 
-/** A change that changes nothing is not told to anybody. */
+/** A patch without effect records and announces nothing. */
 export function regionService(db: Database) {
-  /** Merges over what is there at this moment, so that nothing that was not named can be lost. */
+  /** Merges with the current row inside the change, so that concurrent changes to other fields are kept. */
   function write(actor: Actor, principal: SessionPrincipal, named: RegionFields): Promise<Region | null> {
     return db.write(actor, async (unit) => {
       const before = { ...UNSET, ...(await find(unit, principal)) };
@@ -32,11 +32,11 @@ export function regionService(db: Database) {
   return {
     get: (principal: SessionPrincipal): Promise<Region | null> => find(db.reader, principal),
 
-    /** Puts all five; what is absent becomes null. @throws {AppError} invalid_request */
+    /** Replaces all five fields; absent ones become null. @throws {AppError} invalid_request */
     replace: async (actor: Actor, principal: SessionPrincipal, input: RegionInput): Promise<Region | null> =>
       write(actor, principal, completeFields(REGION_RULES, input)),
 
-    /** Changes what is named and leaves the rest. @throws {AppError} invalid_request */
+    /** Changes only the given fields. @throws {AppError} invalid_request */
     update: async (actor: Actor, principal: SessionPrincipal, input: RegionInput): Promise<Region | null> =>
       write(actor, principal, cleanFields(REGION_RULES, input)),
 

@@ -1,4 +1,4 @@
-/** A person's own profile: who they are, by which name in the application, and where they are at home. */
+/** Routes of a person's own profile: identity, username in the application, and region. */
 import { RegionSchema } from '../../http/schemas.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { collectionRoutes } from './collection-routes.ts';

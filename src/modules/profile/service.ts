@@ -1,4 +1,4 @@
-/** The parts of a person's own profile, put together. Each keeps the rules of its part. */
+/** Combines the parts of a person's profile; each acts only for the person of the session. */
 import { addressService } from './addresses.ts';
 import { entityService } from './entities.ts';
 import { identityService } from './identity.ts';
@@ -9,7 +9,6 @@ import { usernameService } from './username.ts';
 
 export type Profiles = ReturnType<typeof profileService>;
 
-/** All act for the person of the session, and for nobody else. */
 export function profileService(dependencies: ProfileDependencies) {
   const { db } = dependencies;
   return {

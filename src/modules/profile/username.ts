@@ -1,4 +1,4 @@
-/** A person's handle in one application: claimed, changed and given up by themselves. */
+/** A person's username in one application: claimed, changed and released by the person. */
 import type { Actor } from '../../core/actor.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -13,10 +13,10 @@ import type { UsernameState } from './model.ts';
 const RULES =
   'Give 3 to 30 of a-z, 0-9, dot, underscore and hyphen, starting with a letter, without doubled or trailing punctuation, and no reserved word; null gives the name up.';
 
-/** A name is unique within an application; of two who want it at once, one gets it. */
+/** Usernames are unique per application; of concurrent claims exactly one succeeds. */
 export function usernameService(db: Database) {
   return {
-    /** Whether the person could have a name now; the one they have is theirs. It may be gone when they choose it. */
+    /** Returns whether the person could take the name now; their own counts as available. Reserves nothing. */
     async check({ applicationId, userId }: SessionPrincipal, wanted: string): Promise<UsernameState> {
       const username = normalizeUsername(wanted);
       if (!isClaimableUsername(username)) return { username, status: 'format_invalid' };
@@ -25,9 +25,9 @@ export function usernameService(db: Database) {
     },
 
     /**
-     * Told to that application alone: the name means nothing elsewhere.
+     * Announced to this application only, because a username means nothing elsewhere.
      *
-     * @param wanted null gives the name up.
+     * @param wanted null releases the name.
      * @throws {AppError} invalid_request, conflict
      */
     async change(

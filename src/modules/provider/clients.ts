@@ -1,4 +1,4 @@
-/** Which client at which provider an application signs people in with: its own, else the instance's. */
+/** Chooses the OpenID client that signs people in to an application: its own, else the instance's. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import { type Principal, workspaceAccess } from '../../core/principal.ts';
@@ -19,27 +19,25 @@ import { GOOGLE_ISSUER, isIssuer, issuerName } from '../../core/issuer.ts';
 import type { ProviderInput, ProviderRecord } from './model.ts';
 import { type ClientName, isProvenBy, type Reach, reachOf } from './reach.ts';
 
-/** The client that is used for an application now. */
 export interface EffectiveProvider {
   readonly source: 'application' | 'instance';
   readonly issuer: string;
   readonly clientId: string;
-  /** What people read on the button. */
+  /** The label of the sign-in button. */
   readonly name: string;
-  /** Opens the sealed secret; never logged. */
+  /** Unseals the client secret; never log it. */
   readonly secret: () => Promise<string>;
 }
 
 export interface ProviderClientDependencies {
   readonly db: Database;
   readonly instanceKey: InstanceKey;
-  /** The instance's own client, from its settings. */
   readonly instanceProvider: {
     readonly issuer: string;
     readonly clientId: string;
     readonly clientSecret: string;
   } | null;
-  /** Plain http on loopback, as dev and ephemeral instances take it. */
+  /** Allows plain http on loopback, for dev and ephemeral instances. */
   readonly isLoopbackAllowed: boolean;
   readonly allowedCidrs: BlockList;
   readonly redirectUri: () => string;
@@ -47,7 +45,7 @@ export interface ProviderClientDependencies {
 
 export type ProviderClients = ReturnType<typeof providerClientService>;
 
-/** Secrets are sealed before they are stored, and in no answer. */
+/** Secrets are sealed before they are stored, and no answer contains them. */
 export function providerClientService(dependencies: ProviderClientDependencies) {
   const { db, instanceKey, instanceProvider, isLoopbackAllowed, allowedCidrs, redirectUri } = dependencies;
 
@@ -83,13 +81,13 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
   }
 
   return {
-    /** Null where neither the application nor the instance has one. */
+    /** Returns null if neither the application nor the instance has a client. */
     effectiveOf,
 
-    /** Whom a client's word is taken for. */
+    /** Returns for which people the client's claims are trusted. */
     reachOf: reach,
 
-    /** Which identities sign people in to these applications, by the clients that they use now. */
+    /** Returns a check whether an identity can sign in to an application, by the clients currently in effect. */
     async doorsOf(
       reader: Reader,
       applicationIds: readonly string[],
@@ -105,9 +103,9 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
     describe,
 
     /**
-     * @param principal null is this server itself.
-     * @throws {AppError} invalid_request for an issuer that cannot be asked; forbidden where the caller has no say in the
-     * workspace as a whole and the client speaks for it: who runs it can come in as anyone of the workspace.
+     * @param principal null for this server itself.
+     * @throws {AppError} invalid_request for an unusable issuer; forbidden for a client trusted for the workspace
+     * without full access to it: whoever runs the client can sign in as anyone of the workspace.
      */
     async configure(
       actor: Actor,
@@ -135,7 +133,7 @@ export function providerClientService(dependencies: ProviderClientDependencies) 
       return describe(application);
     },
 
-    /** Back to the instance's own, where it has one. @throws {AppError} not_found */
+    /** Falls back to the instance's client, if any. @throws {AppError} not_found */
     async unconfigure(actor: Actor, application: Application): Promise<ProviderRecord> {
       await db.write(actor, async (unit) => {
         const { id: applicationId, workspaceId } = application;

@@ -1,4 +1,4 @@
-/** What providers publish of themselves: discovery documents and signing keys, asked for once and kept for a while. */
+/** Fetches and caches what providers publish: discovery documents and signing keys. */
 import type { BlockList } from 'node:net';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -8,14 +8,14 @@ import { asFault, ProviderFault, throughGuard } from './protocol.ts';
 
 const METADATA_MS = HOUR;
 const KEYS_MS = 10 * MINUTE;
-/** How soon an unknown key id makes us ask again, so that nobody can make us ask at will. */
+/** Minimum age before an unknown key id refetches the keys, so that nobody can trigger requests at will. */
 const KEYS_AGAIN_MS = 30 * SECOND;
 const MAX_ENTRIES = 1000;
 
-/** A provider as it describes itself; every address of it that is used has been judged. */
+/** A provider's discovery document; every URL used from it has been validated. */
 interface PublishedProvider {
   readonly server: oauth.AuthorizationServer & { readonly authorization_endpoint: string };
-  /** The keys it signs with; finding one throws what jose and the guarded way out throw. */
+  /** The provider's signing keys; a lookup throws the errors of jose and of the guarded fetch. */
   readonly keys: JWTVerifyGetKey;
 }
 
@@ -26,7 +26,7 @@ export interface DirectoryDependencies {
   readonly allowedCidrs: BlockList;
 }
 
-/** @returns a function that tells what an issuer publishes, and throws {@link ProviderFault}. */
+/** @returns a function that returns an issuer's published data, and throws {@link ProviderFault}. */
 export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedCidrs }: DirectoryDependencies) {
   const entries = new Map<string, { readonly provider: Promise<PublishedProvider>; readonly since: number }>();
   const options = throughGuard(outbound);
@@ -36,7 +36,7 @@ export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedC
       const url = new URL(issuer);
       return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));
     });
-    // The library compares parsed addresses; an issuer is a text (OpenID Connect Discovery 1.0 §4.3).
+    // The library compares parsed URLs, but issuers must match as strings (OpenID Connect Discovery 1.0 §4.3).
     if (document.issuer !== issuer) throw new ProviderFault('discovery: the document names another issuer');
     const usable = (name: string): string => {
       const url = document[name];
@@ -55,7 +55,7 @@ export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedC
     };
   }
 
-  /** Made anew when it is too old by this server's clock; jose asks for a set at its first use, once for all who wait. */
+  /** Replaces expired sets by this server's clock. jose fetches a set at its first use, once for concurrent callers. */
   function keySet(url: URL): JWTVerifyGetKey {
     const endless = { [customFetch]: options[oauth.customFetch], cacheMaxAge: Infinity, cooldownDuration: Infinity };
     let known = { keys: createRemoteJWKSet(url, endless), since: clock.now() };
@@ -82,7 +82,7 @@ export function providerDirectory({ clock, outbound, isLoopbackAllowed, allowedC
     entries.set(issuer, entry);
     const [oldest] = entries.keys();
     if (oldest !== undefined && entries.size > MAX_ENTRIES) entries.delete(oldest);
-    // A failure is not kept.
+    // Failures are not cached.
     entry.provider.catch(() => {
       if (entries.get(issuer) === entry) entries.delete(issuer);
     });

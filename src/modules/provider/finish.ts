@@ -1,4 +1,4 @@
-/** How a flow through a provider ends once the provider has said who it is: with a session, or with an identity linked. */
+/** Ends a flow once the provider has proved the identity: with a session, or with a linked identity. */
 import { AppError } from '../../core/error.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
@@ -22,7 +22,6 @@ import type { ProviderProfile } from './profile.ts';
 import { type HeardClient, isProvenBy, isUnattributed } from './reach.ts';
 import { isHeardAbout, vouchedFor, type VouchingRefusal } from './vouching.ts';
 
-/** Who came back from the provider, by which client, and to which application. */
 export interface Finishing {
   readonly application: Application;
   readonly profile: ProviderProfile;
@@ -33,10 +32,7 @@ type Outcome = SignInOutcome | { readonly ok: false; readonly refusal: VouchingR
 
 const METHOD = 'provider';
 
-/**
- * Signs in whom the subject belongs to, or else whose address the provider vouches for. What is stored beside the session
- * is stored only when the one door has let them in.
- */
+/** Signs in the owner of the subject, else of the vouched address. Stores nothing unless the sign-in is accepted. */
 export async function finishSignIn(
   unit: Unit,
   sessions: Sessions,
@@ -58,7 +54,7 @@ export async function finishSignIn(
   const formerUserId = former?.userId ?? null;
   const vouched = proven ? null : await vouchedFor(unit, { application, profile, client, formerUserId });
   if (vouched?.ok === false) return refuse(vouched.refusal, undefined);
-  // A claim ends where somebody else knows the person by now; a connection of their own stays.
+  // A claim stops working once the person joins another workspace; an identity they linked themselves keeps working.
   const isClaim = proven !== undefined && proven.linkedByHolderAt === null;
   if (isClaim && !(await isHeardAbout(unit, proven.userId, client, application)))
     return refuse('link_required', proven.userId);
@@ -75,7 +71,7 @@ export async function finishSignIn(
   });
   if (!outcome.ok) return outcome;
   const { userId, profileId } = outcome;
-  // A first proof ends the identities of before, this one among them.
+  // A first proof deletes earlier identities, possibly this one.
   const isKept = known !== undefined && (await findIdentityOf(unit, userId, known.id)) !== undefined;
   if (isKept) await touch(unit, known, { email, clientId });
   else {
@@ -84,7 +80,7 @@ export async function finishSignIn(
     await noteSessionCredential(unit, outcome.sessionId, linked.id);
     if (!isNew) await tellOwner(unit, 'provider_linked', linked, application);
   }
-  // A workspace's client writes nothing to the person's own record, unless they have connected it themselves.
+  // A workspace's client may not write to the person's own record, unless they linked the identity themselves.
   const isConnected = client.reach === 'everywhere' || (known !== undefined && known.linkedByHolderAt !== null);
   const mayWrite = profileId !== userId || (isConnected && (await isHeardAbout(unit, userId, client, application)));
   if (mayWrite) await keepPicture(unit, profileId, profile);
@@ -92,7 +88,7 @@ export async function finishSignIn(
   return outcome;
 }
 
-/** Whom the subject stands for by this client's own word, and whom it stood for before clients were kept. */
+/** Returns the subject's identity proved by this client, and the one from before client ids were stored. */
 async function identitiesFor(unit: Unit, { application: { workspaceId }, profile, client }: Finishing) {
   const identities = await listIdentitiesOfSubject(unit, profile, workspaceId);
   return {
@@ -101,7 +97,7 @@ async function identitiesFor(unit: Unit, { application: { workspaceId }, profile
   };
 }
 
-/** From its first use on, an identity from before says which client has proved it. */
+/** Updates an identity on use, and stores the client id on one that has none. */
 async function touch(
   unit: Unit,
   identity: ProviderIdentity,
@@ -111,10 +107,9 @@ async function touch(
 }
 
 /**
- * Makes the subject one more way in for whoever holds the session that asked, in the workspace of that session: no address
- * need match, since they are known on both sides.
+ * Links the subject to the session's account, in its workspace. The addresses may differ: both sides are authenticated.
  *
- * @throws {AppError} unauthenticated where the session is over; conflict where the subject is somebody else's.
+ * @throws {AppError} unauthenticated if the session has ended; conflict if the subject is another person's.
  */
 export async function finishLink(
   unit: Unit,
@@ -140,20 +135,20 @@ export async function finishLink(
   if (await isHeardAbout(unit, userId, client, application)) await keepPicture(unit, profileIdOf(member), profile);
 }
 
-/** Returns the membership of a session; undefined where a verification would not take the session. */
+/** Returns the membership of a session; undefined if the session would not verify. */
 async function memberOf(unit: Unit, sessionId: string): Promise<Member | undefined> {
   if (!(await isSessionLive(unit, sessionId, unit.now))) return undefined;
   const owner = await findOpenSession(unit, sessionId, unit.now);
   return owner && findMemberById(unit, owner.memberId);
 }
 
-/** Keeps the picture at the provider, which is shown until the person uploads one of their own. */
+/** Stores the URL of the provider's picture, which is shown until the person uploads one. */
 async function keepPicture(unit: Unit, profileId: string, { picture }: ProviderProfile): Promise<void> {
   if (picture === null || (await requireUser(unit, profileId)).providerAvatarUrl === picture) return;
   await updateUser(unit, profileId, { providerAvatarUrl: picture });
 }
 
-/** Names a person who was made just now. Names that people or backends gave are never overwritten. */
+/** Fills the names of a person just created. Names given by people or backends are never overwritten. */
 async function fillNames(unit: Unit, profileId: string, profile: ProviderProfile): Promise<void> {
   const { givenName, familyName, fullName } = profile;
   await updateUser(unit, profileId, { givenName, familyName, fullName });

@@ -1,20 +1,19 @@
-/** The cookie that ties a sign-in at a provider to the browser it began in, so that nobody can finish another's. */
+/** The cookie that binds a provider flow to the browser that started it (login CSRF protection). */
 import { SECOND } from '../../core/clock.ts';
 import type { Random } from '../../core/random.ts';
 import { isSecret, mintSecret } from '../../core/secret.ts';
 import { STATE_LIFETIME_MS } from './states.ts';
 
-/** Reads and writes the cookie; what stands in it is random and names nobody. */
+/** Reads and writes the cookie; its value is random and identifies nobody. */
 export interface FlowCookie {
-  /** The browser's secret; null when the request carries none that is well-formed. */
+  /** Returns the browser's secret; null if the request has no well-formed one. */
   read(request: Request): string | null;
-  /** The one it has, so that tabs opened side by side can each finish, else a new one. */
+  /** Returns the existing secret, so that several open tabs can each finish, else a new one. */
   readOrMint(request: Request): string;
-  /** A `Set-Cookie` value. */
   write(secret: string): string;
 }
 
-/** Lax, because the provider's redirect back is a navigation from another site. */
+/** SameSite=Lax, because the provider's redirect back is a cross-site navigation. */
 export function flowCookie(baseUrl: string, random: Random): FlowCookie {
   const isSecure = baseUrl.startsWith('https:');
   const name = isSecure ? '__Host-gatehouse-flow' : 'gatehouse-flow';

@@ -1,7 +1,4 @@
-/**
- * The authorization code flow with PKCE through an OpenID provider (RFC 6749 §4.1, RFC 7636, RFC 9700, OpenID Connect
- * Core 1.0 §3.1): begun for a sign-in or a link, and finished at the one callback.
- */
+/** Authorization code flow with PKCE (RFC 6749 §4.1, RFC 7636, RFC 9700, OpenID Connect Core 1.0 §3.1). */
 import type { Logger } from 'pino';
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
@@ -49,13 +46,11 @@ export interface ProviderFlowDependencies {
   readonly log: Logger;
 }
 
-/** Where the browser goes, and the session it goes with. */
 export interface Landing {
   readonly location: string;
   readonly session: SignedIn | null;
 }
 
-/** A browser that comes back from a provider. */
 export interface ComingBack {
   readonly query: CallbackQuery;
   /** The browser's secret, from its cookie. */
@@ -63,7 +58,6 @@ export interface ComingBack {
   readonly userAgent: string | null;
 }
 
-/** A browser that sets out to a provider. */
 export interface SettingOut {
   /** The browser's secret, for its cookie. */
   readonly browser: string;
@@ -74,19 +68,19 @@ interface Beginning {
   readonly application: Application;
   readonly returnTo: string;
   readonly browser: string;
-  /** Who links; null for a sign-in. */
+  /** The person who links; null for a sign-in. */
   readonly principal: SessionPrincipal | null;
   readonly surroundings: Surroundings;
 }
 
-/** Whoever links is known already. */
+/** A link needs none: the person is known already. */
 const NO_SURROUNDINGS: Surroundings = { locale: null, timezone: null };
 
 const RETRY_AFTER_SECONDS = 5;
 
 export type ProviderFlow = ReturnType<typeof providerFlow>;
 
-/** Each flow can be finished once, in the browser it began in, within ten minutes. */
+/** Each flow can be finished once, within ten minutes, in the browser that started it. */
 export function providerFlow({
   db,
   random,
@@ -97,10 +91,7 @@ export function providerFlow({
   returnRules,
   log,
 }: ProviderFlowDependencies) {
-  /**
-   * Asks a provider in a place of the application's workspace. What it did wrong goes into the log; the person reads that it
-   * failed and what to do.
-   */
+  /** Calls a provider within the workspace's concurrency limit. Its faults are logged; the person reads what to do. */
   async function heard<Result>(
     actor: Actor,
     issuer: string,
@@ -126,7 +117,7 @@ export function providerFlow({
       });
   }
 
-  /** @returns the address at the provider to send the browser to. */
+  /** @returns the provider's authorization URL. */
   async function begin(
     actor: Actor,
     { application, returnTo, browser, principal, surroundings }: Beginning,
@@ -166,7 +157,7 @@ export function providerFlow({
   ): Promise<Landing> {
     const { purpose, sessionId, returnTo, applicationId, issuer, clientId, locale, timezone } = flow;
     const client = { issuer, clientId, reach: clients.reachOf(flow) };
-    // Read anew: both may have been changed while the provider was asked.
+    // Read again: both may have changed during the calls to the provider.
     const presentOf = async (unit: Unit) => {
       const application = await requireApplication(unit, applicationId);
       await providerOf(unit, application, flow);
@@ -201,7 +192,9 @@ export function providerFlow({
   }
 
   return {
-    /** @throws {AppError} not_found, application_archived, forbidden, invalid_state, invalid_request, provider_failed */
+    /**
+     * @throws {AppError} not_found, application_archived, forbidden, invalid_state, invalid_request, provider_failed
+     */
     async start(
       actor: Actor,
       { clientId = CONSOLE_CLIENT_ID, returnTo, locale, timezone }: StartQuery,
@@ -224,8 +217,7 @@ export function providerFlow({
     },
 
     /**
-     * Finishes a flow. What cannot be trusted to belong to one throws and sends nobody anywhere; what is refused lands at
-     * the return URL with an error.
+     * Finishes a flow. A refusal redirects to the return URL; a callback without a flow throws and redirects nowhere.
      *
      * @throws {AppError} invalid_request, invalid_state, provider_failed
      */
@@ -244,7 +236,7 @@ export function providerFlow({
       const profile = await heard(actor, issuer, application, () => relyingParty.profileOf(provider, query));
       if (profile === null) {
         const isDeclined = error === 'access_denied';
-        // Whoever holds the browser writes this text; only what looks like a code is kept (RFC 6749 §4.1.2.1).
+        // The browser controls this text; only what looks like an error code is logged (RFC 6749 §4.1.2.1).
         const reason = /^[a-z_]{1,40}$/.test(error) ? error : 'no code of RFC 6749';
         if (!isDeclined)
           log.warn({ requestId: actor.requestId, issuer, reason }, 'the identity provider refused a sign-in');

@@ -1,4 +1,4 @@
-/** People's identities at providers: shown to their owner, connected and taken away. */
+/** Lists, links and removes people's identities at providers. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
@@ -25,11 +25,7 @@ import { announce } from '../users/announce.ts';
 import { issuerName } from '../../core/issuer.ts';
 import type { IdentityRecord, IdentityRemoved } from './model.ts';
 
-/**
- * A way in more, or one less: put on record, told to every application of the person, and mailed to them.
- *
- * @param sessionId the one that has asked for it.
- */
+/** Audits, announces and mails an added or removed identity. @param sessionId the session that asked for it. */
 export async function tellOwner(
   unit: Unit,
   change: Extract<AccountChange['kind'], `provider_${string}`>,
@@ -54,20 +50,19 @@ export interface IdentityDependencies {
 
 export type ProviderIdentities = ReturnType<typeof providerIdentityService>;
 
-/** Only the person whose identities they are reaches them. */
+/** Every call is limited to the person's own identities. */
 export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
   return {
-    /** Those that count in the session's workspace, in the order they were connected; from the console all. */
+    /** Returns the identities valid in the session's workspace, oldest first; from the console all of them. */
     async list(principal: SessionPrincipal): Promise<Page<IdentityRecord>> {
       const identities = await listIdentitiesOf(db.reader, principal.userId);
       return { items: identities.filter((identity) => isSeenBy(principal, identity)).map(present), nextCursor: null };
     },
 
     /**
-     * The sessions made with it end with it. What counts everywhere is not one tenant's to take away: that takes the console,
-     * or a code from the person's mailbox.
+     * Ends the identity's sessions. One valid everywhere is not one tenant's to remove: it needs the console or a code.
      *
-     * @throws {AppError} not_found, reauthentication_required; invalid_state for the last way in.
+     * @throws {AppError} not_found, reauthentication_required; invalid_state for the last sign-in method.
      */
     remove(
       actor: Actor,
@@ -92,7 +87,7 @@ export function providerIdentityService({ db, waysIn }: IdentityDependencies) {
   };
 }
 
-/** One that counts everywhere counts in the session's workspace too. */
+/** Includes identities that are valid in every workspace. */
 function isSeenBy(principal: SessionPrincipal, { workspaceId }: ProviderIdentity): boolean {
   return workspaceId === null || speaksFor(principal, workspaceId);
 }

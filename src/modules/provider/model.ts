@@ -1,9 +1,9 @@
-/** Schemas of an application's identity provider, of the flow through it, and of people's identities there. */
+/** Schemas of identity provider settings, of the provider flow, and of people's identities. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Id, Input, Name, Nullable, PageOf, Timestamp } from '../../http/schemas.ts';
 import { SessionsEndedCount } from '../sign-in/model.ts';
 
-/** What a provider hands out: printable, no spaces. */
+/** A credential issued by a provider: printable ASCII without spaces. */
 const Credential = (maxLength: number, remedy: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$', remedy });
 
@@ -75,7 +75,7 @@ export const StartQuery = Type.Object({
 });
 export type StartQuery = Static<typeof StartQuery>;
 
-/** What a provider sends back (RFC 6749 §4.1.2, RFC 9207); further parameters are ignored. */
+/** The provider's callback parameters (RFC 6749 §4.1.2, RFC 9207); unknown ones are ignored. */
 export const CallbackQuery = Type.Object({
   state: Type.Optional(Type.String({ description: 'What the flow was begun with; it is good once.' })),
   code: Type.Optional(Type.String({ description: 'For the identity, where the provider has proved it.' })),

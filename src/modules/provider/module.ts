@@ -1,4 +1,4 @@
-/** Sign-in through OpenID providers, and the identities that people have connected. */
+/** Sign-in through OpenID providers, and the identities that people have linked. */
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SetSignInCookies } from '../sign-in/browser-cookies.ts';

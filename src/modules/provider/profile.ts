@@ -1,10 +1,10 @@
-/** What is known of a person from what a provider says of them. */
+/** Reads a person's profile from a provider's claims. */
 import { normalizeEmail } from '../../core/email.ts';
 
 const MAX_NAME = 100;
 const MAX_PICTURE = 2000;
 
-/** Who somebody is at a provider. Subject and issuer never change; all else is only what the provider says now. */
+/** A person at a provider. Subject and issuer never change; everything else is the provider's current claim. */
 export interface ProviderProfile {
   readonly issuer: string;
   readonly subject: string;
@@ -17,7 +17,7 @@ export interface ProviderProfile {
   readonly picture: string | null;
 }
 
-/** What a provider says of a person, in an id_token or at its UserInfo endpoint (OpenID Connect Core 1.0 §5.1). */
+/** Reads claims from an id_token or the UserInfo endpoint (OpenID Connect Core 1.0 §5.1). */
 export function personalClaims(claims: Readonly<Record<string, unknown>>): Omit<ProviderProfile, 'issuer' | 'subject'> {
   return {
     email: typeof claims['email'] === 'string' ? normalizeEmail(claims['email']) : null,

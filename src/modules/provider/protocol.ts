@@ -1,4 +1,4 @@
-/** The libraries that speak to providers: sent through the guarded way out, their errors turned into faults of the provider. */
+/** Sends the OpenID libraries' requests through the SSRF guard, and turns their errors into faults of the provider. */
 import { errors } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { SECOND } from '../../core/clock.ts';
@@ -7,7 +7,7 @@ import { type GuardedFetch, OutboundError } from '../../outbound/guarded-fetch.t
 const TIMEOUT_MS = 5 * SECOND;
 const MAX_BYTES = 256 * 1024;
 
-/** The provider gave no answer that can be used. The message is for the log and holds nothing of a token or a code. */
+/** A provider gave no usable answer. The message is for the log and contains no token or code. */
 export class ProviderFault extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -21,13 +21,10 @@ interface LibraryRequest {
   readonly body?: URLSearchParams;
 }
 
-/**
- * How the libraries send their requests: bounded in time and size. Of an answer's headers they get none: every body is read
- * as JSON, whatever it is called.
- */
+/** Sends requests with limits on time and size. Drops answer headers: every body is read as JSON, whatever its type. */
 export function throughGuard(outbound: GuardedFetch) {
   async function send(url: string, { method, headers, body }: LibraryRequest): Promise<Response> {
-    // Bodies are read as they come, so they must come plain.
+    // The guard does not decompress bodies.
     const own = { 'user-agent': 'Gatehouse', 'accept-encoding': 'identity' };
     const answer = await outbound({
       url,
@@ -40,29 +37,24 @@ export function throughGuard(outbound: GuardedFetch) {
     const type = { 'content-type': 'application/json' };
     return new Response(Buffer.from(answer.body), { status: answer.status, headers: type });
   }
-  // Where plain http is allowed is for the guard to say, and for who judges the addresses.
+  // The guard and the URL validation decide whether plain http is allowed.
   return { [oauth.customFetch]: send, [oauth.allowInsecureRequests]: true };
 }
 
-/**
- * Runs a step of the protocol.
- *
- * @param what names the step in the log.
- * @throws {ProviderFault} in place of whatever the step throws.
- */
+/** Runs one step of the protocol, named in the log. @throws {ProviderFault} in place of any other error. */
 export async function asFault<Result>(what: string, step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {
     if (error instanceof OutboundError) throw new ProviderFault(`${what}: ${error.problem}`, { cause: error });
-    // No other cause goes along: a library's error carries the answer, and a parser's message quotes it.
+    // Other causes are dropped: a library's error carries the answer, and a parser's message quotes it.
     throw new ProviderFault(`${what}: ${reasonOf(error)}`);
   }
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof oauth.ResponseBodyError) {
-    // The error code of RFC 6749 §5.2 helps the operator; nothing else of the answer does.
+    // The error code of RFC 6749 §5.2 helps the operator; the rest of the answer stays out of the log.
     const code = /^[a-z_]{1,40}$/.test(error.error) ? ` (${error.error})` : '';
     return `answered ${error.status}${code}`;
   }

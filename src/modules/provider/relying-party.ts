@@ -1,7 +1,4 @@
-/**
- * This server's side of OpenID Connect (Core 1.0 §3.1) towards a provider: where a browser is sent, and what it brings back
- * turned into a profile.
- */
+/** The OpenID Connect relying party (Core 1.0 §3.1): builds authorization URLs, and turns callbacks into profiles. */
 import { jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { SECOND, systemClock, type WorldClock } from '../../core/clock.ts';
@@ -20,7 +17,7 @@ const MAX_AGE_SECONDS = 10 * 60;
 const MAX_SUBJECT = 255;
 
 export interface RelyingPartyDependencies extends DirectoryDependencies {
-  /** Tokens are dated in real time, so they are judged by it. */
+  /** Token times are real time, so they are checked against real time. */
   readonly clock: WorldClock;
   readonly instanceKey: InstanceKey;
   readonly redirectUri: () => string;
@@ -28,18 +25,17 @@ export interface RelyingPartyDependencies extends DirectoryDependencies {
 
 export type OpenIdRelyingParty = ReturnType<typeof relyingParty>;
 
-/** @returns functions that throw {@link ProviderFault} for whatever the provider does wrong. */
+/** @returns functions that throw {@link ProviderFault} for every fault of the provider. */
 export function relyingParty({ instanceKey, redirectUri, ...dependencies }: RelyingPartyDependencies) {
   const { clock, outbound } = dependencies;
   const publishedBy = providerDirectory(dependencies);
   const options = throughGuard(outbound);
 
   return {
-    /** Where to send a browser, so that its answer belongs to this state. */
     async authorizationUrl({ issuer, clientId }: EffectiveProvider, state: string): Promise<string> {
       const { server } = await publishedBy(issuer);
       const { nonce, codeVerifier } = proofsOf(state, instanceKey);
-      // Google does not publish what it takes; others refuse what they do not know.
+      // Google does not publish its prompt values; others refuse unknown ones.
       const hasAccountChoice = issuer === GOOGLE_ISSUER || lists(server['prompt_values_supported'], 'select_account');
       const url = new URL(server.authorization_endpoint);
       const parameters = {
@@ -58,10 +54,10 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
     },
 
     /**
-     * Exchanges what a browser brought back for an id_token, and has that judged. What it leaves out is asked for at the
-     * UserInfo endpoint (§5.4) and believed of the same subject only (§5.3.2).
+     * Exchanges the code and verifies the id_token. Claims it lacks come from UserInfo (§5.4), for the same subject
+     * only (§5.3.2).
      *
-     * @returns null for an answer that is the provider's own and an error.
+     * @returns null if the provider itself answered with an error.
      */
     async profileOf(
       provider: EffectiveProvider,
@@ -73,12 +69,12 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
       const client: oauth.Client = {
         client_id: clientId,
         [oauth.clockTolerance]: TOLERANCE_SECONDS,
-        // The library asks the machine for the time; this is how far what we know of it is from that.
+        // The library reads the system clock; this is the difference to ours.
         get [oauth.clockSkew]() {
           return secondsOf(clock.real()) - secondsOf(systemClock.real());
         },
       };
-      // An empty issuer is a wrong one; the library would take it for a missing one.
+      // An empty `iss` is wrong; the library would treat it as missing.
       const given = new URLSearchParams({ state, code, ...(iss !== undefined && { iss: iss || 'none' }) });
       const answer = await asFault('callback', async () => oauth.validateAuthResponse(server, client, given, state));
       if (error !== undefined) return null;
@@ -89,7 +85,7 @@ export function relyingParty({ instanceKey, redirectUri, ...dependencies }: Rely
         const response = await oauth.authorizationCodeGrantRequest(...grant);
         return oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: nonce });
       });
-      // The library leaves the signature out, and how old the token may be.
+      // The library checks neither the signature nor the token's age.
       const { payload } = await asFault('id_token', () =>
         jwtVerify(tokens.id_token ?? '', keys, {
           currentDate: new Date(clock.real()),
@@ -124,7 +120,7 @@ function authentication(server: oauth.AuthorizationServer, secret: string): oaut
   const methods = server.token_endpoint_auth_methods_supported;
   if (lists(methods, 'client_secret_post') && !lists(methods, 'client_secret_basic'))
     return oauth.ClientSecretPost(secret);
-  // RFC 6749 §2.3.1 as forms are encoded. The library escapes `-`, `.` and `_` too, which Google does not read.
+  // Form encoding per RFC 6749 §2.3.1. The library also escapes `-`, `.` and `_`, which Google does not decode.
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
   return (_server, { client_id: id }, _body, headers) =>
     headers.set('authorization', `Basic ${btoa(`${encode(id)}:${encode(secret)}`)}`);

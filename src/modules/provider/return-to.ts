@@ -1,9 +1,8 @@
-/** Where a flow through a provider may end: a registered return URL, or one of the pages of this server. */
+/** Checks where a provider flow may redirect to: a registered return URL, or a page of this server. */
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
 import type { Application } from '../../store/applications.ts';
 
-/** What an instance takes as an address to return to. */
 export interface ReturnRules {
   readonly baseUrl: () => string;
   readonly isLoopbackAllowed: boolean;
@@ -14,7 +13,7 @@ const SIGN_IN_PATH = '/sign-in';
 const OWN_PATHS = /^(?:\/sign-in|\/device|\/console|\/account(?:\/[a-z-]{1,30})?)$/;
 const MAX_LENGTH = 2000;
 
-/** Judged when a flow begins and again when it ends, as the registered addresses may have changed. */
+/** Checked when a flow starts and again when it ends, because the registered URLs may change meanwhile. */
 export function isReturnAllowed(
   returnTo: string,
   application: Pick<Application, 'clientId' | 'returnUrls'>,
@@ -26,7 +25,7 @@ export function isReturnAllowed(
   const base = rules.baseUrl();
   const path = address?.startsWith(`${base}/`) ? address.slice(base.length) : '';
   if (!OWN_PATHS.test(path)) return false;
-  // The sign-in page hands on what it gets: it must be the page of the same application, not another's.
+  // The sign-in page forwards the session, so it must be the page of the same application.
   return path !== SIGN_IN_PATH || clientIdIn(query) === application.clientId;
 }
 
@@ -35,7 +34,6 @@ function clientIdIn(query: string): string | null {
   return given.length > 1 ? null : (given[0] ?? CONSOLE_CLIENT_ID);
 }
 
-/** The sign-in page of an application, for who gave no address to return to. */
 export function ownPage(baseUrl: string, { clientId }: Pick<Application, 'clientId'>): string {
   return `${baseUrl}${SIGN_IN_PATH}?clientId=${encodeURIComponent(clientId)}`;
 }

@@ -1,4 +1,4 @@
-/** Identity providers: an application's own client, the way through a provider, and people's identities there. */
+/** Routes of an application's identity provider, of the provider flow, and of people's identities. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { type Operation, operation } from '../../http/operation.ts';
 import { RemovalQuery } from '../sign-in/model.ts';
@@ -87,7 +87,7 @@ function flowRoutes({ flow, flowCookie, setSignInCookies }: ProviderRouteDepende
   ];
 }
 
-/** Neither the address of the page nor what is in it goes on to where the browser is sent. */
+/** Sends no Referer, so that neither the URL nor its parameters reach the redirect target. */
 function redirect({ headers }: RequestContext, location: string): Response {
   return new Response(null, {
     status: 302,

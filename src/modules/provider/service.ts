@@ -1,4 +1,4 @@
-/** Sign-in through OpenID providers, wired together: clients, what providers publish, the flow, and people's identities. */
+/** Wires sign-in through OpenID providers: clients, relying party, flow and identities. */
 import { waysInService } from '../sign-in/ways-in.ts';
 import { type ProviderClientDependencies, providerClientService } from './clients.ts';
 import { providerFlow, type ProviderFlowDependencies } from './flow.ts';
@@ -13,7 +13,7 @@ export interface ProviderDependencies
     Omit<ProviderClientDependencies, 'redirectUri'>,
     Omit<RelyingPartyDependencies, 'redirectUri'> {
   readonly baseUrl: () => string;
-  /** Any address on loopback is a return URL, as in instances for tests. */
+  /** Allows any loopback address as return URL, for test instances. */
   readonly isLoopbackOpen: boolean;
 }
 
@@ -21,7 +21,7 @@ const CALLBACK_PATH = '/api/auth/google/callback';
 
 export type Provider = ReturnType<typeof providerService>;
 
-/** Nothing is asked of a provider before somebody goes through it. */
+/** Calls no provider before the first flow. */
 export function providerService(dependencies: ProviderDependencies) {
   const { baseUrl, isLoopbackAllowed, isLoopbackOpen } = dependencies;
   const redirectUri = () => baseUrl() + CALLBACK_PATH;

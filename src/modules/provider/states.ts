@@ -1,7 +1,4 @@
-/**
- * Flows under way at a provider. Each is a `state`, of which only the hash is stored; nonce and PKCE verifier are derived
- * from it, so that nothing in the database can finish a flow. Used up once, by the browser it began in.
- */
+/** Provider flows in progress, stored as hashes, from which no nonce or PKCE verifier of a flow can be derived. */
 import { MINUTE } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
 import { hashSecret } from '../../core/secret.ts';
@@ -10,7 +7,7 @@ import { consumeProviderState, insertProviderState, type ProviderState } from '.
 
 export const STATE_LIFETIME_MS = 10 * MINUTE;
 
-/** A flow that begins: whose, at which provider, and where it ends. A link belongs to a session, a sign-in to none. */
+/** A link belongs to a session, a sign-in to none. */
 export type NewState = Pick<
   ProviderState,
   'applicationId' | 'issuer' | 'clientId' | 'returnTo' | 'locale' | 'timezone'
@@ -18,11 +15,10 @@ export type NewState = Pick<
   /** In plain text. */
   readonly state: string;
   readonly sessionId: string | null;
-  /** The browser's secret. */
   readonly browser: string;
 };
 
-/** Keeps hashes alone of `state` and of the browser's secret. It can be used for ten minutes. */
+/** Stores the state and the browser's secret as hashes, valid for ten minutes. */
 export async function beginState(unit: Unit, { state, browser, sessionId, ...flow }: NewState): Promise<void> {
   await insertProviderState(unit, {
     stateHash: hashOf(state),
@@ -34,11 +30,7 @@ export async function beginState(unit: Unit, { state, browser, sessionId, ...flo
   });
 }
 
-/**
- * Uses a state up, in one statement.
- *
- * @returns null for one that is unknown, expired or used, or was begun in another browser; the last does not use it up.
- */
+/** Consumes a state atomically. @returns null if it is unknown, expired, used, or (not consumed) another browser's. */
 export async function consumeState(unit: Unit, state: string, browser: string): Promise<ProviderState | null> {
   const hashes = { stateHash: hashOf(state), browserHash: hashOf(browser) };
   return (await consumeProviderState(unit, hashes)) ?? null;
@@ -48,15 +40,15 @@ function hashOf(secret: string): Buffer {
   return Buffer.from(hashSecret(secret));
 }
 
-/** What proves to the provider, and to us, that the answer belongs to this very flow. */
+/** The values that bind a provider's answer to its flow. */
 export interface FlowProofs {
-  /** Stands in the id_token (OpenID Connect Core 1.0 §15.5.2). */
+  /** Returned in the id_token (OpenID Connect Core 1.0 §15.5.2). */
   readonly nonce: string;
-  /** RFC 7636 §4.1: 43 characters. */
+  /** 43 characters (RFC 7636 §4.1). */
   readonly codeVerifier: string;
 }
 
-/** The same state gives the same proofs, as long as the instance keeps its key. */
+/** Derives the same proofs from the same state as long as the instance keeps its key. */
 export function proofsOf(state: string, instanceKey: InstanceKey): FlowProofs {
   const derive = (purpose: 'nonce' | 'code verifier') =>
     Buffer.from(instanceKey.derive(purpose, state)).toString('base64url');

@@ -1,4 +1,4 @@
-/** Whom a provider's word on an e-mail address lets in, where the subject is not known yet. */
+/** Decides whether a provider's claim of an e-mail address signs somebody in whose subject is not known yet. */
 import type { Unit } from '../../db/database.ts';
 import type { Application } from '../../store/applications.ts';
 import { countDevices } from '../../store/api-keys.ts';
@@ -13,33 +13,30 @@ import type { ProvenAddress } from '../sign-in/complete.ts';
 import type { ProviderProfile } from './profile.ts';
 import type { HeardClient } from './reach.ts';
 
-/** Why a provider's word is not enough. */
 export type VouchingRefusal = 'email_unverified' | 'link_required';
 
-/** Somebody new, or known by the address; or why neither. */
 export type Vouched =
   | { readonly ok: true; readonly address: ProvenAddress; readonly isNew: boolean }
   | { readonly ok: false; readonly refusal: VouchingRefusal };
 
-/** A provider's word, and where it is given. */
 export interface Word {
   readonly application: Pick<Application, 'workspaceId'>;
   readonly profile: ProviderProfile;
   readonly client: HeardClient;
-  /** Whom the subject stood for before clients were kept; null for nobody. */
+  /** The subject's person from before client ids were stored; null for none. */
   readonly formerUserId: string | null;
 }
 
 /**
- * Judges a provider's claim about an address. The instance's provider proves it for everyone. An application's client speaks
- * only about people whom no other workspace knows, and proves nothing outside its own: see users/unproved.ts.
+ * Trusts the instance's client for everyone. An application's client is trusted only for people no other workspace
+ * knows, and proves nothing outside its own: see users/unproved.ts.
  */
 export async function vouchedFor(unit: Unit, { application, profile, client, formerUserId }: Word): Promise<Vouched> {
   const { email, isEmailVerified } = profile;
   if (email === null || !isEmailVerified) return { ok: false, refusal: 'email_unverified' };
   const user = await findUserByEmail(unit, email);
   const isFormer = formerUserId !== null && user?.id === formerUserId;
-  // Another account for the same person, or somebody else's identity: a code tells which.
+  // Either a second account of the same person or another person's identity: only a code can tell.
   if (formerUserId !== null && !isFormer) return { ok: false, refusal: 'link_required' };
   const address = { email, isEmailProven: client.reach === 'everywhere' };
   const refusal = address.isEmailProven ? null : await refusalOf(unit, email, user, { application, isFormer });
@@ -56,7 +53,7 @@ async function refusalOf(
   if (workspaceId === null) return null;
   if (user && (await hasJoinedOutside(unit, user.id, workspaceId))) return 'link_required';
   if (user && user.emailVerifiedAt !== null) {
-    // A holder whom a gate refused elsewhere has proved the address and joined nothing.
+    // A holder refused by a gate elsewhere has proved the address but joined nothing.
     const hasCome = (await knownIn(unit, workspaceId, [user.id])).has(user.id);
     return hasCome ? null : 'link_required';
   }
@@ -64,13 +61,13 @@ async function refusalOf(
   return user && !isFormer && (await hasWayIn(unit, user.id)) ? 'email_unverified' : null;
 }
 
-/** Whether another workspace has invited, imported or listed the address, or knows its holder. Open requests do not count. */
+/** Returns whether another workspace invited, imported or listed the address or knows its holder. Ignores requests. */
 async function isExpectedElsewhere(unit: Unit, email: string, workspaceId: string): Promise<boolean> {
   const ties = await listTies(unit, email);
   return ties.some((tie) => tie.workspaceId !== workspaceId && !tie.isRequest);
 }
 
-/** Whether a client's word reaches a known person: not where they have joined elsewhere, unless it is for everyone. */
+/** Returns whether a client is trusted for a known person; a workspace's is not if they joined another one. */
 export async function isHeardAbout(
   unit: Unit,
   userId: string,
@@ -80,7 +77,7 @@ export async function isHeardAbout(
   return reach === 'everywhere' || workspaceId === null || !(await hasJoinedOutside(unit, userId, workspaceId));
 }
 
-/** Whether anybody could be in the account, or come back to it without the mailbox. */
+/** Returns whether somebody may be signed in to the account, or could be again without the mailbox. */
 async function hasWayIn(unit: Unit, userId: string): Promise<boolean> {
   if ((await listIdentitiesOf(unit, userId)).length > 0 || (await listPasskeysOf(unit, userId)).length > 0) return true;
   if ((await countOpenSessions(unit, { userId, workspaceId: null }, unit.now)) > 0) return true;

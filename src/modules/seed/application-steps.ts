@@ -1,4 +1,4 @@
-/** What a document says of an application itself: its settings first, and last, when all else stands, gate and stage. */
+/** Plans an application's own settings: first the basics, and after everything else gate and stage. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -24,10 +24,10 @@ export interface ApplicationTools {
   readonly allowedCidrs: BlockList;
 }
 
-/** On whose behalf. */
+/** The caller on whose behalf a document is applied. */
 export interface Doer {
   readonly actor: Actor;
-  /** Null is this server itself. */
+  /** Null for this server itself. */
   readonly principal: Principal | null;
   readonly workspaceId: string;
 }
@@ -35,7 +35,7 @@ export interface Doer {
 const TEXT_FIELDS = ['returnUrls', 'sessionTtlSeconds'] as const;
 const NESTED_FIELDS = ['legalUrls', 'branding'] as const;
 
-/** Makes it, or changes its settings. @param made is told the id of a new one. */
+/** Creates the application or changes its settings. @param made receives the id of a new one. */
 export async function planSettings(
   { applications, clock, isLoopbackAllowed }: ApplicationTools,
   { actor, workspaceId }: Doer,
@@ -61,7 +61,6 @@ export async function planSettings(
     });
 }
 
-/** Who signs people in there. */
 export async function planProvider(
   { clients, isLoopbackAllowed, allowedCidrs }: ApplicationTools,
   { actor, principal }: Doer,
@@ -91,7 +90,7 @@ export async function planProvider(
   else plan.add(path, [updated('provider', wanted.slug, issuer, fields)], configure);
 }
 
-/** Policy, gate and stage, so that nobody comes in before all else is as it should be. */
+/** Plans policy, gate and stage last, so that nobody can sign in before the rest is in place. */
 export function planOpening({ applications, beta }: ApplicationTools, { actor }: Doer, site: Site): void {
   const { plan, wanted, place, present, open } = site;
   const { betaRequestPolicy: policy, signinGate: gate, stage } = wanted;
@@ -142,7 +141,7 @@ function settingDifferences(wanted: Wanted, present: ApplicationRecord) {
   return changedFields(flat(wanted), flat(present));
 }
 
-/** Only what differs, so that the record of the change says what it was. */
+/** Returns only the settings that differ, so that the audit record shows the actual change. */
 function changedSettings(wanted: Wanted, fields: readonly { readonly field: string }[]): ApplicationPatch {
   const names = new Set(fields.map(({ field }) => field.split('.')[0]));
   const given: ApplicationPatch = { ...settingsOf(wanted), ...(wanted.name !== undefined && { name: wanted.name }) };

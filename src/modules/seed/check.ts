@@ -1,4 +1,4 @@
-/** What can be said of a seed file without a server: its form, what is named twice, and secrets that are not there. */
+/** Validates a seed file without a server: its schema, duplicates and missing secrets. */
 import type { FieldProblem } from '../../core/error.ts';
 import { AppError } from '../../core/error.ts';
 import { normalizeEmail } from '../../core/email.ts';
@@ -10,13 +10,13 @@ import { cleanRow } from '../import/rows.ts';
 import { eventProblems } from '../webhooks/service.ts';
 import { type SeedApplication, SeedDocument, type SeedUser } from './model.ts';
 
-/** What an environment variable holds; undefined for one that is not set. */
+/** Returns an environment variable's value; undefined if it is not set. */
 export type Secrets = (name: string) => string | undefined;
 
 const MAX_PROBLEMS = 20;
 const ROWS_A_LOOK = 200;
 
-/** What is wrong with a user, in words. */
+/** Messages for invalid users, by import error. */
 const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
   email_invalid: { path: 'email', message: 'Give an e-mail address, such as ada@example.com.' },
   username_invalid: {
@@ -28,7 +28,7 @@ const ROW_PROBLEMS: Readonly<Record<string, FieldProblem>> = {
   language_invalid: { path: 'languages', message: 'Give language tags, such as de-AT.' },
 };
 
-/** The schema has judged all else by then. @param error such as `field_invalid:profile.fullName`. */
+/** The schema has checked everything else before. @param error such as `field_invalid:profile.fullName`. */
 const nameProblem = (error: string): FieldProblem => ({
   path: error.slice(error.lastIndexOf('.') + 1),
   message: 'Give a name of at most 100 characters, on one line.',
@@ -36,7 +36,7 @@ const nameProblem = (error: string): FieldProblem => ({
 
 const validate = validator(SeedDocument);
 
-/** Problems by their place; the first twenty. */
+/** The first 20 problems, each with its path. */
 export class Problems {
   readonly found: FieldProblem[] = [];
 
@@ -44,22 +44,18 @@ export class Problems {
     if (this.found.length < MAX_PROBLEMS) this.found.push({ path, message });
   }
 
-  /** @throws {AppError} invalid_request where there are any. */
+  /** @throws {AppError} invalid_request if there are any. */
   refuse(): void {
     if (this.found.length > 0) throw new AppError('invalid_request', { fields: this.found });
   }
 }
 
-/** The form alone. @throws {AppError} invalid_request naming what is wrong, by its place. */
+/** Checks only the schema. @throws {AppError} invalid_request with the path of each problem. */
 export function checkForm(value: unknown): SeedDocument {
   return validate(value);
 }
 
-/**
- * All but the form.
- *
- * @param place what stands before each path, with a dot at its end where there is something.
- */
+/** Checks everything but the schema. @param place prefix of every path: empty, or ending with a dot. */
 export async function checkDocument(document: SeedDocument, place: string, secrets: Secrets): Promise<Problems> {
   const problems = new Problems();
   const { applications = [], apiKeys = [] } = document;
@@ -83,7 +79,7 @@ export async function checkDocument(document: SeedDocument, place: string, secre
   return problems;
 }
 
-/** The same of one application by itself, whose path is the place. */
+/** Checks one application in the same way; `place` is its path. */
 export async function checkApplicationAlone(
   application: SeedApplication,
   place: string,
@@ -99,7 +95,6 @@ export async function checkApplicationAlone(
   return problems;
 }
 
-/** The names of all variables that a document refers to. */
 export function namesOfSecrets({ applications = [], apiKeys = [] }: SeedDocument): string[] {
   const references = applications.flatMap(({ apiKeys: keys = [], webhooks = [], identityProvider }) => [
     ...(identityProvider ? [identityProvider.clientSecret] : []),
@@ -109,7 +104,6 @@ export function namesOfSecrets({ applications = [], apiKeys = [] }: SeedDocument
   return [...new Set([...references, ...apiKeys.map(({ token }) => token)].map(({ env }) => env))];
 }
 
-/** A user as the import takes them. */
 export function importRowOf({ email, roles, scopes, groups, ...profile }: SeedUser): ImportRow {
   return {
     email,
@@ -180,7 +174,7 @@ function checkTokens(problems: Problems, tokens: readonly (readonly [string, str
   }
 }
 
-/** Receivers have what their libraries give them: any key of some length will do. */
+/** Accepts any key of sufficient length: receivers use what their libraries generate. */
 function checkSigningSecret(problems: Problems, path: string, name: string, secrets: Secrets): void {
   const secret = secrets(name);
   if (!secret) problems.add(path, unset(name));

@@ -1,4 +1,4 @@
-/** The roles, scopes and groups of a document; and which of them there will be once it is applied. */
+/** Plans a document's roles, scopes and groups, and returns which of them will exist once it is applied. */
 import type { Actor } from '../../core/actor.ts';
 import { type GrantKind, listGrants } from '../../store/grants.ts';
 import { type NewRole, STOCK_ROLES } from '../applications/service.ts';
@@ -6,12 +6,11 @@ import type { GrantServices } from '../grants/module.ts';
 import type { ChangedKind } from './model.ts';
 import { created, changedFields, type Site, updated } from './plan.ts';
 
-/** The sections of a document by what they hold. */
 const SECTIONS = { roles: 'roles', scopes: 'scopes', memberships: 'groups' } as const;
 const CHANGED: Readonly<Record<GrantKind, ChangedKind>> = { roles: 'role', scopes: 'scope', memberships: 'group' };
 const NOUNS = { roles: 'role', scopes: 'scope', groups: 'group' } as const;
 
-/** The slugs that there will be, and those among them that are yet to be made. */
+/** All slugs that will exist, and those among them still to be created. */
 export interface Slugs {
   readonly all: ReadonlySet<string>;
   readonly coming: ReadonlySet<string>;
@@ -43,7 +42,7 @@ async function planKind(kind: GrantKind, services: GrantServices, actor: Actor, 
       const input = { slug, ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
       const create = async () =>
         services[kind].create(actor, await open(), { ...input, ...(isDefault !== undefined && { isDefault }) });
-      // The roles of a new application are made with it.
+      // The roles of a new application are created together with it.
       const isMade = !present && kind === 'roles';
       plan.add(path, [created(CHANGED[kind], wanted.slug, slug)], isMade ? async () => {} : create);
       continue;
@@ -69,10 +68,7 @@ async function planKind(kind: GrantKind, services: GrantServices, actor: Actor, 
   return { all: new Set([...known.keys(), ...coming]), coming };
 }
 
-/**
- * The roles that a new application is made with: `user` and `developer`, unless the document leaves them out, and those that it
- * lists. What it says of one of the two counts.
- */
+/** Returns a new application's roles: `user` and `developer`, unless left out, and the document's, which override. */
 export function initialRoles({ roles = [], standardRoles = true }: Site['wanted']): NewRole[] {
   const initial = new Map((standardRoles ? STOCK_ROLES : []).map((role) => [role.slug, role]));
   for (const { slug, name, description, isDefault } of roles) {
@@ -87,7 +83,6 @@ export function initialRoles({ roles = [], standardRoles = true }: Site['wanted'
   return [...initial.values()];
 }
 
-/** Names each slug that there will not be. */
 export function checkSlugs(
   { plan }: Site,
   path: string,

@@ -1,9 +1,9 @@
-/** The JSON Schema of the seed file, made of the schemas that it is judged by. */
+/** Generates the seed file's JSON Schema from the schemas that validate it. */
 import { Components } from '../description/components.ts';
 import { jsonSchema } from '../description/json-schema.ts';
 import { SeedDocument } from './model.ts';
 
-/** As editors take it (draft 2020-12). */
+/** Returns draft 2020-12, which editors read. */
 export function seedSchema(): object {
   const components = new Components();
   const root = jsonSchema(SeedDocument, components, 'SeedDocument') as { $ref?: string };

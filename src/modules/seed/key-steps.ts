@@ -1,4 +1,4 @@
-/** The API keys of a document: each is known by its token, which stands in the environment. */
+/** Plans a document's API keys, each identified by its token from the environment. */
 import type { Actor } from '../../core/actor.ts';
 import { hashSecret } from '../../core/secret.ts';
 import type { Reader } from '../../db/database.ts';
@@ -9,19 +9,17 @@ import { checkSlugs, type SlugsBySection } from './grant-steps.ts';
 import type { SeedKey, SeedWorkspaceKey } from './model.ts';
 import { created, changedFields, type Plan, type Site, updated } from './plan.ts';
 
-/** What a plan of keys takes besides what is wanted. */
 export interface KeyTools {
   readonly apiKeys: ApiKeys;
   readonly reader: Reader;
   readonly now: () => number;
 }
 
-/** One key, whoever's it is to be. */
 interface Place {
   readonly plan: Plan;
   readonly path: string;
   readonly application: string | null;
-  /** Null where the application is yet to be made. */
+  /** Null if the application is still to be created. */
   readonly owner: KeyOwner | null;
 }
 
@@ -50,7 +48,7 @@ export async function planApplicationKeys(
   }
 }
 
-/** @param idsOf finds applications by their slugs when the step is carried out. */
+/** @param idsOf looks up applications by slug when the step runs. */
 export async function planWorkspaceKey(
   tools: KeyTools,
   actor: Actor,
@@ -105,7 +103,7 @@ async function planKey(
 
 const at = (path: string, [field, message]: readonly [string, string]) => [`${path}.${field}`, message] as const;
 
-/** Why a key that is there cannot be the one that is meant. Whose it is else is not said. */
+/** Returns why an existing key does not fit. Never says whose key it is. */
 function unfit(
   key: ApiKey,
   owner: KeyOwner | null,

@@ -1,4 +1,4 @@
-/** Schemas of the seed file, of a call that applies it, and of what that has changed. Its fields are those of the API. */
+/** Schemas of the seed file, of the call that applies it, and of its result. Field names are those of the API. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Choice, Email, Input, Nullable, Slug } from '../../http/schemas.ts';
 import { ApplicationKeyInput, WorkspaceKeyInput } from '../api-keys/model.ts';
@@ -12,7 +12,7 @@ const MAX_APPLICATIONS = 1000;
 const MAX_GRANTS = 1000;
 const MAX_KEYS = 1000;
 
-/** Where a secret stands instead of the secret itself. */
+/** A reference to the environment variable that holds a secret. */
 const EnvironmentReference = Input(
   {
     env: Type.String({

@@ -1,4 +1,4 @@
-/** What an instance is to have, declared in a file. */
+/** Applies seed files, which declare an instance's contents. */
 import type { Module, World } from '../module.ts';
 import { seedRoutes } from './routes.ts';
 import { type Seed, seedService, type SeedTools } from './service.ts';

@@ -1,4 +1,4 @@
-/** The people of a document: the allowlist, and users as an import takes them. Many at a time, and nobody is held up. */
+/** Plans the allowlist and users of a document, in batches that keep changes short. */
 import type { Actor } from '../../core/actor.ts';
 import { required } from '../../core/required.ts';
 import { yieldIfLong } from '../../core/turn.ts';
@@ -12,7 +12,7 @@ import type { SeedChange, SeedUser } from './model.ts';
 import { created, type Site, updated } from './plan.ts';
 
 const SLICE = 50;
-/** As many as an import is given at once. */
+/** Rows per import call. */
 const ROWS = 500;
 
 export async function planAllowlist(beta: Beta, actor: Actor, site: Site): Promise<void> {
@@ -73,7 +73,7 @@ async function planSlice(
   const application = required(present, 'an application that is there');
   for (const [at, row] of (await imports.previewUsers(actor, application, users.map(importRowOf))).entries()) {
     const user = required(users[at], 'user of a row');
-    // What is yet to be made was not there when it was tried.
+    // The preview cannot see grants that an earlier step creates.
     const isGiven = (['roles', 'scopes', 'groups'] as const).some((section) =>
       user[section]?.some((slug) => slugs[section].coming.has(slug)),
     );
@@ -92,7 +92,7 @@ async function planSlice(
   if (changed.length > 0) addUsers(imports, actor, site, changed, changes);
 }
 
-/** Imports them, and tells of those who are skipped. */
+/** Adds a step that imports the users and reports those it skips. */
 function addUsers(
   imports: Import,
   actor: Actor,

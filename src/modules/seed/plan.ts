@@ -1,16 +1,16 @@
-/** A plan: what is to be done, in order, and what each part of it changes. Making one changes nothing. */
+/** A plan: the steps to run, in order, and the changes each makes. Planning changes nothing. */
 import type { Database } from '../../db/database.ts';
 import type { TenantApplication } from '../../store/applications.ts';
 import { Problems, type Secrets } from './check.ts';
 import type { ApplyResult, ChangedKind, SeedApplication, SeedChange } from './model.ts';
 
-/** Where what a step makes known is put. */
+/** Results that steps report: skipped users and new signing secrets. */
 export type SeedTold = Pick<ApplyResult, 'skipped' | 'signingSecrets'>;
 
 export interface Step {
-  /** Of the part of the document that it carries out. */
+  /** The path of the document part that the step carries out. */
   readonly place: string;
-  /** None where it belongs to a change that is told already. */
+  /** Empty if another step already reports the change. */
   readonly changes: readonly SeedChange[];
   run(told: SeedTold): Promise<unknown>;
 }
@@ -18,7 +18,6 @@ export interface Step {
 export class Plan {
   readonly steps: Step[] = [];
   readonly notes: ApplyResult['notes'] = [];
-  /** Users who cannot be added. */
   readonly skipped: ApplyResult['skipped'] = [];
   unchanged = 0;
 
@@ -33,21 +32,18 @@ export class Plan {
   }
 }
 
-/** One application of a document, there or to be made. */
 export interface Site {
   readonly plan: Plan;
   readonly db: Database;
   readonly secrets: Secrets;
   readonly wanted: SeedApplication;
-  /** Its path in the document. */
   readonly place: string;
-  /** Null where it is yet to be made. */
+  /** Null if it is still to be created. */
   readonly present: TenantApplication | null;
-  /** As it is when a step is carried out. */
+  /** Loads its current state when a step runs. */
   open(): Promise<TenantApplication>;
 }
 
-/** The fields that are given and differ. */
 export function changedFields(
   wanted: Readonly<Record<string, unknown>>,
   present: Readonly<Record<string, unknown>>,
@@ -57,7 +53,7 @@ export function changedFields(
     .map(([field, value]) => ({ field, from: JSON.stringify(present[field] ?? null), to: JSON.stringify(value) }));
 }
 
-/** A field whose value is nobody's to read. */
+/** A changed field whose value is secret. */
 export const hiddenDifference = (field: string): SeedChange['fields'][number] => ({ field, from: null, to: null });
 
 export function created(kind: ChangedKind, application: string | null, name: string): SeedChange {

@@ -1,4 +1,4 @@
-/** Applying a seed file to a workspace, and to one application for keys that reach no further; and the schema of the file. */
+/** Routes that apply a seed file to a workspace or to one application, and the route of its schema. */
 import { Type } from '@sinclair/typebox';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -15,7 +15,7 @@ const DESCRIPTION =
   '`gatehouse apply` does that.';
 
 export function seedRoutes(seed: Seed): Operation[] {
-  // Made at the first call, for good.
+  // Built once, at the first call.
   let schema: Tagged | undefined;
   const common = {
     tag: 'Workspace',
@@ -79,7 +79,7 @@ export function seedRoutes(seed: Seed): Operation[] {
   ];
 }
 
-/** Only what was sent: no name finds what every object has. */
+/** Reads only own properties, so that a name such as `constructor` finds nothing. */
 function ownOf(secrets: Readonly<Record<string, string>>) {
   return (name: string) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined);
 }

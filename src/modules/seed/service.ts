@@ -1,6 +1,6 @@
 /**
- * Brings an instance to what a seed file says: all of it is planned and judged first, then carried out step by step by the
- * services that the API stands on. Nothing is ever removed. Applied again it changes nothing; cut off, it can be sent again.
+ * Applies seed files: validates everything first, then runs the steps through the services behind the API. Removes
+ * nothing; applying again changes nothing, and an interrupted run can be repeated.
  */
 import { isClosed } from '../../core/application-state.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -32,14 +32,14 @@ export interface SeedTools extends ApplicationTools, WebhookTools {
 }
 
 export interface ApplyOptions {
-  /** What the variables hold that are referred to. */
+  /** The secrets that the document refers to. */
   readonly secrets: Secrets;
   readonly isDryRun: boolean;
-  /** What stands before the paths of problems; with a dot at its end where there is something. */
+  /** Prefix of the paths of problems: empty, or ending with a dot. */
   readonly place?: string;
 }
 
-/** How often a plan is made anew where somebody else was faster. */
+/** How often a plan is made in all when concurrent changes interfere. */
 const MOST_PLANS = 3;
 const OVERTAKEN: readonly string[] = ['conflict', 'invalid_state', 'not_found'];
 
@@ -50,7 +50,7 @@ export function seedService(tools: SeedTools) {
   const turns = budgetTurns();
   const inTurn: Turns = async (workspaceId, work) => turns(await findBudget(db.reader, workspaceId), work);
 
-  /** An application that goes by this name in the workspace now. */
+  /** Returns `taken` for a slug of another workspace or an earlier one, null for a free one. */
   async function ofWorkspace(workspaceId: string, slug: string): Promise<TenantApplication | 'taken' | null> {
     const id = await findSlugHolder(db.reader, slug);
     const holder = id === undefined ? undefined : await findApplication(db.reader, id);
@@ -114,7 +114,7 @@ export function seedService(tools: SeedTools) {
     return application.id;
   }
 
-  /** Carries out what is planned; where somebody was faster, what a new plan says is left. */
+  /** Runs a plan; after a conflict with a concurrent change, plans and runs what is left. */
   async function carryOut(
     check: () => Promise<Problems>,
     makePlan: (problems: Problems) => Promise<Plan>,
@@ -138,11 +138,7 @@ export function seedService(tools: SeedTools) {
   }
 
   return {
-    /**
-     * In the workspace of the doer, who may do anything there.
-     *
-     * @throws {AppError} invalid_request naming all that is wrong, before anything is changed.
-     */
+    /** The caller needs full access. @throws {AppError} invalid_request naming every problem, before any change. */
     apply(doer: Doer, document: SeedDocument, options: ApplyOptions): Promise<ApplyResult> {
       const { place = '', secrets, isDryRun } = options;
       return inTurn(doer.workspaceId, () =>
@@ -154,11 +150,7 @@ export function seedService(tools: SeedTools) {
       );
     },
 
-    /**
-     * To an application that is there, for who may do nothing else; under any slug but its own it is none of theirs.
-     *
-     * @throws {AppError} invalid_request
-     */
+    /** Needs access to this application only; the slug must be its own. @throws {AppError} invalid_request */
     applyTo(
       doer: Doer,
       present: TenantApplication,
@@ -182,7 +174,7 @@ export function seedService(tools: SeedTools) {
   };
 }
 
-/** @returns false where a new plan is to be made. */
+/** @returns false if a new plan is needed. */
 async function isDone(plan: Plan, told: SeedTold, changes: ApplyResult['changes'], isLast: boolean): Promise<boolean> {
   for (const { place, changes: made, run } of plan.steps) {
     try {
@@ -198,14 +190,14 @@ async function isDone(plan: Plan, told: SeedTold, changes: ApplyResult['changes'
   return true;
 }
 
-/** A refusal of a service names its own fields: in the document they stand further in. */
+/** Prefixes a service's field paths with the path in the document. */
 function placed(error: AppError, place: string): AppError {
   if (!error.fields) return error;
   const fields = error.fields.map(({ path, message }) => ({ path: `${place}.${path}`, message }));
   return new AppError(error.code, { fields, cause: error });
 }
 
-/** Who was skipped when it came to it is no change. */
+/** Drops the changes of users who were skipped during apply. */
 function withoutSkipped(changes: ApplyResult['changes'], { skipped }: SeedTold): ApplyResult['changes'] {
   const names = new Set(skipped.map(({ application, email }) => `${application} ${email}`));
   return changes.filter(({ kind, application, name }) => kind !== 'user' || !names.has(`${application} ${name}`));

@@ -1,18 +1,18 @@
 /**
- * Applies documents one after the other in each budget, so that what two want is made once. Few may wait: each holds up to a
- * megabyte, and one tenant must not fill the memory that all share.
+ * Serializes applies per budget, so that two documents that want one thing create it once. Few may wait: each holds up
+ * to a megabyte of the memory that all tenants share.
  */
 import { AppError } from '../../core/error.ts';
 
 const MOST_WAITING = 8;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Rejects as the work does, or where too many wait. */
+/** Rejects as the work does, or if too many calls wait. */
 export type Turns = <Result>(budgetId: string, work: () => Promise<Result>) => Promise<Result>;
 
 interface Line {
   last: Promise<unknown>;
-  /** Includes the one under way. */
+  /** Includes the running call. */
   count: number;
 }
 

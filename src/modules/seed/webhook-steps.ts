@@ -1,4 +1,4 @@
-/** The webhooks of a document: each is known by its address, and several of one address by their order. */
+/** Plans a document's webhooks, identified by URL; several with one URL are matched in order. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';

@@ -1,7 +1,4 @@
-/**
- * Ends sessions before their time. What ends is over from the switch on, because verdicts read the epochs; the rows and
- * the events are written with it as far as they are few, and afterwards in slices.
- */
+/** Ends sessions early: an epoch bump ends them at once, and a background task writes the rows and events of many. */
 import { required } from '../../core/required.ts';
 import { beginLongWork, type LongWorkKind, type Slice, type Task } from '../../jobs/long-work.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
@@ -32,23 +29,23 @@ import {
   type UnrevokedSession,
 } from '../../store/sessions.ts';
 
-/** Whose sessions end. An application's take its personal keys with them. */
+/** The sessions to end. Ending an application's sessions ends its personal keys as well. */
 export type EndingSessions =
   | { readonly applicationId: string }
   | { readonly memberId: string }
   | { readonly memberIds: readonly string[]; readonly exceptSessionId?: string }
-  /** Of a person, in the applications of a workspace or, without one, everywhere. */
+  /** A person's sessions in the applications of one workspace or, without one, everywhere. */
   | { readonly userId: string; readonly workspaceId?: string | null; readonly exceptSessionId?: string }
-  /** Of a person, what rests on a credential that goes; see {@link listSessionsRestingOn}. */
+  /** A person's sessions that depend on a removed credential; see {@link listSessionsRestingOn}. */
   | { readonly userId: string; readonly credentialId: string; readonly method: SignInMethod }
   | { readonly sessionId: string };
 
 type EndingOfPerson = Exclude<Extract<EndingSessions, { userId: string }>, { credentialId: string }>;
 
 /**
- * Ends what is open, for good; each ending is a `user.session_revoked`. Again changes nothing.
+ * Ends open sessions for good and emits `user.session_revoked` for each. Idempotent.
  *
- * @returns how many were open; of an application, as many as have been written down already.
+ * @returns how many were open; for an application, how many have been written already.
  */
 export async function endSessions(unit: Unit, whose: EndingSessions, reason: string): Promise<number> {
   if ('sessionId' in whose) return endOne(unit, whose.sessionId, reason);
@@ -73,10 +70,10 @@ async function endOne(unit: Unit, id: string, reason: string): Promise<number> {
   return 1;
 }
 
-/** Rows that are ended one by one in the change itself. */
+/** Maximum number of rows ended one by one in the change itself. */
 const MOST_AT_ONCE = 250;
 
-/** With devices that were let in by them and have not come yet. Where they are very many, all of the person's end. */
+/** Also denies devices they approved that have not connected yet. Above the maximum, all sessions of the person end. */
 async function endRestingOn(
   unit: Unit,
   whose: Extract<EndingSessions, { credentialId: string }>,
@@ -120,9 +117,8 @@ async function endOfPerson(
   return endOfMembers(unit, members, { open, exceptSessionId }, reason);
 }
 
-/** Sessions of some members: the open ones, and the one that goes on. */
 interface OpenOfMembers {
-  /** The number of open sessions, the exempted one among them. */
+  /** Includes the exempted session. */
   readonly open: number;
   readonly exceptSessionId?: string | undefined;
 }
@@ -148,16 +144,16 @@ async function endOfMembers(
   return count;
 }
 
-/** What a trail goes by. */
+/** The data of the background task. */
 interface Ending {
   readonly reason: string;
-  /** The time of the switch: sessions that were made later, or were over before, are left alone. */
+  /** The time of the epoch bump; sessions created later or ended before are left alone. */
   readonly at: number;
-  /** Whose sessions; null for those, and the personal keys, of the whole application. */
+  /** The members whose sessions end; null for all sessions and personal keys of the application. */
   readonly memberIds: readonly string[] | null;
 }
 
-/** Writes down the ends of sessions that a switch has made outdated. */
+/** Writes the ends of sessions that an epoch bump has outdated. */
 export const sessionEndings: LongWorkKind<Ending> = {
   name: ENDING_SESSIONS,
   step: (unit, task, limit) =>
@@ -172,14 +168,13 @@ export const sessionEndings: LongWorkKind<Ending> = {
   },
 };
 
-/** The application whose sessions all end. */
 function wholeOf(applicationId: string | null): string {
   return required(applicationId, 'application of a trail');
 }
 
 const KEYS_ARE_NEXT = 'keys';
 
-/** Through the sessions by member and id, then through the personal keys. */
+/** Processes the sessions by user and id, then the personal keys. */
 async function endInApplication(
   unit: Unit,
   { applicationId: whole, data, cursor }: Task<Ending>,
@@ -201,7 +196,7 @@ async function endInApplication(
   return { done, cursor: KEYS_ARE_NEXT, isFinished };
 }
 
-/** Through the members in the order they are listed, and the sessions of each by id. */
+/** Processes the members in the given order, and each one's sessions by id. */
 async function endInMembers(
   unit: Unit,
   ending: Ending & { readonly memberIds: readonly string[] },
@@ -209,7 +204,7 @@ async function endInMembers(
 ): Promise<Slice> {
   let [index, sessionId] = cursor === null ? [0, ''] : (JSON.parse(cursor) as [number, string]);
   let done = 0;
-  // Looking at a member who has none counts as well.
+  // A member without sessions counts against the limit as well.
   for (let left = limit; ;) {
     const memberId = ending.memberIds[index];
     if (memberId === undefined) return { done, cursor: null, isFinished: true };

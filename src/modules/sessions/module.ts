@@ -1,4 +1,4 @@
-/** Sessions: made, signed out, ended in numbers, and reported when they have expired. */
+/** Sessions: sign-out, ending in bulk, and reporting expiry. */
 import { sessionExpiryJob } from '../../jobs/session-expiry.ts';
 import type { Module, World } from '../module.ts';
 import { sessionEndings } from './end.ts';

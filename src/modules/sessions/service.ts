@@ -1,4 +1,4 @@
-/** Sessions: minted at the end of a sign-in, ended by sign-out. */
+/** Mints sessions at the end of a sign-in, and ends them by sign-out. */
 import type { Actor } from '../../core/actor.ts';
 import { newId } from '../../core/id.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -11,23 +11,21 @@ import type { Application } from '../../store/applications.ts';
 import { recordAudit } from '../../store/audit.ts';
 import { findOpenSession, insertSession, revokeSessionRow } from '../../store/sessions.ts';
 
-/** What a person gets at the end of a sign-in; the token is in plain text here and nowhere else. */
+/** The result of a sign-in; nothing else contains the token in plain text. */
 export interface MintedSession {
   readonly token: string;
   readonly sessionId: string;
   readonly expiresAt: number;
 }
 
-/** Whose session it is, and by which method they came in. */
 export interface SessionToMint {
   readonly application: Pick<Application, 'id' | 'sessionTtlSeconds'>;
   readonly applicationUserId: string;
   readonly userId: string;
   readonly email: string;
-  /** Whether they come to the application for the first time. */
   readonly isNewUser: boolean;
   readonly method: SignInMethod;
-  /** The passkey or the provider's identity that it rests on. */
+  /** The passkey or provider identity that was used. */
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
 }
@@ -38,10 +36,9 @@ const MAX_USER_AGENT = 300;
 
 export type Sessions = ReturnType<typeof sessionService>;
 
-/** Judges nobody: who may come in has been decided by sign-in/complete.ts. */
+/** Checks no permission to sign in: sign-in/complete.ts has decided that. */
 export function sessionService({ db, random }: { db: Database; random: Random }) {
   return {
-    /** Mints a session in the sign-in's change. */
     async mint(unit: Unit, session: SessionToMint): Promise<MintedSession> {
       const {
         application,
@@ -73,7 +70,7 @@ export function sessionService({ db, random }: { db: Database; random: Random })
       return { token, sessionId, expiresAt };
     },
 
-    /** Ends a session by its holder's wish. Idempotent. */
+    /** Ends a session on request of its holder. Idempotent. */
     signOut({ userId, applicationId, sessionId }: SignedInAs, actor: Actor): Promise<void> {
       return db.write(actor, async (unit) => {
         if (!(await findOpenSession(unit, sessionId, unit.now))) return;

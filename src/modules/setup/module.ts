@@ -1,4 +1,4 @@
-/** One-time links by which an instance gets its first owner, or one gets back in. */
+/** One-time links that create an instance's first owner, or let an owner back in. */
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { Module, World } from '../module.ts';
 import type { Sessions } from '../sessions/service.ts';

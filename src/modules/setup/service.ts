@@ -1,4 +1,4 @@
-/** Setup links: single-use, for whoever controls the server, to make the first owner or to let one back in. */
+/** Single-use setup links for whoever controls the server: they create the first owner or let one back in. */
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type Clock, HOUR, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
@@ -30,21 +30,21 @@ export interface SetupDependencies {
 
 export type Setup = ReturnType<typeof setupService>;
 
-/** One link serves, once, and ends all others. Whoever holds it is served, so it is never logged. */
+/** Using one link ends all others. Possession is enough to use a link, so links are never logged. */
 export function setupService({ db, clock, random, workspaces, sessions }: SetupDependencies) {
   return {
-    /** Beside links made before, which a restart must not end. */
+    /** Keeps earlier links valid: a restart must not end them. */
     createLink: () => createSetupToken(db, random, addSetupLink),
 
-    /** Whether a token would be taken; tells a stranger nothing, since a made-up one never would. */
+    /** Returns whether a token would be accepted; tells a stranger nothing, because a made-up token never is. */
     async isValid(token: string): Promise<boolean> {
       return isSecret('setup', token) && isSetupLinkOpen(db.reader, hashSecret(token), clock.now());
     },
 
     /**
-     * Uses the link up and signs its holder in to the console as an owner.
+     * Signs the holder in as an owner.
      *
-     * @throws {AppError} not_found for a link that is wrong, used or expired; invalid_request, which leaves it unused.
+     * @throws {AppError} not_found for a spent link; invalid_request leaves it unused.
      */
     async complete(
       actor: Actor,
@@ -75,7 +75,7 @@ export function setupService({ db, clock, random, workspaces, sessions }: SetupD
   };
 }
 
-/** A fresh token, good for 24 hours and one use. @param add what becomes of earlier ones; without it they stop working. */
+/** Valid for 24 hours and one use. @param add stores the token; the default revokes earlier ones. */
 export async function createSetupToken(
   db: Database,
   random: Random,

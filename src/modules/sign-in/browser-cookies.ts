@@ -1,20 +1,16 @@
-/**
- * The cookies that a sign-in leaves in the browser: that of a session of the console, by which this server's pages manage it,
- * and the one by which the browser is known again. Every other application gets its token and nothing else.
- */
+/** Sets a sign-in's cookies: the console's session, and the known browser. Other applications get only their token. */
 import type { RequestContext } from '../../http/request-context.ts';
 import { isFromOwnPage, type SessionCookie } from '../../http/session-cookie.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './model.ts';
 
-/** Sets the cookies on the answer. */
 export type SetSignInCookies = (context: RequestContext, session: SignedIn) => void;
 
 export interface SignInCookieDependencies {
   readonly cookie: SessionCookie;
   readonly knownBrowsers: KnownBrowsers;
   readonly baseUrl: string;
-  /** Asked at each sign-in: it is known only after the first start. */
+  /** Called at each sign-in: the id is known only after the first start. */
   readonly consoleId: () => string;
 }
 
@@ -22,7 +18,7 @@ export function signInCookies(dependencies: SignInCookieDependencies): SetSignIn
   const { cookie, knownBrowsers, baseUrl, consoleId } = dependencies;
   return ({ request, cookies }, { token, expiresAt, userId, applicationId }) => {
     if (applicationId === consoleId()) cookies.push(cookie.write(token, Date.parse(expiresAt)));
-    // Whoever signs in through an application's own page is not in a browser of this server's.
+    // Only a sign-in on this server's own page shows which browser the person uses.
     if (isFromOwnPage(request, baseUrl)) cookies.push(knownBrowsers.remember(request, userId));
   };
 }

@@ -1,4 +1,4 @@
-/** Identities that a workspace's own provider claimed for a verified address, and that the person never connected themselves. */
+/** Ends identities that a workspace's own provider claimed for a verified address, and that the person never linked. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
@@ -12,10 +12,7 @@ import { issuerName } from '../../core/issuer.ts';
 import { endSessions } from '../sessions/end.ts';
 import { announce } from '../users/announce.ts';
 
-/**
- * Ends the claims of other workspaces, with their sessions, when a person joins an application. A workspace's provider speaks
- * only for people whom it alone knows; otherwise it would read and write what the new workspace shows.
- */
+/** Ends other workspaces' claims, and their sessions, when a person joins: they would read and write what is shown. */
 export async function endClaimsElsewhere(unit: Unit, person: User, application: Application): Promise<void> {
   const { id: userId, email, locale } = person;
   const claimed = (await listIdentitiesOf(unit, userId)).filter(
@@ -25,7 +22,7 @@ export async function endClaimsElsewhere(unit: Unit, person: User, application: 
   for (const { id, workspaceId, issuer, email: address } of claimed) {
     await deleteIdentity(unit, id);
     await endSessions(unit, { userId, credentialId: id, method: 'provider' }, 'credential_removed');
-    // The other workspace does not learn from where the person came here.
+    // The system actor hides from the other workspace where the person signed in from.
     const detail = { reason: 'joined_elsewhere' };
     await recordAudit(unit, { kind: 'provider.unlinked', workspaceId, userId, targetId: id, detail }, SYSTEM_ACTOR);
     const change = { kind: 'provider_unlinked', provider: issuerName(issuer, null), email: address } as const;

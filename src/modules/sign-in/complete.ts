@@ -1,7 +1,4 @@
-/**
- * The one door to a session: turns "this identity is proven" into a session, in the caller's change. Every sign-in
- * method ends here, so lifecycle, gate, deleted users and archived addresses are judged in one place.
- */
+/** Turns a proven identity into a session, in the caller's change. All sign-in methods share the checks here. */
 import { isClosed } from '../../core/application-state.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
@@ -39,27 +36,27 @@ import { admitUnproved } from '../users/unproved.ts';
 import { endClaimsElsewhere } from './claimed-identities.ts';
 import { withFirstProof } from './first-proof.ts';
 
-/** A proven identity: whoever calls this has made sure that the caller may act as this person. */
+/** A proven identity: the caller has verified that the request may act as this person. */
 export interface ProvenIdentity {
-  /** Someone known, or whoever holds an address. */
+  /** A known person, or the holder of an address. */
   readonly person: { readonly userId: string } | ProvenAddress;
   readonly method: SignInMethod;
-  /** The passkey or the provider's identity it was proved by: the session ends with it. */
+  /** The passkey or provider identity that was used; removing it ends the session. */
   readonly credentialId?: string | null;
   readonly userAgent: string | null;
-  /** Kept at the first sign-in of all; left out where there has been one for sure. */
+  /** Stored at the person's first sign-in of all; omitted if there was one before. */
   readonly surroundings?: Surroundings;
 }
 
-/** What the browser, or the page in it, says of its reader; null for what it does not say. */
+/** The reader's locale and time zone as the browser or page reports them; null if it does not. */
 export interface Surroundings {
   /** A canonical BCP 47 tag. */
   readonly locale: string | null;
-  /** Of the IANA database, in its own spelling. */
+  /** A canonical IANA zone. */
   readonly timezone: string | null;
 }
 
-/** An address that somebody comes by. */
+/** The address of a sign-in, and whether it is proved. */
 export interface ProvenAddress {
   /** Normalised. */
   readonly email: string;
@@ -67,7 +64,6 @@ export interface ProvenAddress {
   readonly isEmailProven: boolean;
 }
 
-/** Why somebody who has proved who they are may still not come in. */
 export const SIGN_IN_REFUSALS = [
   'application_archived',
   'email_archived',
@@ -80,7 +76,6 @@ export const SIGN_IN_REFUSALS = [
 
 export type SignInRefusal = (typeof SIGN_IN_REFUSALS)[number];
 
-/** A session, or why there is none. */
 export type SignInOutcome =
   | ({
       readonly ok: true;
@@ -91,10 +86,7 @@ export type SignInOutcome =
     } & MintedSession)
   | { readonly ok: false; readonly refusal: SignInRefusal };
 
-/**
- * A refusal is an outcome, not an exception: the change goes on, so that the code that proved the identity stays used up
- * and the refusal is on record.
- */
+/** Returns refusals, so that the change commits: the code that was used stays used, and the refusal is audited. */
 export async function completeSignIn(
   unit: Unit,
   sessions: Sessions,
@@ -102,7 +94,7 @@ export async function completeSignIn(
   { person: proven, method, credentialId = null, userAgent, surroundings }: ProvenIdentity,
 ): Promise<SignInOutcome> {
   const { user: known, email, isEmailProven } = await whoIs(unit, proven);
-  // Whatever is decided about the sign-in, the holder of the address has come.
+  // The address is proved even if the sign-in is refused below.
   const proof = { application, locale: surroundings?.locale ?? null };
   const user = known && isEmailProven ? await withFirstProof(unit, known, proof) : known;
   if (user && isEmailProven && application.workspaceId !== null)
@@ -142,13 +134,12 @@ export async function completeSignIn(
   return { ok: true, userId: person.id, profileId, applicationId: application.id, ...session };
 }
 
-/** Where somebody is admitted, and whether it is their first time with this profile. */
 interface Admitted {
   readonly member: Member;
   readonly isFirst: boolean;
 }
 
-/** Lets a person in: as themselves, or with an unproved profile while only their workspace's provider vouches for them. */
+/** Admits a person, with an unproved profile while only their workspace's provider vouches for them. */
 async function admit(
   unit: Unit,
   application: Application,
@@ -168,17 +159,13 @@ async function admit(
   return { member: admitted.member, isFirst: admitted.isNewProfile };
 }
 
-/** Whom an identity belongs to, and the address they come by. */
 async function whoIs(reader: Reader, proven: ProvenIdentity['person']) {
   if (!('userId' in proven)) return { ...proven, user: await findUserByEmail(reader, proven.email) };
   const user = await requireUser(reader, proven.userId);
   return { user, email: user.email, isEmailProven: false };
 }
 
-/**
- * Finds the applicant's membership, else the reservation for their address under another id. A reservation that keeps the
- * address out comes before the membership.
- */
+/** Prefers the applicant's membership to another id's reservation for their address, unless that keeps them out. */
 async function findPlace(
   reader: Reader,
   application: Application,
@@ -191,7 +178,7 @@ async function findPlace(
   return reserved && (!own || KEPT_OUT.includes(reserved.status)) ? reserved : own;
 }
 
-/** Puts a sign-in that was refused on record; also for refusals that a method knows before it comes here. */
+/** Audits a refused sign-in, also for refusals that a method detects before `completeSignIn`. */
 export async function recordRefusal(
   unit: Unit,
   { id: applicationId, workspaceId }: Application,
@@ -209,7 +196,7 @@ export async function recordRefusal(
   });
 }
 
-/** Whether a member who is known already could come in now, by lifecycle, gate and state; null when they could. */
+/** Returns why a known member could not sign in now, by lifecycle, gate and status; null if they could. */
 export async function memberRefusal(
   reader: Reader,
   application: Application,
@@ -221,7 +208,6 @@ export async function memberRefusal(
   return refusalOf(reader, application, { email: user.email, user, member });
 }
 
-/** Who asks to come in, as far as they are known. */
 interface Applicant {
   readonly email: string;
   readonly user: User | undefined;
@@ -239,7 +225,7 @@ async function refusalOf(
   if (!user && (await findAliasHolder(reader, email))) return 'email_archived';
   if ((user && user.deletedAt !== null) || member?.status === 'deleted') return 'user_deleted';
   const isGuarded = stage === 'draft' || signinGate === 'private_beta';
-  // The console belongs to every workspace alike; its closed gate and its memberships guard it.
+  // The console belongs to all workspaces alike; its closed gate and its memberships guard it.
   const isInsider =
     isGuarded && user !== undefined && (await isWorkspaceMember(reader, user.id, application.workspaceId));
   if (stage === 'draft' && !isInsider) return 'gate_closed';
@@ -249,12 +235,12 @@ async function refusalOf(
   return null;
 }
 
-/** The owner may switch methods off; a setup link is not one of them, it is the way back in. */
+/** Owners may switch methods off, but not the setup link, which is the way to recover access. */
 function isSwitchedOff({ signinMethods }: Application, method: SignInMethod): boolean {
   return method !== 'setup' && !signinMethods.includes(method);
 }
 
-/** Whatever the workspace kept for them is theirs from the first time they come; then they are a member of the application. */
+/** Redeems what the workspace reserved for a person at their first sign-in, and makes them a member. */
 async function come(
   unit: Unit,
   application: Application,
@@ -273,7 +259,7 @@ async function come(
   return joinMember(unit, applicationId, user.id, await defaultGrants(unit, applicationId));
 }
 
-/** Who was imported or invited has a place, and may still come for the first time. */
+/** Returns false for imported and invited people who have a membership but never signed in. */
 function hasBeenHere({ id }: User, member: Member | undefined): boolean {
   return member?.userId === id && hasSignedIn(member) && member.lastSeenAt !== NEVER;
 }
@@ -282,14 +268,14 @@ function hasBlank({ locale, timezone }: User): boolean {
   return locale === null || timezone === null;
 }
 
-/** Fills the locale and the time zone where the profile has none, such as from an import. */
+/** Fills the locale and time zone unless the profile has them, for example from an import. */
 async function keepSurroundings(unit: Unit, profileId: string, { locale, timezone }: Surroundings): Promise<void> {
   const user = await requireUser(unit, profileId);
   const kept = { locale: user.locale ?? locale, timezone: user.timezone ?? timezone };
   if (kept.locale !== user.locale || kept.timezone !== user.timezone) await updateUser(unit, profileId, kept);
 }
 
-/** Who inactivated their account or left comes back by signing in. */
+/** Reactivates a member who inactivated their account or left. */
 async function welcomeBack(unit: Unit, { id, applicationId, userId, status }: Member): Promise<void> {
   if (status !== 'inactivated' && status !== 'left') return;
   await setMemberStatus(unit, id, 'active');

@@ -1,19 +1,18 @@
-/** What ends with a way to sign in that its person takes away. */
+/** Ends the sessions of a sign-in method that its person removes. */
 import type { SessionPrincipal } from '../../core/principal.ts';
 import type { SignInMethod } from '../../core/sign-in-methods.ts';
 import type { Unit } from '../../db/database.ts';
 import { endSessions } from '../sessions/end.ts';
 
-/** A passkey or an identity at a provider. */
 export interface LostCredential {
   readonly credentialId: string;
   readonly method: SignInMethod;
 }
 
 /**
- * Ends the sessions made with it, wherever they are and whichever asks: who has stolen it has no other.
+ * Ends all of the credential's sessions, the asking one included: a thief of the credential has no others.
  *
- * @param isAll all others in the reach of the asking session as well.
+ * @param isAll also ends all other sessions within reach of the asking one.
  * @returns how many ended.
  */
 export async function endWithCredential(

@@ -1,6 +1,6 @@
 /**
- * The first proof that an address is the person's: a code mailed to it, or the instance's provider vouching for it. Before it
- * anybody's word may have made the account, so everything that stood there ends, in every workspace.
+ * Ends all access to an account at the first proof of its address, by a mailed code or the instance's provider: before
+ * it, anybody may have made the account.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { AuditEntry } from '../../core/audit.ts';
@@ -25,22 +25,21 @@ import { dropUnprovedProfiles } from '../users/unproved.ts';
 
 const REASON = 'address_proved';
 
-/** An identity or a passkey, which counts in one workspace, or everywhere. */
+/** An identity or a passkey, valid in one workspace or everywhere. */
 interface Credential {
   readonly id: string;
   readonly workspaceId: string | null;
 }
 
-/** A proof: where it was given, and how the person is told. */
 export interface Proof {
   readonly application: Application;
-  /** The language of its page, for the mail. */
+  /** The language of the page where it was given, for the mail. */
   readonly locale?: string | null;
-  /** A session that goes on, because the proof was given in it. */
+  /** The session in which it was given; it stays valid. */
   readonly exceptSessionId?: string;
 }
 
-/** Returns the person as they are once their address is proved; a later proof changes nothing. */
+/** Returns the person with the address marked as proved; a later proof changes nothing. */
 export async function withFirstProof(unit: Unit, person: User, proof: Proof): Promise<User> {
   if (person.kind !== 'person' || person.emailVerifiedAt !== null || person.deletedAt !== null) return person;
   await endUnprovedAccess(unit, person, proof);
@@ -48,7 +47,7 @@ export async function withFirstProof(unit: Unit, person: User, proof: Proof): Pr
   return updateUser(unit, person.id, { emailVerifiedAt: unit.now });
 }
 
-/** Notes that the holder of a session has given a code from their mailbox. The session goes on as theirs. */
+/** Records that a session's holder has given a code from their mailbox. The session stays valid. */
 export async function noteProofInSession(
   unit: Unit,
   { sessionId, userId, applicationId, applicationUserId }: SessionPrincipal,
@@ -58,15 +57,15 @@ export async function noteProofInSession(
   const application = await requireApplication(unit, applicationId);
   const proved = await withFirstProof(unit, person, { application, exceptSessionId: sessionId });
   if (application.workspaceId === null) return;
-  // The identity or passkey of the sign-in is gone.
+  // The identity or passkey of the sign-in has been deleted.
   await noteSessionCredential(unit, sessionId, null);
   await redeemReservations(unit, application.workspaceId, proved);
   await noteMemberSeen(unit, applicationUserId, unit.now);
 }
 
 /**
- * Ends sessions, personal keys, approved devices, identities and passkeys in the applications of all workspaces, and tells
- * the person. The console's stay: nobody comes there by a workspace's word, only by the link of the server's operator.
+ * Ends all access in the applications of all workspaces, and notifies the person. The console's stays: before a proof
+ * only the operator's setup link gives it.
  */
 async function endUnprovedAccess(
   unit: Unit,
@@ -85,7 +84,7 @@ async function endUnprovedAccess(
   await endSessions(unit, { memberIds, ...(exceptSessionId !== undefined && { exceptSessionId }) }, REASON);
   await endPersonalKeys(unit, { memberIds });
   await denyApprovedGrants(unit, memberIds);
-  // A workspace learns neither that the person had a way in at another, nor from where they came there.
+  // A workspace must learn neither of a credential at another one nor from where the person signed in there.
   const record = async (kind: AuditEntry['kind'], { id: targetId, workspaceId }: Credential) => {
     const isHere = workspaceId === application.workspaceId;
     const applicationId = isHere ? application.id : null;

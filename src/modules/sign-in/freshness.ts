@@ -1,4 +1,4 @@
-/** Sensitive changes need more than a session: the person must have proved lately who they are. */
+/** Requires a recent proof of identity for sensitive changes (step-up authentication). */
 import { MINUTE } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { SessionPrincipal } from '../../core/principal.ts';
@@ -11,7 +11,7 @@ import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
 
-/** What a proof can be for. `session` is good for all of them, and its mail says so; each of the others for itself alone. */
+/** Purposes of a proof. `session` covers all of them, and its mail says so; each other one covers only itself. */
 export const PROOF_PURPOSES = [
   'session',
   'email_change',
@@ -23,15 +23,15 @@ export const PROOF_PURPOSES = [
 
 export type ProofPurpose = (typeof PROOF_PURPOSES)[number];
 
-/** The thing that is to be proved for, and which one of its kind: the new address, the identity. */
+/** The purpose to prove for, and its target: the new address or the identity. */
 export type WantedProof =
   | { readonly purpose: 'email_change' | 'provider_removal'; readonly target: string }
   | { readonly purpose: 'account_deletion' | 'account_export' | 'profile'; readonly target?: undefined };
 
 /**
- * A session is fresh for ten minutes after its sign-in, and after each proof made in it that is for no purpose of its own.
+ * Requires a sign-in, or a proof of purpose `session`, in this session within ten minutes.
  *
- * @param wanted a proof for this very thing does as well.
+ * @param wanted a proof of this purpose is accepted as well.
  * @throws {AppError} reauthentication_required
  */
 export async function requireFresh(unit: Unit, principal: SessionPrincipal, wanted?: WantedProof): Promise<void> {
@@ -40,9 +40,9 @@ export async function requireFresh(unit: Unit, principal: SessionPrincipal, want
 }
 
 /**
- * For what concerns the person everywhere: a fresh session or a proof for this very thing, and where they are known outside
- * its workspace such a proof in any case. An application holds the session of its sign-in, and could use it before the person
- * does anything: they must have given a code from a mail that says what it allows. No application holds one of the console.
+ * Guards changes that affect the person everywhere: a fresh session is not enough if other workspaces know the person,
+ * because an application could use its session by itself; a code's mail says what it allows. Console sessions need only
+ * be fresh, since no application holds one.
  *
  * @throws {AppError} reauthentication_required
  */
@@ -54,10 +54,9 @@ export async function requireOwnProof(unit: Unit, principal: SessionPrincipal, w
 }
 
 /**
- * For what no sign-in is enough for, however fresh: a code that was mailed to the person's present address, for this very
- * thing.
+ * Requires a code mailed to the current address for this purpose; no sign-in is enough, however fresh.
  *
- * @param maxAgeMs how old the proof may be.
+ * @param maxAgeMs maximum age of the proof.
  * @throws {AppError} reauthentication_required
  */
 export async function requireProof(
@@ -69,7 +68,7 @@ export async function requireProof(
   if (!(await hasProof(unit, principal, wanted, unit.now, maxAgeMs))) throw proofNeeded(wanted);
 }
 
-/** Whether the session has given a code lately for this very thing, or for whatever needs one. */
+/** Returns whether the session recently gave a code for this purpose, or for all purposes. */
 export async function hasProof(
   reader: Reader,
   { sessionId }: SessionPrincipal,
@@ -92,7 +91,7 @@ async function isFresh(unit: Unit, { sessionId }: SessionPrincipal): Promise<boo
   return Math.max(createdAt, provedAt ?? 0) + FRESH_MS > unit.now;
 }
 
-/** Whether another workspace knows them as a member, or has an address of theirs on an allowlist. */
+/** Returns whether another workspace has the person as a member, or an address of theirs on an allowlist. */
 async function isKnownOutside(reader: Reader, userId: string, workspaceId: string): Promise<boolean> {
   return (await isMemberOutside(reader, userId, workspaceId)) || isListedOutside(reader, userId, workspaceId);
 }

@@ -1,7 +1,6 @@
 /**
- * The browsers that people have signed in with, by a cookie: where codes are paused because somebody else guesses them, whoever
- * comes with it is still judged, within bounds of its own. It opens nothing else, and names nobody: it holds, for each person,
- * an id of its own and a keyed hash of it together with theirs, which this instance alone can make.
+ * The known-browser cookie: its person may try codes during a lockout, within limits of its own. It grants nothing else
+ * and names nobody: it holds random ids, each with a keyed hash of it and the user id.
  */
 import { type Clock, DAY, SECOND } from '../../core/clock.ts';
 import { equalDigests, type InstanceKey } from '../../core/instance-key.ts';
@@ -9,14 +8,14 @@ import type { Random } from '../../core/random.ts';
 import { findUserByEmail, type User } from '../../store/people.ts';
 import type { BrowserOf } from '../codes/code-challenge.ts';
 
-/** As long as browsers keep a cookie. */
+/** The maximum lifetime that browsers allow a cookie. */
 const KNOWN_MS = 400 * DAY;
-/** People who share a browser; the one who came first is forgotten first. */
+/** Maximum number of people who share a browser; the earliest is dropped first. */
 const MAX_PEOPLE = 5;
 const ID_BYTES = 16;
 const HASH_BYTES = 16;
 
-/** In base64url: an id, the second in which it expires in base 36, and the hash. */
+/** Base64url id, expiry in seconds in base 36, and base64url hash. */
 const ENTRY = /^([\w-]{22})\.([a-z0-9]{1,9})\.([\w-]{22})$/;
 const SEPARATOR = '~';
 
@@ -37,7 +36,7 @@ export interface KnownBrowserDependencies {
 
 export type KnownBrowsers = ReturnType<typeof knownBrowsers>;
 
-/** On https the `__Host-` prefix binds the cookie to this very host; no other site makes the browser send it. */
+/** On https the `__Host-` prefix binds the cookie to this host; SameSite=Strict keeps other sites from sending it. */
 export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrowserDependencies) {
   const isSecure = baseUrl.startsWith('https:');
   const name = isSecure ? '__Host-gatehouse-known' : 'gatehouse-known';
@@ -57,8 +56,8 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
   }
 
   /**
-   * Rejects browsers known from before the address was proved, and all while it is not: a stranger may have moved the account
-   * to their own address, or come by the word of a workspace's provider.
+   * Rejects browsers known from before the address was proved, and all while it is not: a stranger may have moved the
+   * account to their own address, or signed in by the word of a workspace's provider.
    */
   function isSinceProof({ emailVerifiedAt }: User, { expires }: Entry): boolean {
     return emailVerifiedAt !== null && expires * SECOND - KNOWN_MS + SECOND > emailVerifiedAt;
@@ -69,7 +68,7 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
   }
 
   return {
-    /** Looks for the browser of a request among those that have signed a person in. */
+    /** Returns a function that finds the request's browser among those that have signed a person in. */
     recognise(request: Request): BrowserOf {
       const entries = entriesOf(request);
       return async (reader, email) => {
@@ -78,7 +77,7 @@ export function knownBrowsers({ baseUrl, clock, random, instanceKey }: KnownBrow
       };
     },
 
-    /** The person has signed in with it just now. @returns a `Set-Cookie` value. */
+    /** Adds the person to the cookie after a sign-in. @returns a `Set-Cookie` value. */
     remember(request: Request, userId: string): string {
       const id = Buffer.from(random.bytes(ID_BYTES)).toString('base64url');
       const expires = Math.floor((clock.now() + KNOWN_MS) / SECOND);

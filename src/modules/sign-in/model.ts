@@ -1,4 +1,4 @@
-/** Schemas of signing in. */
+/** Schemas of sign-in. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Email, Id, Input, NewSecret, OneTimeCode, Timestamp } from '../../http/schemas.ts';
 
@@ -32,7 +32,7 @@ export const CodeSent = Type.Object({
 });
 export type CodeSent = Static<typeof CodeSent>;
 
-/** What no time zone can be made of is as good as none: nobody is kept out by the clock of their browser. */
+/** Accepts any text: an invalid time zone is ignored, so that a browser's settings never block a sign-in. */
 export const TimezoneOfBrowser = () =>
   Type.Optional(
     Type.String({
@@ -63,7 +63,7 @@ export type SignedIn = Static<typeof SignedIn>;
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description, remedy: 'Give true or false.' }));
 
-/** Of the removal of a way to sign in. */
+/** Options for removing a sign-in method. */
 export const RemovalQuery = Type.Object({
   force: Flag('Goes on although it is the last way in to one of the person’s applications.'),
   endAllSessions: Flag(
@@ -72,7 +72,6 @@ export const RemovalQuery = Type.Object({
 });
 export type RemovalQuery = Static<typeof RemovalQuery>;
 
-/** How many sessions went with a way to sign in. */
 export const SessionsEndedCount = Type.Integer({
   description: 'How many sessions were ended: those made with it, and the others where that was asked for.',
 });

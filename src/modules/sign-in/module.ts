@@ -1,4 +1,4 @@
-/** Sign-in by a code, and what the other ways in share with it. */
+/** Sign-in by a code, and what the other sign-in methods share with it. */
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { CodeChallenges } from '../codes/code-challenge.ts';
 import type { Module, World } from '../module.ts';

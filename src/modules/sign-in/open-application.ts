@@ -1,4 +1,4 @@
-/** The application that somebody wants to sign in to: whether it is there, in service, and takes the method. */
+/** Checks that the application of a sign-in exists, is in service and accepts the method. */
 import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
 import { METHOD_NAMES, type SwitchableMethod } from '../../core/sign-in-methods.ts';

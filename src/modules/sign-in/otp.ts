@@ -1,4 +1,4 @@
-/** Sign-in by e-mailed code: what is sent, what is refused, and the hand-over to the one door. */
+/** Sign-in by an e-mailed code: sends codes, and exchanges them through `completeSignIn`. */
 import type { Actor } from '../../core/actor.ts';
 import { isoTime, MINUTE, SECOND } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -31,14 +31,12 @@ export interface OtpDependencies {
   readonly baseUrl: () => string;
 }
 
-/** What is answered when a code is on its way. */
 export interface SendResult {
   readonly data: CodeSent;
-  /** Where the e-mail stands in its limit; null where there is none. */
+  /** The state of the e-mail's rate limit; null if there is none. */
   readonly limit: LimitState | null;
 }
 
-/** What a sign-in comes with besides its code. */
 export interface SigningIn {
   readonly userAgent: string | null;
   readonly acceptLanguage: string | null;
@@ -47,13 +45,9 @@ export interface SigningIn {
 
 export type Otp = ReturnType<typeof otpService>;
 
-/** Whoever asks for a code cannot tell from the answer whether the address is known. */
 export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencies) {
   return {
-    /**
-     * Queues a code. The answer is the same for a known and an unknown address, and "sent" is only said when the mail has
-     * been queued in the same change.
-     */
+    /** Answers alike for known and unknown addresses. Says `sent` only if the mail was queued in the same change. */
     async send(
       actor: Actor,
       { email: text, clientId = CONSOLE_CLIENT_ID, locale }: SendCodeInput,
@@ -102,10 +96,9 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
     },
 
     /**
-     * Exchanges a right code for a session, exactly once however many try at the same time.
+     * Exchanges a right code for a session, exactly once even for concurrent calls.
      *
-     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or why the person may
-     * not come in.
+     * @throws {AppError} code_invalid, code_expired, code_exhausted, code_consumed, rate_limited, or a sign-in refusal.
      */
     async verify(actor: Actor, given: VerifyCodeInput, browser: SigningIn): Promise<SignedIn> {
       const { userAgent, acceptLanguage, browserOf } = browser;
@@ -131,7 +124,7 @@ export function otpService({ db, challenges, sessions, baseUrl }: OtpDependencie
   };
 }
 
-/** An application learns whose code it was where they are a member of it, and of nobody else that there is such an address. */
+/** Names the person only to an application they are a member of: others must not learn that the address exists. */
 async function recordWrongCode(unit: Unit, { subject, pausedUntil }: WrongCode): Promise<void> {
   const application = await requireApplication(unit, subject.applicationId);
   const userId = await findUserIdByEmail(unit, application.id, subject.email);

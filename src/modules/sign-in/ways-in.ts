@@ -1,4 +1,4 @@
-/** Guards against locking oneself out: what is removed must not be the last way in to an application of the person. */
+/** Prevents people from removing their last sign-in method for an application. */
 import { AppError } from '../../core/error.ts';
 import { MAILED_METHODS } from '../../core/sign-in-methods.ts';
 import type { Reader, Unit } from '../../db/database.ts';
@@ -7,10 +7,10 @@ import { listMembershipsWithApplication } from '../../store/members.ts';
 import { listPasskeysOf } from '../../store/passkeys.ts';
 import { listIdentitiesOf, type ProviderIdentity } from '../../store/provider-identities.ts';
 
-/** The id of the one credential that is about to go. */
+/** The credential about to be removed. */
 type Losing = { readonly passkeyId: string } | { readonly identityId: string };
 
-/** Which identities sign people in to these applications. */
+/** Returns a check whether an identity can sign in to one of these applications. */
 export type DoorsOf = (
   reader: Reader,
   applicationIds: readonly string[],
@@ -18,12 +18,12 @@ export type DoorsOf = (
 
 export type WaysIn = ReturnType<typeof waysInService>;
 
-/** @param doorsOf asked within the change that takes the credential away. */
+/** @param doorsOf called within the change that removes the credential. */
 export function waysInService(doorsOf: DoorsOf) {
   return {
     /**
-     * Asks, for every application where the person is an active member and the credential is a way in, whether another one
-     * is left to them. A code by mail always is where it is allowed, since everyone has an address.
+     * Requires another method in each application that the credential opens; a mailed code remains wherever it is
+     * allowed.
      *
      * @throws {AppError} invalid_state, naming the first application they could no longer sign in to.
      */
@@ -65,7 +65,7 @@ async function credentialsOf(reader: Reader, userId: string): Promise<Credential
   ];
 }
 
-/** Where the person is an active member. Deleted applications are left out: there is no way in to lose. */
+/** Leaves out deleted applications, which cannot be signed in to. */
 async function activeApplicationsOf(reader: Reader, userId: string): Promise<Application[]> {
   const memberships = await listMembershipsWithApplication(reader, userId);
   return memberships

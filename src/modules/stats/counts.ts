@@ -1,7 +1,4 @@
-/**
- * Counts what happens in applications: summed up in memory, and added to the day's counters every few seconds. A crash loses
- * what was not written down yet.
- */
+/** Counts events in memory, and adds them to the day's counters every few seconds. A crash loses the last ones. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -16,17 +13,17 @@ import { NEVER } from '../../store/reservations.ts';
 import { addDailyCounts, type DailyCount, type LimitReached, type Metric } from '../../store/stats.ts';
 
 const SLICE_ROWS = 250;
-/** Counters that wait to be written, some 15 MB; what would need one more is not counted. */
+/** Maximum number of unwritten counters, some 15 MB; events that would need another one are not counted. */
 const MAX_WAITING = 50_000;
 
-/** Nothing that it is told waits for it. */
+/** Counting never delays the caller. */
 export interface Counts {
   readonly noteRefusal: NoteRefusal;
   recorded(record: AuditRecord): void;
   memberSeen(seen: MemberSeen): void;
   attempted(attempt: DeliveryAttempted): void;
   limitReached(reached: LimitReached): void;
-  /** Writes down all that was counted before the call. */
+  /** Writes everything counted before the call. */
   flush(): Promise<void>;
 }
 
@@ -45,7 +42,7 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
     count(applicationId, metric, startOfDay(clock.now()), label);
   }
 
-  /** What is counted meanwhile stays for the next time, and so does all of a slice that fails. */
+  /** Keeps what is counted during the write, and every count of a failed batch, for the next one. */
   async function writeAll(): Promise<void> {
     const keys = [...waiting.keys()];
     for (let from = 0; from < keys.length; from += SLICE_ROWS) {
@@ -97,7 +94,7 @@ export function dailyCounter({ db, clock }: { readonly db: Database; readonly cl
 
 const REASONS = Object.keys(ERROR_CATALOGUE);
 
-/** Labels are words of our own: there are no more of them than there are words. */
+/** Maps unknown labels to `other`, so that their number is bounded. */
 function oneOf(words: readonly string[], given: unknown): string {
   return words.find((word) => word === given) ?? 'other';
 }

@@ -19,7 +19,7 @@ export const StatsQuery = Type.Object({
 });
 export type StatsQuery = Static<typeof StatsQuery>;
 
-/** A day of UTC. */
+/** A UTC day. */
 const Day = (description?: string) =>
   Type.String({
     $id: 'Date',

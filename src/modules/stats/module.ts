@@ -1,4 +1,4 @@
-/** What happens in applications, in numbers by the day: counted from what is told of commits, and read by management. */
+/** Daily statistics of applications: counted from commits, and read by management. */
 import { SECOND } from '../../core/clock.ts';
 import { ALL_WRITTEN } from '../../core/last-batches.ts';
 import { AUDIT_RECORDED } from '../../store/audit.ts';

@@ -1,4 +1,4 @@
-/** An application's statistics, read from its counters alone. */
+/** Reads an application's statistics from its counters. */
 import { isoDate, startOfDay, startOfMonth, startOfWeek } from '../../core/calendar.ts';
 import { type Clock, DAY } from '../../core/clock.ts';
 import { SESSION_METHODS } from '../../core/sign-in-methods.ts';
@@ -14,11 +14,10 @@ const WEEK = 7 * DAY;
 
 export type Statistics = ReturnType<typeof statsService>;
 
-/** Reads only; what was counted in the last seconds may be missing. */
+/** Counts of the last few seconds may be missing. */
 export function statsService({ db, clock }: { readonly db: Database; readonly clock: Clock }) {
   const { reader } = db;
 
-  /** Of the running day, week and month, each beside the one before. */
   async function activeUsers(id: string, now: number): Promise<Stats['activeUsers']> {
     const compared = async (metric: Metric, start: number, before: number) => ({
       count: await findCount(reader, id, metric, start),
@@ -32,7 +31,7 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
     };
   }
 
-  /** What is told of each day; `previous` is of the range before. */
+  /** Returns the counts of each day; `previous` is the range of equal length before. */
   async function byDay(id: string, first: number, length: number) {
     const last = first + (length - 1) * DAY;
     const counts = new Map<string, number>();
@@ -95,7 +94,7 @@ export function statsService({ db, clock }: { readonly db: Database; readonly cl
   };
 }
 
-/** Those whose label is one of the words of now. */
+/** Returns the counts whose label is still in use. */
 function known<const Word extends string>(words: readonly Word[], counts: readonly { label: string; count: number }[]) {
   return counts.flatMap(({ label, count }) => {
     const word = words.find((one) => one === label);

@@ -1,4 +1,4 @@
-/** What only an ephemeral instance offers: its captured mail, and its clock to be moved. */
+/** Test tools of ephemeral instances: captured mail, and a clock that can be advanced. */
 import type { Module, World } from '../module.ts';
 import { type TestToolDependencies, testToolRoutes } from './routes.ts';
 

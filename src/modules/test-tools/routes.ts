@@ -1,4 +1,4 @@
-/** What only an ephemeral instance offers, so that an integration test can read its mail and move its clock. */
+/** Routes of ephemeral instances, with which an integration test reads mail and advances the clock. */
 import { Type } from '@sinclair/typebox';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { type AdjustableClock, DAY, isoTime } from '../../core/clock.ts';
@@ -25,7 +25,6 @@ const MAX_PAGE = 1000;
 export interface TestToolDependencies {
   readonly db: Database;
   readonly clock: AdjustableClock;
-  /** Runs whatever is due. */
   readonly runJobs: () => Promise<void>;
 }
 

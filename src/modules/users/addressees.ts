@@ -1,27 +1,27 @@
-/** Whom an address stands for, as far as a workspace may know: people it has never seen look as if nobody knew them. */
+/** Resolves addresses for a workspace. People it has never seen look the same as unknown ones. */
 import type { Reader, Unit } from '../../db/database.ts';
 import { findAliasHolders, findUsersByEmail, insertPerson, type User } from '../../store/people.ts';
 import { knownIn, placesKept, standInEmail } from '../../store/reservations.ts';
 
-/** Anybody whom the workspace has not seen, whether or not the server knows them. */
+/** A person whom the workspace has not seen, known to the server or not. */
 export interface Stranger {
   readonly kind: 'stranger';
-  /** Null where no account stands for the address yet. */
+  /** Null if no account exists for the address. */
   readonly userId: string | null;
-  /** What the account is found by: mostly the address itself. */
+  /** The address the account is stored under: mostly the address itself. */
   readonly accountEmail: string;
-  /** An application of the workspace keeps a place for the address already. */
+  /** An application of the workspace has a reservation for the address. */
   readonly isReserved: boolean;
 }
 
 export type Addressee =
   /** A member of one of the workspace's applications. */
   | { readonly kind: 'known'; readonly user: User }
-  /** Once the address of such a member, given up since. */
+  /** A former address of such a member. */
   | { readonly kind: 'given_up' }
   | Stranger;
 
-/** @returns one for each address, in as many statements for any number of them. */
+/** @returns one entry per address; the number of statements is constant. */
 export async function findAddressees(
   reader: Reader,
   workspaceId: string,
@@ -44,7 +44,7 @@ export async function findAddressees(
     if (kept) return { kind: 'stranger', userId: kept.userId, accountEmail: email, isReserved };
     const holderId = holders.get(email);
     if (!user && holderId !== undefined && known.has(holderId)) return { kind: 'given_up' };
-    // Their place is kept under another address: that both are one person's is theirs to tell.
+    // Their reservation is under another address: only the person may reveal that both are theirs.
     const isElsewhere = user !== undefined && places.some(({ userId }) => userId === user.id);
     const account = user && !isElsewhere ? user : users.get(standIn);
     const accountEmail = user || holderId !== undefined ? standIn : email;
@@ -53,7 +53,7 @@ export async function findAddressees(
   return new Map(emails.map((email) => [email, addressee(email)]));
 }
 
-/** The id of the account that stands for the address, made where there is none. */
+/** Creates the account if there is none. @returns its id. */
 export async function accountOf(unit: Unit, { userId, accountEmail }: Stranger): Promise<string> {
   return userId ?? (await insertPerson(unit, accountEmail, false)).id;
 }

@@ -1,4 +1,4 @@
-/** Tells every application that a person is a member of what has changed about the person. */
+/** Announces changes of a person to every application they are a member of. */
 import { displayName } from '../../core/display-name.ts';
 import type { DomainEvent, EventData, EventType } from '../../core/event.ts';
 import type { Unit } from '../../db/database.ts';
@@ -12,16 +12,16 @@ import {
 } from '../../store/members.ts';
 import { requireUser } from '../../store/people.ts';
 
-/** Who left an application, or was deleted there, is no business of it any more. */
+/** Applications get no events about members who left or were deleted there. */
 const GONE: readonly MembershipStatus[] = ['left', 'deleted'];
 
 type About<Type extends EventType> = Omit<EventData[Type], 'userId'>;
 
-/** The data of an event, or a function of the application and the user id there. */
+/** The event's data, or a function that makes it for an application and its user id. */
 type Telling<Type extends EventType> =
   About<Type> | ((application: { readonly slug: string }, userId: string) => About<Type>);
 
-/** Emits an event about a person once for each application of theirs; see {@link EventData} for what it carries. */
+/** Emits an event about a person once per application; see {@link EventData} for its data. */
 export async function announce<Type extends EventType>(
   unit: Unit,
   userId: string,
@@ -31,7 +31,7 @@ export async function announce<Type extends EventType>(
   await announceTo(unit, await listMembershipsWithApplication(unit, userId), type, data);
 }
 
-/** Emits an event about a profile once for each application that sees it. */
+/** Emits an event about a profile once per application that sees it. */
 export async function announceOfProfile<Type extends EventType>(
   unit: Unit,
   profileId: string,
@@ -55,24 +55,23 @@ async function announceTo<Type extends EventType>(
   }
 }
 
-/** The parts of a profile, as events name them. */
+/** Parts of a profile by their names in events. */
 export type ProfileCategory = 'identity' | 'languages' | 'region' | 'addresses' | 'legal_entities';
 
-/** What of a profile has changed. */
 interface ProfileChange {
   readonly categories: readonly ProfileCategory[];
-  /** The fields of the identity among it. */
+  /** The changed fields of the identity. */
   readonly changed: readonly string[];
 }
 
-/** What `user.profile_updated` says; the name is empty where it is not known. */
+/** Returns the data of `user.profile_updated`; an unknown name is empty. */
 export const profileUpdate = (name: string | null, { categories, changed }: ProfileChange) => ({
   name: name ?? '',
   categories: [...categories],
   ...(categories.includes('identity') && { changed: [...changed] }),
 });
 
-/** Tells each application that sees a profile what changes there; applications that see nothing change are not told. */
+/** Announces a profile change to each application that sees the profile, unless nothing changes there. */
 export async function announceProfileChange(
   unit: Unit,
   profileId: string,
@@ -86,7 +85,7 @@ export async function announceProfileChange(
   }
 }
 
-/** Emits one event for one change of a profile. @param changed the fields of the identity that changed. */
+/** Emits the events of one profile change. @param changed the changed fields of the identity. */
 export async function announceProfile(
   unit: Unit,
   profileId: string,

@@ -1,7 +1,4 @@
-/**
- * What is done to many users in one call: to each as the call for one would, with an outcome of its own. In several changes,
- * so that others have their turn: cut off in between, it can be sent again.
- */
+/** Changes many users, each as a single call would, in short changes; an interrupted call can be repeated. */
 import type { Actor } from '../../core/actor.ts';
 import { AppError, type FieldProblem } from '../../core/error.ts';
 import type { Database, Reader, Unit } from '../../db/database.ts';
@@ -13,7 +10,7 @@ import { knownGrants, replaceGrants } from '../grants/holders.ts';
 import type { GrantsChange, GrantsChanged, UsersChange, UsersChanged } from './model.ts';
 import { changeStatus } from './status.ts';
 
-/** Users of one change, and slugs given to them or taken away there: some milliseconds. */
+/** Users per change, and slugs given or taken there: some milliseconds. */
 const SLICE = 10;
 const SLUGS_OF_SLICE = 100;
 
@@ -22,9 +19,8 @@ type GrantsResult = GrantsChanged['results'][number];
 
 export type ManyUsers = ReturnType<typeof manyUsers>;
 
-/** Sending the same again changes nothing more. */
 export function manyUsers(db: Database) {
-  /** @param before what is looked at once in each change. @param size users of one change. */
+  /** @param before runs once in each change. @param size users per change. */
   async function inSlices<Result>(
     actor: Actor,
     userIds: readonly string[],
@@ -66,7 +62,7 @@ export function manyUsers(db: Database) {
       return { summary: summaryOf(results), results };
     },
 
-    /** @throws {AppError} invalid_request naming each slug that does not exist, or is to be given and taken away. */
+    /** @throws {AppError} invalid_request naming each slug that does not exist, or that is both added and removed. */
     async changeGrants(actor: Actor, application: Application, change: GrantsChange): Promise<GrantsChanged> {
       const kinds = ALL_KINDS.filter((kind) => change[kind] !== undefined);
       refuseBoth(change, kinds);
@@ -97,7 +93,7 @@ export function manyUsers(db: Database) {
   };
 }
 
-/** The more slugs there are, the fewer users a change has: others wait for it. */
+/** Returns fewer users per change for more slugs, because other writers wait for each change. */
 function sizeOf(change: GrantsChange, kinds: readonly GrantKind[]): number {
   const sides = kinds.flatMap((kind) => [change[kind]?.add ?? [], change[kind]?.remove ?? []]);
   const slugs = sides.reduce((sum, { length }) => sum + length, 0);

@@ -1,18 +1,18 @@
-/** How somebody becomes a member of an application: with grants. */
+/** Creates memberships of an application with their grants. */
 import type { Unit } from '../../db/database.ts';
 import type { GrantIds } from '../../store/grants.ts';
 import { insertMemberRow, type Member } from '../../store/members.ts';
 import { insertReservation, NEVER, type NewReservation } from '../../store/reservations.ts';
 import { grantInitially } from '../grants/holders.ts';
 
-/** Makes the user, who comes now, a member with exactly these grants. */
+/** Makes a user who signs in now a member with exactly these grants. */
 export async function joinMember(unit: Unit, applicationId: string, userId: string, grants: GrantIds): Promise<Member> {
   const member = await insertMemberRow(unit, { applicationId, userId });
   await grantInitially(unit, member.id, grants);
   return member;
 }
 
-/** The same for somebody whom the workspace knows, and who has not come to this application yet. */
+/** Makes a person the workspace knows a member who has not signed in to this application yet. */
 export async function enrolMember(
   unit: Unit,
   member: Pick<Member, 'applicationId' | 'userId' | 'username'>,
@@ -23,7 +23,7 @@ export async function enrolMember(
   return enrolled;
 }
 
-/** The same for somebody whom the workspace has never seen: all of it waits for them. */
+/** Reserves a membership for a person the workspace has never seen. */
 export async function reserveMember(unit: Unit, reservation: NewReservation, grants: GrantIds): Promise<Member> {
   const reserved = await insertReservation(unit, reservation);
   await grantInitially(unit, reserved.id, grants);

@@ -44,7 +44,7 @@ const entry = {
   roles: SlugsHeld(),
   scopes: SlugsHeld(),
   memberships: SlugsHeld(),
-  /** Null for who was imported and has not come yet. */
+  /** Null for imported people who have not signed in yet. */
   lastSeenAt: Nullable(Timestamp()),
   joinedAt: Timestamp(),
 } satisfies TProperties;

@@ -1,4 +1,4 @@
-/** The people of an application, as it manages them. */
+/** Management of an application's users. */
 import type { Module, World } from '../module.ts';
 import { manyUsers } from './many.ts';
 import { userRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-/** What happens when somebody comes to a workspace that keeps places for them: what waited there is theirs. */
+/** Gives people what a workspace has reserved for them when they first sign in there. */
 import { displayName } from '../../core/display-name.ts';
 import type { Unit } from '../../db/database.ts';
 import { ALL_KINDS, findGrantIds, heldSlugs } from '../../store/grants.ts';
@@ -17,11 +17,10 @@ import { announceProfileChange } from './announce.ts';
 import { differenceOf, filled, profileOf } from './blanks.ts';
 
 /**
- * Redeems all that is reserved for a person in a workspace, in the change of their first sign-in there: grants, usernames
- * and states are theirs as they are, and what was imported fills the blanks of their profile. Who sees another profile than
- * before is told.
+ * Redeems all reservations in the change of a person's first sign-in to a workspace. Grants, usernames and statuses
+ * stay as they are; imported profiles fill blanks. Notifies applications that see another profile than before.
  *
- * @param workspaceId null for the console, where seats of workspaces wait.
+ * @param workspaceId null for the console, where invitations to workspaces wait.
  */
 export async function redeemReservations(unit: Unit, workspaceId: string | null, user: User): Promise<void> {
   if (workspaceId === null) return takeInvitedSeats(unit, user);
@@ -46,8 +45,7 @@ export async function redeemReservations(unit: Unit, workspaceId: string | null,
 }
 
 /**
- * Moves a reservation under another id to the person. If they are a member already, only its grants move, and a banned or
- * deleted one stays as it is: it goes on keeping its address out.
+ * Moves a reservation under another id, or only its grants to a member. A banned or deleted one keeps that address out.
  *
  * @returns whether it is redeemed.
  */

@@ -1,4 +1,4 @@
-/** An application's users, for management. */
+/** Routes that manage an application's users. */
 import { accessTo } from '../../core/principal.ts';
 import { AppError, invalidField } from '../../core/error.ts';
 import { type Gift, type Operation, operation } from '../../http/operation.ts';
@@ -26,7 +26,7 @@ import { STATUS_ACTIONS, type StatusAction } from './status.ts';
 
 const DISCONNECTED = 'Every session ends at once, and connected devices are disconnected for good.';
 
-/** What an undoing does not bring back. */
+/** Effects that undoing the action does not revert. */
 const DANGERS: Partial<Record<StatusAction, string>> = {
   ban: DISCONNECTED,
   pause: 'Every session ends at once, and signing in is refused until resumed.',
@@ -197,7 +197,7 @@ export function userRoutes(users: Users, many: ManyUsers): Operation[] {
   ];
 }
 
-/** Takes the slugs with the field they stand in, for refusals. @throws {AppError} invalid_request for both fields or none. */
+/** @returns the slugs and their field's name, for errors. @throws {AppError} invalid_request for both or none. */
 function wantedSlugs(kind: GrantKind, body: SlugsInput): [slugs: string[], field: string] {
   const { slugs, [kind]: named } = body;
   if (slugs && named) throw invalidField('slugs', `Give ${kind} or slugs, not both: they mean the same.`);

@@ -1,24 +1,20 @@
-/**
- * Finding users by a piece of what they are called, by state or by what they hold. It goes in slices that let other requests
- * through, and within a bound: what it has not reached is left to the next page.
- */
+/** Searches users by name, status or grants, in batches that yield, up to a limit; the next page continues there. */
 import { searchInStretches } from '../../core/search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type FoundMember, type MemberFilter, scanMembers } from '../../store/member-search.ts';
 import type { MemberOrder, MemberPosition } from '../../store/members.ts';
 
-/** Members looked at before other requests get their turn: a few milliseconds. */
+/** Members scanned before yielding to other requests: a few milliseconds. */
 const SLICE = 4000;
 
-/** What to look for, from where on. */
 export interface MemberSearch extends MemberFilter {
-  /** In whatever case. */
+  /** Case-insensitive. */
   readonly q?: string | undefined;
-  /** Whether `q` finds by name too: names are for full access, and could be guessed letter by letter. */
+  /** Whether `q` also matches names: they need full access, since they could be guessed letter by letter. */
   readonly isByName: boolean;
 }
 
-/** Whom it has found, and where to go on; null at the end. */
+/** The matches, and the position to continue from; null at the end. */
 export interface SearchPage {
   readonly found: readonly FoundMember[];
   readonly next: MemberPosition | null;
@@ -42,9 +38,9 @@ export async function searchMembers(
   };
   const { found, next } = await searchInStretches<FoundMember, MemberPosition>({
     after,
-    // One more says whether there is a next page.
+    // One more tells whether there is a next page.
     limit: limit + 1,
-    // Where most match, little more has to be looked at than is asked for.
+    // If most members match, little more than the page itself has to be scanned.
     stretches: { first: Math.min(SLICE, 2 * limit), further: SLICE },
     positionOf: (member) => member,
     async scan({ after, stretch }) {
@@ -60,12 +56,12 @@ export async function searchMembers(
   return found.length > limit ? { found: found.slice(0, limit), next: found[limit - 1] ?? null } : { found, next };
 }
 
-/** One spelling for what reads the same, in every script. */
+/** Normalises case and Unicode form, so that equal-looking text matches in every script. */
 function folded(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-/** What every match holds in one piece, however its names are kept; undefined where it could be kept as something else. */
+/** Returns a word every match contains as stored; undefined if storage could escape its characters. */
 function longestWord(needle: string): string | undefined {
   const words = needle.split(/\s+/).toSorted((one, other) => other.length - one.length);
   return words[0] && !/["\\]/.test(needle) ? words[0] : undefined;

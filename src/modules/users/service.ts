@@ -1,4 +1,4 @@
-/** The users of an application: listed, looked at, banned and let back, given grants, signed out. */
+/** Manages an application's users: lists and reads them, changes their status and grants, and ends their sessions. */
 import type { Actor } from '../../core/actor.ts';
 import { avatarUrl } from '../../core/image-url.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
@@ -36,18 +36,17 @@ export interface UserDependencies {
   readonly cdnUrl: () => string;
 }
 
-/** A member with what a list shows of them beside the rows. */
 interface MemberRecord extends MemberWithUser {
   readonly grants: HeldGrants;
-  /** Null where the profile is not shown. */
+  /** Null if the profile is not shown. */
   readonly languages: readonly SpokenLanguage[] | null;
 }
 
 export type Users = ReturnType<typeof userService>;
 
-/** Every call stays within one application: others learn nothing and keep what they hold. */
+/** Every call is limited to one application: others are neither notified nor changed. */
 export function userService({ db, clock, cdnUrl }: UserDependencies) {
-  /** @throws {AppError} not_found for a stranger to the application, as for nobody at all. */
+  /** @throws {AppError} not_found for a person who is no member, the same as for an unknown one. */
   async function find(reader: Reader, application: Application, userId: string): Promise<MemberWithUser> {
     const row = await findMemberWithUser(reader, application.id, userId);
     if (!row) throw new AppError('not_found');
@@ -102,10 +101,9 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
 
   return {
     /**
-     * People, last seen first or as they joined. Keys' synthetic principals are no people. A page may be short and still have a next one where
-     * a search has looked at as much as it may.
+     * Lists people without keys' principals. A page may be short and still have a next one: searches have a scan limit.
      *
-     * @param isByName whether `q` finds by name too.
+     * @param isByName whether `q` also matches names.
      */
     async list(
       application: Application,
@@ -169,7 +167,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       });
     },
 
-    /** @throws {AppError} not_found; invalid_request for a slug that does not exist. */
+    /** @throws {AppError} not_found; invalid_request for an unknown slug. */
     setGrants(
       actor: Actor,
       application: Application,
@@ -184,7 +182,6 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       });
     },
 
-    /** What is open now, newest first. */
     async listSessions(
       application: Application,
       userId: string,
@@ -202,11 +199,7 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
       );
     },
 
-    /**
-     * Ends one session of a user, or all of them.
-     *
-     * @throws {AppError} not_found for a session that is not open or not this user's.
-     */
+    /** Ends one session or all. @throws {AppError} not_found for a session that is not open or not this user's. */
     revokeSessions(
       actor: Actor,
       application: Application,
@@ -234,13 +227,13 @@ export function userService({ db, clock, cdnUrl }: UserDependencies) {
   };
 }
 
-/** The key that a principal stands for now. */
+/** Returns the key that a principal currently stands for. */
 async function keyOf(reader: Reader, memberId: string): Promise<UserDetail['apiKey']> {
   const { id, name, applicationId } = await requireNewestKeyOf(reader, memberId);
   return { id, name, applicationId };
 }
 
-/** Puts beside the rows what is shown of them, in one statement for each relation. */
+/** Adds the related rows, with one statement per relation. */
 async function withRelations(
   reader: Reader,
   rows: readonly MemberWithUser[],
@@ -257,7 +250,7 @@ async function withRelations(
   }));
 }
 
-/** @param known by the account whose profile is shown. */
+/** @param known by id of the account whose profile is shown. */
 function languagesOf(member: Member, known: ReadonlyMap<string, readonly SpokenLanguage[]>): readonly SpokenLanguage[] {
   const spoken = hasSignedIn(member) ? known.get(profileIdOf(member)) : member.reservedProfile?.languages;
   return spoken ?? [];

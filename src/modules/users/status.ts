@@ -1,4 +1,4 @@
-/** Actions of management on a membership: from which state to which, what ends with it, and who is told. */
+/** Status changes of a membership by management, with their sessions, keys, events and audit records. */
 import { AppError } from '../../core/error.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
@@ -16,7 +16,7 @@ import { deleteReservation, hasBeenUsed } from '../../store/reservations.ts';
 import { hasSignedIn } from '../../store/unproved-profiles.ts';
 import { endSessions } from '../sessions/end.ts';
 
-/** From which states an action leads where; in its target state it is repeated without effect. */
+/** The allowed transitions. Repeating an action in its target status has no effect. */
 const ACTIONS = {
   ban: { from: ['active', 'paused', 'inactivated', 'left'], to: 'banned', event: 'user.banned' },
   unban: { from: ['banned'], to: 'active', event: 'user.unbanned' },
@@ -30,17 +30,15 @@ export type StatusAction = keyof typeof ACTIONS;
 
 export const STATUS_ACTIONS = Object.keys(ACTIONS) as StatusAction[];
 
-/** The outcome of an action on a membership. */
 export interface StatusChange {
   readonly isChanged: boolean;
-  /** The member after the action. */
   readonly row: MemberWithUser;
 }
 
 /**
- * Bans, pauses, deletes or lets back; repeated, it changes nothing. Leaving `active` ends every session. Imported people who
- * never came are treated like everybody else: their row keeps the address out. A restore gives back the state that the
- * deletion ended. A refused action has changed nothing.
+ * Bans, pauses, deletes or restores (to the status before the deletion); idempotent. Leaving `active` ends every
+ * session. Imported people who never signed in are treated the same: their row keeps the address out. A refusal changes
+ * nothing.
  *
  * @throws {AppError} invalid_state
  */
@@ -55,15 +53,15 @@ export async function changeStatus(
   if (member.status === to) return { isChanged: false, row: { member, user } };
   if (!(from as readonly string[]).includes(member.status))
     throw new AppError('invalid_state', { hint: 'user_status', values: { status: member.status, action } });
-  // An admin can take back what an admin did, but not a deletion that the person asked for.
+  // An admin can undo what an admin did, but not a deletion that the person asked for.
   if (action === 'restore' && user.deletedAt !== null)
     throw new AppError('invalid_state', { hint: 'user_deleted_account' });
   const restored = action === 'restore' ? (member.statusBeforeDeletion ?? 'active') : null;
-  // A ban stays, for the reason that it was given.
+  // A restored ban keeps its reason.
   const isAsBefore = restored !== null && restored !== 'active';
   await setMemberStatus(unit, member.id, restored ?? to, isAsBefore ? member.reasonBeforeDeletion : reason);
   if (to !== 'active') await endSessions(unit, { memberId: member.id }, to);
-  // After a pause the devices work again; a ban or a deletion ends them for good.
+  // Devices work again after a pause; a ban or a deletion ends them for good.
   if (to === 'banned' || to === 'deleted') await endPersonalKeys(unit, { memberIds: [member.id] });
   const restoredTo = isAsBefore ? { status: restored } : {};
   const detail = { ...restoredTo, ...(reason !== undefined && { reason }) };
@@ -74,12 +72,7 @@ export async function changeStatus(
   return { isChanged: true, row };
 }
 
-/**
- * Takes away what an import reserved for somebody who never came, a ban or a deletion of theirs included. Receivers of
- * events are told by a `user.deleted` that says `forgotten`.
- *
- * @throws {AppError} invalid_state for everybody else.
- */
+/** Deletes an imported person's reservation, whatever its status. @throws {AppError} invalid_state after any use. */
 export async function forgetReservation(
   unit: Unit,
   { id: applicationId }: Application,

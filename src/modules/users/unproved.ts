@@ -1,7 +1,4 @@
-/**
- * Members whose address is not proved: their workspace's own identity provider has vouched for them. They keep a profile of
- * their own in that workspace, which nobody else sees, until the holder of the address comes.
- */
+/** Members vouched for only by their workspace's provider. Only that workspace sees their profile, until the proof. */
 import { displayName } from '../../core/display-name.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
@@ -25,20 +22,18 @@ import { grantInitially } from '../grants/holders.ts';
 import { announceOfProfile, announceProfileChange } from './announce.ts';
 import { BLANK_PROFILE, differenceOf, filled, profileOf } from './blanks.ts';
 
-/** Tables of a profile, dependants before the tables they refer to. */
+/** Deletes of a profile's tables, dependants before the tables they refer to. */
 export const PROFILE_TABLES = [deleteLegalEntitiesOf, deleteAddressesOf, deleteLanguagesOf, deleteImagesOf] as const;
 
-/** An unproved member, and whether their profile in the workspace was made just now. */
 export interface UnprovedMember {
   readonly member: Member;
   readonly isNewProfile: boolean;
 }
 
 /**
- * Lets a person in by the word of the workspace's provider. A reservation stays one: its grants, username and imported
- * profile count, and wait for the holder as well.
+ * A reservation stays one: its grants, username and imported profile apply, and still wait for the holder.
  *
- * @param member the place they have in the application already.
+ * @param member the membership they already have in the application.
  */
 export async function admitUnproved(
   unit: Unit,
@@ -58,7 +53,7 @@ export async function admitUnproved(
   return { member: required(await findMemberById(unit, member.id), 'membership'), isNewProfile: isNew };
 }
 
-/** Fills what is blank in an unproved profile with an imported one, and tells the applications that see it. */
+/** Fills blanks of an unproved profile from an import, and notifies the applications that see it. */
 export async function fillUnproved(unit: Unit, profileId: string, offered: ReservedProfile): Promise<void> {
   const profile = await requireUser(unit, profileId);
   const before = profileOf(profile, await listLanguages(unit, profileId));
@@ -71,10 +66,7 @@ export async function fillUnproved(unit: Unit, profileId: string, offered: Reser
   await announceProfileChange(unit, profileId, () => ({ name, ...difference }));
 }
 
-/**
- * Drops every unproved profile of a person, with its pictures, addresses and entities. Their memberships are reservations
- * again; the applications that saw a profile are told what is gone.
- */
+/** Memberships become reservations again, and the applications that saw a profile are notified. */
 export async function dropUnprovedProfiles(unit: Unit, userId: string): Promise<void> {
   const members = await listUnprovedMembers(unit, userId);
   const profileIds = new Set(members.flatMap(({ profileUserId }) => profileUserId ?? []));

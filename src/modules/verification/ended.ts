@@ -1,20 +1,17 @@
-/**
- * What was once found expired stays so where the clock goes back. It is on record as well, of sessions from when their end is
- * told, of keys from when the job has seen it: what is remembered here is for the seconds until then.
- */
+/** Once expired, always expired, even if the clock goes back. Bridges the seconds until the job has stored it. */
 
-/** When a key or a session ends by time. */
+/** The expiry of a key or a session, in epoch milliseconds. */
 interface Ends {
   readonly expiresAt: number | null;
   readonly gracePeriodEndsAt?: number | null;
 }
 
-/** The oldest are forgotten first; the clock was further back then. Many at a time: each look for the first takes longer than going on. */
+/** The oldest go first: the clock was further back then. In batches: finding the first key of a Map anew is slow. */
 const MOST_REMEMBERED = 50_000;
 const FORGOTTEN = 500;
 
 export function endedCredentials() {
-  /** By id, the end that was passed: another one, as a key may be given, is judged anew. */
+  /** The passed expiry by id: a key with a new expiry is judged again. */
   const ended = new Map<string, number>();
 
   return {

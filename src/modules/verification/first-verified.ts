@@ -1,4 +1,4 @@
-/** Notes in memory when an application was first verified against, and why its callers were refused until then. */
+/** Records in memory when an application was first verified against, and why its callers were refused until then. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { SECOND } from '../../core/clock.ts';
 import type { Database } from '../../db/database.ts';
@@ -22,7 +22,7 @@ interface Note {
 
 /** A crash loses the notes of the last second. The next call makes them again. */
 export interface FirstVerified {
-  /** Notes that a token of the application was verified. Once known, costs one look-up in memory. */
+  /** Notes that a token of the application was verified. For a known application it costs one lookup in memory. */
   verified(applicationId: string, now: number): void;
   /** Notes that a caller of the application was refused a token. Ignored once a verification has succeeded. */
   refused(applicationId: string, reason: TokenRefusal, now: number): void;
@@ -30,7 +30,7 @@ export interface FirstVerified {
   flush(): Promise<void>;
 }
 
-/** @param db written to by `flush` alone. */
+/** @param db written to only by `flush`. */
 export function firstVerified(db: Database): FirstVerified {
   const known = new Set<string>();
   const writtenRefusals = new Map<string, Note>();

@@ -1,4 +1,4 @@
-/** Remembers when sessions, memberships and keys were last seen, and writes it down off the request's path. */
+/** Records in memory when sessions, memberships and keys were last seen, and writes it in the background. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { MINUTE } from '../../core/clock.ts';
@@ -11,57 +11,51 @@ import { noteMemberSeen } from '../../store/members.ts';
 import { noteSessionSeen } from '../../store/sessions.ts';
 
 const RESOLUTION_MS = MINUTE;
-/**
- * Noted of each kind, some 70 bytes each: far more than are written a minute. Where the disk takes no writes, those beyond it
- * are noted when they come again.
- */
+/** Maximum per kind, some 70 bytes each. While the disk refuses writes, others are recorded when seen again. */
 const MOST_NOTED = 500_000;
-/** Rows in one change: a millisecond, even where they are far apart. */
+/** Rows per change: a millisecond, even if they are far apart. */
 const SLICE_ROWS = 50;
-/** Rows that are put in order together: a millisecond's work. */
+/** Rows sorted together: a millisecond. */
 const SORTED_ROWS = 10_000;
 /** Time to sort one of 500,000 ids on a busy machine. A sort cannot be interrupted, so none begins too late. */
 const SORT_MS = 0.003;
-/** Runs over which many rows are spread: nearly the minute of the resolution, at a run a second. */
+/** Runs over which many rows are spread: nearly a minute, the resolution, at a run a second. */
 const RUNS = 50;
-/** Rows that are not worth being spread. */
+/** Minimum rows per run: fewer are not worth spreading. */
 const FEW_ROWS = 250;
-/** Pause between two changes of one run. */
 const PAUSE_MS = 20;
 
-/** A session as far as that is concerned. */
 interface Seen {
   readonly sessionId: string;
   readonly applicationUserId: string;
   lastSeenAt: number;
 }
 
-/** Notes uses in memory, to the minute; a crash loses those of the last minutes. */
+/** Records uses in memory, to the minute; a crash loses those of the last minutes. */
 export interface LastSeen {
-  /** Nothing is noted while the last time is less than a minute old, and of today; else it moves on to now. */
+  /** Updates at most once a minute, and on the first use of each day. */
   sessionSeen(session: Seen, now: number): void;
   keyUsed(keyId: string, known: number | null, now: number): void;
-  /** Writes down what has been noted: all where it is little, else a part. Calls while it runs join the run. */
+  /** Writes all entries if they are few, else a part. Concurrent calls share one run. */
   flush(): Promise<void>;
-  /** Writes everything without pauses, for a clean stop. @returns how many times are not written by the deadline. */
+  /** Writes everything without pauses, for a clean stop. @returns how many entries are unwritten at the deadline. */
   flushAll(deadline: Deadline): Promise<Unwritten>;
 }
 
-/** What has been noted of one kind, and how one of it is written. */
 interface Notes {
   readonly write: (unit: Unit, id: string, at: number) => Promise<void>;
   seen: TimesById;
-  /** The day of these; those of another day are written apart, since whoever is seen counts for each. */
+  /** The day of `seen`. Days are written separately, because a person counts as active on each. */
   day: number;
-  /** Of the days before, and still to be written. */
+  /** Unwritten entries of earlier days. */
   readonly older: TimesById[];
-  /** What is being written, a part each time. Once nothing is left of it, what has been noted by then takes its place. */
+  /** The entries being written, in parts. Once all are written, the next ones replace them. */
   writing: TimesById;
-  /** Of what is being written, but for those whose turn is next. */
+  /** The ids of `writing` that are not yet in `next`. */
   rest: Generator<string, undefined>;
-  /** In the order of their ids, from the end. */
+  /** The next ids, in descending order: batches are taken from the end. */
   next: string[];
-  /** How many are still to be written. */
+  /** The number of unwritten entries of `writing`. */
   left: number;
 }
 
@@ -73,7 +67,7 @@ function notesOf(write: Notes['write']): Notes {
 const noted = ({ seen, older, left }: Notes): number =>
   older.reduce((count, { size }) => count + size, seen.size + left);
 
-/** @param db written to by `flush` alone. @param most noted of each kind; given by tests only. */
+/** @param db written to only by `flush` and `flushAll`. @param most entries per kind; given by tests only. */
 export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   const sessions = notesOf(noteSessionSeen);
   const members = notesOf(noteMemberSeen);
@@ -81,7 +75,7 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   let running: Promise<void> | undefined;
   let isStopping = false;
 
-  /** Those that are noted already are brought up to date, however many there are. */
+  /** Updates existing entries even when the maximum is reached. @returns whether it was recorded. */
   function note(notes: Notes, id: string, at: number): boolean {
     const day = startOfDay(at);
     if (day !== notes.day) {
@@ -100,11 +94,11 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
     Object.assign(notes, { writing, rest: writing.ids(), left: writing.size });
   }
 
-  /** Only what has been written is forgotten. */
+  /** Removes entries only after they are committed. */
   async function writeSlice(notes: Notes): Promise<void> {
     if (notes.left === 0) beginNext(notes);
     const { next, writing, write } = notes;
-    // In the order of the ids, which is that of the table: neighbours share pages, at a tenth of the cost.
+    // Sorted by id, the order of the table: neighbours share pages, at a tenth of the cost.
     if (next.length === 0) next.push(...some(notes.rest, SORTED_ROWS).sort().reverse());
     const slice = next.slice(-SLICE_ROWS);
     await db.write(SYSTEM_ACTOR, async (unit) => {
@@ -175,7 +169,6 @@ export function lastSeen(db: Database, most = MOST_NOTED): LastSeen {
   };
 }
 
-/** What comes next. */
 function some(ids: Iterator<string, undefined>, most: number): string[] {
   const found: string[] = [];
   for (let id = ids.next(); !id.done; id = ids.next()) {

@@ -46,7 +46,7 @@ const EnvelopeData = Type.Object(envelopeFields, { $id: 'Envelope' });
 
 export const SessionVerification = Type.Intersect([Type.Object({ ok: Type.Literal(true) }), EnvelopeData]);
 
-/** Why a token is refused by `/api/v1/verify`, as its stable `errorMessage`. */
+/** The reason why `/api/v1/verify` refuses a token, as its stable `errorMessage`. */
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number];
 
 export const VerifyInput = Input({
@@ -57,7 +57,6 @@ export const VerifyInput = Input({
   }),
 });
 
-/** `success` says which it is. */
 export const KeyVerification = Type.Union(
   [
     Type.Object({ success: Type.Literal(true), data: EnvelopeData }, { $id: 'TokenAccepted' }),

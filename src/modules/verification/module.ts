@@ -1,4 +1,4 @@
-/** The live verdict on tokens and keys, for this server's own calls and for the backends that ask. */
+/** Verifies tokens and keys live, for this server's own calls and for backends. */
 import { SECOND } from '../../core/clock.ts';
 import type { Module, World } from '../module.ts';
 import { verificationRoutes } from './routes.ts';
@@ -16,7 +16,7 @@ export function verificationModule(world: World): Module & { readonly service: V
     flush: {
       of: 'last-seen times',
       async run(deadline) {
-        // A database that takes nothing is reported by the next flush.
+        // The next flush reports a database that refuses writes.
         await service.flushFirstVerified().catch(() => {});
         return service.flushAllLastSeen(deadline);
       },

@@ -1,7 +1,4 @@
-/**
- * Judges, live at every use, what a caller sends as proof of who they are: session tokens and API keys, for the calls of
- * this server and for the backends that have them verified.
- */
+/** Judges session tokens and API keys live at every use, for this server's calls and for backends that verify them. */
 import { timingSafeEqual } from 'node:crypto';
 import { isClosed } from '../../core/application-state.ts';
 import { type Clock, isoTime } from '../../core/clock.ts';
@@ -44,7 +41,6 @@ export interface VerificationDependencies {
   readonly metrics: Metrics;
 }
 
-/** How a token can be judged. */
 const OUTCOMES = ['ok', ...TOKEN_REFUSALS] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -52,30 +48,30 @@ const UNKNOWN = { ok: false, error: 'invalid_token' } as const satisfies Verdict
 
 const asItIs = (row: KeyCredential) => row;
 
-/** No secret has it: whoever names a client that has none is compared all the same. */
+/** Compared if a client is unknown or has no secret, for constant time; no secret hashes to it. */
 const NO_HASH = new Uint8Array(32);
 
-/** What a token stands for, and why it is not good now; null where it is. */
+/** The subject of a token, and the reason it is refused; null if it is valid. */
 export interface Looked {
   readonly row: SessionSubject | KeySubject;
   readonly refusal: TokenRefusal | null;
 }
 
-/** A session or a key whose changes are followed, with its holder. */
+/** A session or key whose changes a stream follows, with its holder. */
 export interface Followed {
   /** The application of its membership: the console for most keys of a workspace. */
   readonly applicationId: string;
-  /** The workspace whose budget the stream counts for; null for the console. */
+  /** The workspace whose budget the stream counts against; null for the console. */
   readonly workspaceId: string | null;
   readonly userId: string;
   readonly credentialId: string;
-  /** The hash of a key's token: once the key has another token, this one is over. Null for a session. */
+  /** The hash of a key's token, null for a session. The stream ends once the key has another token. */
   readonly keyHash: Uint8Array | null;
 }
 
 export type Verification = ReturnType<typeof verificationService>;
 
-/** A ban, a sign-out or a lost role counts from its commit on. */
+/** A ban, a sign-out or a removed role takes effect at its commit. */
 export function verificationService({ db, clock, cdnUrl, metrics }: VerificationDependencies) {
   const { reader } = db;
   const seen = lastSeen(db);
@@ -90,7 +86,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     Object.fromEntries(OUTCOMES.map((outcome) => [outcome, verdicts.cell(endpoint, outcome)])) as Record<Outcome, Cell>;
   const [verified, sessionsJudged, introspected] = [cellsOf('verify'), cellsOf('session'), cellsOf('introspect')];
 
-  /** Null when the session or key is good for use now, which is then noted. */
+  /** Returns null if the session or key is valid, and records the use. */
   function refusalOf(row: SessionSubject | KeySubject | KeyCredential): TokenRefusal | null {
     const now = clock.now();
     const refusal = judge(row, now);
@@ -100,14 +96,14 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     return null;
   }
 
-  /** The same, where it is not used. */
+  /** Judges without recording a use. */
   function judge(row: SessionSubject | KeySubject | KeyCredential, now: number): TokenRefusal | null {
     return 'sessionId' in row
       ? unlessEnded(row.sessionId, row, judgeSession(row, now))
       : unlessEnded(row.keyId, row, judgeKey(row, now));
   }
 
-  /** A clock that goes back brings nothing to life again. */
+  /** Keeps expired credentials expired when the clock goes back. */
   function unlessEnded(
     id: string,
     row: SessionSubject | KeySubject | KeyCredential,
@@ -119,7 +115,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
 
   const credentials: Credentials = {
     async findKey(token, reader) {
-      // A malformed or made-up token is refused by its checksum, before any look-up.
+      // The checksum refuses malformed and made-up tokens without a database lookup.
       if (!isSecret('apiKey', token)) return null;
       const hash = hashSecret(token);
       const row = await findKeyCredential(reader, hash, asItIs);
@@ -163,7 +159,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
         applicationUserId,
         workspaceId,
         isConsole,
-        // Whoever acts in the console manages what they are a member of, as of now.
+        // The live list of workspaces that a console user may manage.
         workspaces: isConsole ? await listSeatsOf(reader, userId) : [],
         identity: row.identity,
       };
@@ -199,13 +195,13 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   return {
     credentials,
 
-    /** A token that was handed out, whoever's it is; looking at it is no use of it. */
+    /** Returns the subject of any issued token; does not count as use. */
     async look(token: string): Promise<Looked | null> {
       const row = await find(token);
       return row ? { row, refusal: judge(row, clock.now()) } : null;
     },
 
-    /** What a client may learn of a token that is good now, which counts as its use; null for any other. */
+    /** Returns a valid token's subject if the client may see it, which counts as use; else null. */
     async introspect(client: OAuthClient, token: string): Promise<SessionSubject | KeySubject | null> {
       const row = await find(token);
       const isAsked = row !== undefined && asksAbout(client, { id: row.applicationId, workspaceId: row.workspaceId });
@@ -215,10 +211,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return isAsked && refusal === null ? row : null;
     },
 
-    /**
-     * What a backend's key may learn of a token: its own tenants' tokens only. Anything else is `invalid_token`, as if it
-     * were unknown.
-     */
+    /** A backend's key sees only its own tenants' tokens: any other is `invalid_token`, as if unknown. */
     async verify(caller: KeyPrincipal, token: string): Promise<Verdict> {
       const row = await find(token);
       if (!row || !asksAbout(caller, { id: row.applicationId, workspaceId: row.workspaceId })) {
@@ -232,7 +225,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return refusal === null ? { ok: true, identity: row.identity } : { ok: false, error: refusal };
     },
 
-    /** Names the session or key behind a token that is good, for a stream of its changes. @throws {AppError} invalid_token */
+    /** Returns the session or key of a valid token, for a stream of its changes. @throws {AppError} invalid_token */
     async followedBy(principal: Principal, token: string): Promise<Followed> {
       const { userId } = principal;
       if (principal.kind === 'session') {
@@ -246,7 +239,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return { applicationId: row.applicationId, workspaceId, userId, credentialId: row.keyId, keyHash };
     },
 
-    /** The identity behind a session or a key that is in force; null when it is over. */
+    /** Returns the identity of a valid session or key; null once it has ended. */
     async envelopeOf({ credentialId, keyHash }: Followed): Promise<Envelope | null> {
       const row = await (keyHash === null
         ? findSessionSubjectById(reader, credentialId, ofSession)
@@ -255,8 +248,8 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
     },
 
     /**
-     * @param applicationId another one only of the same workspace; from the console any.
-     * @throws {AppError} not_found where the person has no active membership in that application.
+     * @param applicationId must be in the session's workspace; from the console any.
+     * @throws {AppError} not_found if the person has no active membership in that application.
      */
     async liveSlugs(principal: PersonPrincipal, applicationId = principal.applicationId) {
       if (!(await isWithinReach(reader, principal, applicationId))) throw new AppError('not_found');
@@ -265,7 +258,7 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
       return held;
     },
 
-    /** Counts how a session's own token was judged, where its holder asked for that. @param session null where it was refused. */
+    /** Counts a verdict that a session's holder asked for. @param session null if the token was refused. */
     noteSessionVerdict(outcome: Outcome, session: SessionPrincipal | null): void {
       sessionsJudged[outcome].count += 1;
       if (session !== null) first.verified(session.applicationId, clock.now());
@@ -277,14 +270,14 @@ export function verificationService({ db, clock, cdnUrl, metrics }: Verification
   };
 }
 
-/** The one application that a caller is for; null for a workspace key that reaches several. */
+/** Returns the caller's only application; null for a workspace key that reaches several. */
 function onlyApplicationOf(caller: OAuthClient): string | null {
   if (caller.kind === 'client' || caller.applicationId !== null) return caller.applicationId;
   const [only, ...others] = caller.applicationIds ?? [];
   return others.length === 0 ? (only ?? null) : null;
 }
 
-/** Of a token that a rotation has replaced; null for one that there never was. */
+/** Explains a token that a rotation has replaced; null if it never existed. */
 async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | null> {
   const retired = await findRetiredKeyToken(reader, hash);
   const refusal = 'invalid_token';
@@ -293,7 +286,7 @@ async function replacedKey(reader: Reader, hash: Uint8Array): Promise<DeadKey | 
     : null;
 }
 
-/** Why a key is not good: what its own end was before what it rests on. */
+/** Explains why a key is refused; its own end is named before that of its member. */
 function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKey {
   const { revokedAt, expiresAt, gracePeriodEndsAt: graceEnd, endedAt, isOutdated } = row;
   const dead = { kind: 'dead_key', refusal } as const;
@@ -310,7 +303,7 @@ function deadKey(row: KeyCredential, refusal: TokenRefusal, now: number): DeadKe
   return { ...dead, hint: 'dead_key_blocked' };
 }
 
-/** What a session or a personal key of one tenant can ask is that tenant's own. */
+/** Limits sessions and personal keys to their own workspace, except those of the console. */
 async function isWithinReach(reader: Reader, principal: PersonPrincipal, applicationId: string): Promise<boolean> {
   if (principal.isConsole || applicationId === principal.applicationId) return true;
   const [own, other] = [

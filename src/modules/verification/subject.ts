@@ -1,4 +1,4 @@
-/** The subject of a verification: what a verified token tells about whom it stands for. */
+/** The subject of a verification: the data about the holder of a token. */
 import { isoTime } from '../../core/clock.ts';
 import { displayName } from '../../core/display-name.ts';
 import type { Envelope, LiveIdentity, Region } from '../../core/envelope.ts';
@@ -12,13 +12,13 @@ import type {
   SubjectRow,
 } from '../../store/verification.ts';
 
-/** Of those who have never said anything else. */
+/** Defaults for people who never set them. */
 const DEFAULT_LOCALE = 'en';
 const DEFAULT_TIMEZONE = 'UTC';
 
 type EndingRow = SubjectRow & { readonly expiresAt: number | null };
 
-/** The contract's session envelope, in which names, locale and time zone are always texts; `cdnUrl` is where images are served. */
+/** Names, locale and time zone are never null in the contract's envelope. @param cdnUrl where images are served. */
 function envelope(row: EndingRow, application: SubjectApplication, held: HeldSlugs, cdnUrl: string): Envelope {
   const fullName = displayName(row) ?? '';
   const avatarSizes = parse<number[]>(row.avatarSizes);
@@ -47,11 +47,11 @@ function envelope(row: EndingRow, application: SubjectApplication, held: HeldSlu
   };
 }
 
-/** What judging a token takes, and what it is told as; kept in memory by the tens of thousands, so of few and short parts. */
+/** The data to judge and answer a token. Tens of thousands are cached, so it has few and short fields. */
 interface Subject {
   readonly applicationUserId: string;
   readonly userId: string;
-  /** The account with the profile of an unproved member; null for the person's own. */
+  /** The account that holds an unproved member's profile; null for the person's own. */
   readonly profileUserId: string | null;
   readonly applicationId: string;
   readonly clientId: string;
@@ -64,9 +64,9 @@ interface Subject {
 }
 
 export interface SessionSubject extends Subject, Pick<SessionRow, 'sessionId' | JudgedOfSession> {
-  /** Made under another epoch than the present one. */
+  /** 1 if the session was created under another epoch than the current one. */
   readonly isOutdated: 0 | 1;
-  /** Moves on as it is noted. */
+  /** Updated when a use is recorded. */
   lastSeenAt: number;
 }
 
@@ -76,12 +76,12 @@ export interface KeySubject extends Subject, Omit<KeyState, keyof Subject | 'dev
 
 type JudgedOfSession = 'expiresAt' | 'revokedAt' | 'expiryReportedAt';
 
-/** Whether a token stands for a person: a session, or a personal key. A backend's key stands for itself. */
+/** Returns true for a session or personal key of a person, false for a backend's key. */
 export function isOfPerson(row: SessionSubject | KeySubject): boolean {
   return 'sessionId' in row || row.source === 'device';
 }
 
-/** Makes subjects of rows. @param cdnUrl where images are served. */
+/** Builds subjects from rows. @param cdnUrl where images are served. */
 export function subjects(cdnUrl: () => string) {
   function common(row: EndingRow, application: SubjectApplication, held: HeldSlugs): Subject {
     return {
@@ -113,7 +113,7 @@ export function subjects(cdnUrl: () => string) {
   };
 }
 
-/** Kept as the text that is sent: an answer to who asks again is put together from two pieces. */
+/** Stores the envelope as JSON text, so that a repeated answer only joins strings. */
 class Told implements LiveIdentity {
   constructor(readonly members: string) {}
 

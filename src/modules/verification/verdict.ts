@@ -1,18 +1,13 @@
-/** Whether a token is good now, and if not, why. */
+/** Decides whether a token is valid now, and if not, why. */
 import type { LiveIdentity } from '../../core/envelope.ts';
 import type { KeyState } from '../../store/verification.ts';
 import type { TokenRefusal } from './model.ts';
 import type { SessionSubject } from './subject.ts';
 
-/** The answer to a backend that has a token verified. */
 export type Verdict =
   { readonly ok: true; readonly identity: LiveIdentity } | { readonly ok: false; readonly error: TokenRefusal };
 
-/**
- * Why a session is refused, in the contract's precedence: membership, then revoked, then expired. Null when it is good.
- *
- * @param now epoch milliseconds.
- */
+/** Refuses in the contract's precedence: membership, revoked, expired. @returns null if valid. @param now epoch ms. */
 export function judgeSession(
   row: Pick<
     SessionSubject,
@@ -25,10 +20,7 @@ export function judgeSession(
   return row.expiresAt <= now || row.expiryReportedAt !== null ? 'expired' : null;
 }
 
-/**
- * The same for a key. A revoked one counts as a blocked membership: its principal is banned, except where it shares it,
- * with a successor or with the person it belongs to.
- */
+/** Treats a revoked key as a blocked membership: its principal is banned, unless a successor or a person shares it. */
 export function judgeKey(
   row: Pick<
     KeyState,

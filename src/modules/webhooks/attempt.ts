@@ -1,4 +1,4 @@
-/** One attempt at a delivery: signed with the secrets in force, sent through the guarded client, classified. */
+/** Makes one attempt at a delivery: signs it, sends it through the SSRF guard, and classifies the result. */
 import type { Logger } from 'pino';
 import { SECOND, type WorldClock } from '../../core/clock.ts';
 import type { InstanceKey } from '../../core/instance-key.ts';
@@ -15,7 +15,6 @@ const TIMEOUT_MS = 15 * SECOND;
 const EXCERPT_BYTES = 1024;
 const SECRETS_KEPT = 10_000;
 
-/** What became of an attempt. */
 export interface Result {
   readonly claimed: Claimed;
   readonly startedAt: number;
@@ -26,7 +25,7 @@ export interface Result {
   readonly retryAfterMs: number | null;
   readonly requestHeaders: Record<string, string>;
   readonly responseExcerpt: string | null;
-  /** A random number in [0, 1), for the wait before the next attempt. */
+  /** A random number in [0, 1) for the backoff before the next attempt. */
   readonly jitter: number;
 }
 
@@ -38,11 +37,11 @@ export interface AttemptDependencies {
   readonly log: Logger;
 }
 
-/** @returns makes one attempt; never throws: whatever happens is a result. */
+/** @returns a function that makes one attempt; it never throws: every failure is a result. */
 export function deliveryAttempter({ clock, random, instanceKey, outbound, log }: AttemptDependencies) {
   const secrets = new Map<string, Promise<string>>();
 
-  /** The secrets in force, unsealed once and kept. */
+  /** Returns the current secrets, unsealed once and cached. */
   function secretsOf({ sealedSecret, previousSealedSecret, previousSecretEndsAt }: Endpoint, now: number) {
     const isOverlapping = previousSealedSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt > now;
     const sealed = isOverlapping ? [sealedSecret, previousSealedSecret] : [sealedSecret];
@@ -59,7 +58,7 @@ export function deliveryAttempter({ clock, random, instanceKey, outbound, log }:
   return async function attempt(claimed: Claimed): Promise<Result> {
     const { endpoint } = claimed;
     const startedAt = clock.now();
-    // The receiver compares the stamp with its own clock, and dates its answer by it.
+    // Real time: the receiver compares the timestamp with its own clock, and dates its answer by it.
     const sentAt = clock.real();
     const begin = performance.now();
     const body = deliveryBody(claimed);

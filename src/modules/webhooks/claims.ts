@@ -1,7 +1,7 @@
 /**
- * Decides which deliveries are sent next. At most 10 are in flight for an endpoint, a quarter of all for a budget and 100 in
- * all, claimed round-robin, so that a slow endpoint delays no other. Held deliveries go one by one, in the order of the
- * events, before newer ones.
+ * Decides which deliveries are sent next, round-robin, so that a slow endpoint delays no other. At most 10 are in
+ * flight per endpoint, a quarter of all per budget, 100 in all. Held deliveries precede newer ones, one by one in event
+ * order.
  */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { MINUTE, type WorldClock } from '../../core/clock.ts';
@@ -22,57 +22,49 @@ import { type Endpoint, endOrder, findActiveEndpoint } from '../../store/webhook
 import { dueEndpoints, type DueQueue } from './due-endpoints.ts';
 import { type DeliveryPlaces, deliveryPlaces, type Place } from './places.ts';
 
-/** Reads of waiting endpoints in one search that is not to be a whole one: a few milliseconds. */
+/** Reads per partial search for waiting endpoints: a few milliseconds. */
 const READS_OF_SEARCH = 10;
-/** Endpoints kept in mind, some 200 bytes each; a search finds the others when there is room again. */
+/** Maximum endpoints in memory, some 200 bytes each; a later search finds the others. */
 const MOST_KNOWN = 50_000;
-/** In real time, longer than an attempt can take, so that a lease never runs out under a live one. */
+/** Real time, longer than any attempt, so that no lease expires during one. */
 export const LEASE_MS = MINUTE;
 
-/** A delivery with all that sending it takes. */
 export interface Claimed extends LeasedDelivery {
   readonly endpoint: Endpoint;
   readonly budgetId: string;
-  /** It is one of those that were held, and nothing of its endpoint may overtake it. */
+  /** It was held: no other delivery of its endpoint may overtake it. */
   readonly isInOrder: boolean;
 }
 
-/** What is under way and what is next; known to this process alone. */
+/** The deliveries in flight and the endpoints that may have more; state of this process only. */
 export interface Claims {
-  /** Something may have become due for these endpoints. */
   note(webhookIds: readonly string[]): void;
-  /**
-   * Finds endpoints for which something has become due by time.
-   *
-   * @param isWhole all of them; otherwise so many as take a few milliseconds, and the others at the next calls.
-   */
+  /** Finds endpoints with deliveries due by time. @param isWhole searches all; otherwise a few ms' worth per call. */
   search(isWhole: boolean): Promise<void>;
-  /** Claims what there is room for, in one change; nothing where nothing is known to be due or all places are taken. */
+  /** Claims due deliveries up to the concurrency limits, in one change. Does nothing if none is known to be due. */
   next(): Promise<Claimed[]>;
-  /** The attempt is over: its place is free. Before it is recorded, it is not due again. */
+  /** Frees the slot after the attempt. The delivery is not due again before its result is recorded. */
   free(claimed: Claimed): void;
-  /** Its result is on record, or lost: from now on its row says what is to be done. */
+  /** Ends the claim once the result is recorded or lost: from now on the row decides what happens. */
   forget(claimed: Claimed): void;
 }
 
-/** Two claims never give the same delivery until the first is forgotten. @param mostKnown given by tests only. */
+/** Never claims a delivery twice before the first claim is forgotten. @param mostKnown given by tests only. */
 export function deliveryClaims(
   { db, clock }: { readonly db: Database; readonly clock: WorldClock },
   mostKnown = MOST_KNOWN,
 ): Claims {
-  /** How many are under way, by endpoint. */
   const inFlight = new Map<string, [place: Place, count: number]>();
-  /** Endpoints with one under way that is sent in order. */
+  /** Endpoints with a held delivery in flight, which is sent in order. */
   const inOrder = new Set<string>();
-  /** Deliveries that are under way or wait to be recorded. */
+  /** Deliveries in flight or waiting to be recorded. */
   const here = new Set<string>();
   const known = dueEndpoints(mostKnown);
-  /** The endpoint that was looked at last in a search. */
+  /** The last endpoint of the previous search. */
   let searched = '';
 
   const timesNow = (): DueTimes => ({ now: clock.now(), realNow: clock.real() });
 
-  /** The free places as of now. */
   async function placesNow(): Promise<DeliveryPlaces> {
     const isShared = !(await isOnlyBudget(db.reader));
     return deliveryPlaces(inFlight.values(), isShared);
@@ -91,7 +83,7 @@ export function deliveryClaims(
     }
   }
 
-  /** Queues what was noted under its budget. @returns the endpoints that need no second look. */
+  /** Queues noted endpoints under their budgets. @returns the endpoints that need no second check. */
   async function queueNoted(times: DueTimes): Promise<Set<string>> {
     const looked = new Set<string>();
     for (const webhookId of known.takeNoted()) {
@@ -104,7 +96,7 @@ export function deliveryClaims(
     return looked;
   }
 
-  /** Returns the endpoints to serve now: one of each budget in turn, round after round, while there are places. */
+  /** Returns the endpoints to serve now: one per budget in turn, round by round, while slots are free. */
   async function listInTurn(): Promise<Place[]> {
     const times = timesNow();
     const looked = await queueNoted(times);
@@ -125,7 +117,7 @@ export function deliveryClaims(
     return found;
   }
 
-  /** Endpoints of a queue that there is a place for. */
+  /** Yields a queue's endpoints that have a free slot. */
   function* candidates({ budgetId, endpoints }: DueQueue, free: DeliveryPlaces): Generator<Place, void> {
     for (const webhookId of endpoints) {
       if (free.ofBudget(budgetId) === 0) return;
@@ -149,7 +141,7 @@ export function deliveryClaims(
     return undefined;
   }
 
-  /** Gives each endpoint a place in turn, and an equal share of what its budget may use beyond first places. */
+  /** Gives each endpoint one slot in turn, and an equal share of the slots its budget may use beyond first ones. */
   async function claimFrom(unit: Unit, places: readonly Place[], free: DeliveryPlaces): Promise<Claimed[]> {
     const shares = new Map<string, number>();
     for (const [budgetId, ofBudget] of Map.groupBy(places, (place) => place.budgetId))
@@ -158,7 +150,7 @@ export function deliveryClaims(
     for (const [index, place] of places.entries()) {
       const first = inFlight.has(place.webhookId) ? 0 : 1;
       const share = shares.get(place.budgetId) ?? 0;
-      // Leave a place for each endpoint that follows.
+      // Leaves one slot for each endpoint that follows.
       const spare = Math.max(0, free.left - (places.length - index - 1));
       const taken = await claimOf(unit, place, Math.min(free.of(place), first + share, spare));
       claimed.push(...taken);
@@ -201,7 +193,7 @@ export function deliveryClaims(
       if (places.length === 0) return [];
       const free = await placesNow();
       const claimed = await db.write(SYSTEM_ACTOR, (unit) => claimFrom(unit, places, free));
-      // Only what has been committed is under way.
+      // Only committed claims are in flight.
       for (const { deliveryId, endpoint, budgetId, isInOrder } of claimed) {
         const place: Place = { webhookId: endpoint.id, budgetId };
         here.add(deliveryId);

@@ -1,4 +1,4 @@
-/** Sends what is due: claims deliveries with a lease, sends, records. A crash repeats a delivery, never loses one. */
+/** Sends due deliveries: claims them with a lease, sends, records. A crash repeats a delivery and never loses one. */
 import type { Logger } from 'pino';
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import type { WorldClock } from '../../core/clock.ts';
@@ -24,23 +24,18 @@ export interface DispatcherDependencies {
   readonly log: Logger;
 }
 
-/** The one sender of deliveries. */
 export interface Dispatcher {
-  /** Makes due again what a stop or a crash left under way; to be called before anything is sent. */
+  /** Makes deliveries due again that a stop or crash interrupted; call it before anything is sent. */
   start(): Promise<void>;
-  /**
-   * Looks for what is due, soon; many calls are one look.
-   *
-   * @param webhookIds endpoints for which something may have become due; without them, all are searched bit by bit.
-   */
+  /** Schedules one look for many calls. @param webhookIds may have due deliveries; without them all are searched. */
   wake(webhookIds?: readonly string[]): void;
-  /** Sends everything that is due and returns when it has; for a moved clock. */
+  /** Sends everything due and waits for it; used after the clock was advanced. */
   runOnce(): Promise<void>;
-  /** Claims no more and waits for what is in flight. */
+  /** Claims nothing more, and waits for deliveries in flight. */
   stop(): Promise<void>;
 }
 
-/** Runs no statement and sends nothing by itself: its calls do. */
+/** Does nothing until one of its methods is called. */
 export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const { db, mails, log } = dependencies;
   const claims = deliveryClaims(dependencies);
@@ -49,14 +44,14 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
   const recording = new Set<Promise<void>>();
   const finished: Result[] = [];
   let looking: Promise<void> | undefined;
-  /** What is to be searched before the next claim. */
+  /** The search to run before the next claim. */
   let wanted: 'nothing' | 'some' | 'all' = 'nothing';
   let isLookWanted = false;
   let isLookScheduled = false;
   let isRecordScheduled = false;
   let isStopped = false;
 
-  /** Claims and sends until nothing more is due or all places are taken. */
+  /** Claims and sends until nothing more is due or no slot is free. */
   function look(): Promise<void> {
     isLookWanted = true;
     looking ??= (async () => {
@@ -72,7 +67,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
           await yieldIfLong();
         }
       } catch (error) {
-        // A database that refuses for a moment is asked again at the next wake.
+        // The next wake retries a database that is temporarily unavailable.
         if (!isOutage(error)) log.error({ err: error }, 'deliveries could not be claimed; it will be tried again');
       } finally {
         looking = undefined;
@@ -92,7 +87,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
     scheduleRecord();
   }
 
-  /** Results that come together are recorded together. What takes their places is claimed in the change behind that. */
+  /** Records results in batches. Freed slots are claimed in the following change. */
   function scheduleRecord(): void {
     if (isRecordScheduled) return;
     isRecordScheduled = true;
@@ -116,7 +111,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
         for (const result of results) await recordResult(unit, result, mails);
       });
     } catch (error) {
-      // The leases run out, and the deliveries are made again: twice rather than never.
+      // The leases expire and the deliveries are repeated: at least once.
       log.error({ err: error }, 'results of deliveries could not be recorded');
     } finally {
       for (const { claimed } of results) claims.forget(claimed);
@@ -125,7 +120,7 @@ export function dispatcher(dependencies: DispatcherDependencies): Dispatcher {
 
   return {
     async start() {
-      // Nobody else sends from this folder: a lease left by a crash need not be waited for, and its attempt goes on record.
+      // Only this process sends from this data folder, so a lease left by a crash ends now; its attempt is recorded.
       await db.write(SYSTEM_ACTOR, (unit) => endLeases(unit, { errorClass: 'interrupted', leaseMs: LEASE_MS }));
     },
     wake(webhookIds) {

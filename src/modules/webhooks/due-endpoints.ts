@@ -1,6 +1,6 @@
 /**
- * Endpoints that a delivery may be due for, in one queue per budget. Budgets are served round-robin, new ones first (as the
- * flows of fq_codel, RFC 8290), so that a budget with thousands of endpoints goes once around like any other.
+ * Endpoints that may have due deliveries, queued per budget. Serves budgets round-robin, new ones first (as flows in
+ * fq_codel, RFC 8290), so one with thousands of endpoints takes its turn like any other.
  */
 import { freePlaces } from '../../outbound/shares.ts';
 import type { Place } from './places.ts';
@@ -17,20 +17,19 @@ export interface DueEndpoints {
   note(webhookId: string): void;
   /** Takes out the endpoints whose budget is not known yet. */
   takeNoted(): string[];
-  /** Queues an endpoint, unless its budget has more than its share in memory. A search finds it again later. */
+  /** Queues an endpoint, unless its budget exceeds its share of memory; a later search finds it again. */
   queue(place: Place): void;
   drop(place: Place): void;
   /** Moves an endpoint to the end of its queue, and its budget to the end of the round. */
   moveToEnd(place: Place): void;
-  /** Returns the queues in the order of the round. */
   inTurn(): DueQueue[];
 }
 
-/** @param max how many endpoints are kept, and as many whose budget is not known. */
+/** @param max maximum number of queued endpoints, and of noted ones. */
 export function dueEndpoints(max: number): DueEndpoints {
   const noted = new Set<string>();
   const budgetOf = new Map<string, string>();
-  /** Budgets not served since something became due for them. */
+  /** Budgets not served since they last became non-empty. */
   const fresh = new Map<string, Set<string>>();
   const served = new Map<string, Set<string>>();
 

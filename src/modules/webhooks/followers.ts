@@ -1,7 +1,6 @@
 /**
- * Open streams of an application's events, for whoever develops a receiver of webhooks: each is told what is emitted, in
- * order and with the bytes of a delivery, and after a break what it missed. Nothing is registered and nothing is held:
- * a stream reads on from the last event it told.
+ * Streams an application's events to developers of webhook receivers, in order and byte for byte as deliveries.
+ * Registers and buffers nothing: a stream reads on from the last event that the client has.
  */
 import { AppError } from '../../core/error.ts';
 import { TEST_EVENT_TYPE } from '../../core/event.ts';
@@ -13,27 +12,25 @@ import { findNewestEventId, listEventsAfter } from '../../store/events.ts';
 import { deliveryBody } from './payload.ts';
 
 const MAX_PER_PRINCIPAL = 20;
-/** Of all callers in the workspaces of one budget. */
+/** For all callers in the workspaces of one budget. */
 const MAX_PER_BUDGET = 200;
 const MAX_IN_ALL = 2000;
 const EVENTS_READ = 100;
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 
-/** Who follows which application. */
 export interface FollowingEvents {
   readonly applicationId: string;
-  /** The budget that the stream counts for. */
   readonly budgetId: string;
   /** The person, or the principal of the key. */
   readonly userId: string;
-  /** The last event that the caller has, from a stream before; null for one who begins now. */
+  /** The last event received, from an earlier stream; null for a new one. */
   readonly after: string | null;
-  /** Throws where the caller may not read it any more. */
+  /** Throws if the caller has lost access. */
   readonly confirm: (reader: Reader) => Promise<void>;
 }
 
 interface Follower extends FollowingEvents {
-  /** Something may be there to tell, or the stream is to end. */
+  /** Called when there may be events to send, or the stream is to end. */
   wake: () => void;
   isQuiet: boolean;
   isClosed: boolean;
@@ -41,7 +38,7 @@ interface Follower extends FollowingEvents {
 
 export type EventFollowers = ReturnType<typeof eventFollowers>;
 
-/** @param reader through which events are read and callers are judged again. */
+/** @param reader reads events and checks callers again. */
 export function eventFollowers(reader: Reader) {
   const open = new Set<Follower>();
   const shares = streamShares<Follower>(MAX_IN_ALL, close);
@@ -53,7 +50,7 @@ export function eventFollowers(reader: Reader) {
     follower.wake();
   }
 
-  /** Judges the caller each time before anything is told. */
+  /** Checks the caller's access before each batch of events. */
   async function* messages(follower: Follower): AsyncGenerator<Uint8Array, void, undefined> {
     const { applicationId, confirm } = follower;
     const { after } = follower;
@@ -71,7 +68,7 @@ export function eventFollowers(reader: Reader) {
       const events = await listEventsAfter(reader, applicationId, { after: last, limit: EVENTS_READ });
       for (const event of events) {
         last = event.id;
-        // That is meant for one endpoint alone.
+        // Test events are meant for one endpoint only.
         if (event.type !== TEST_EVENT_TYPE) yield textMessage('event', deliveryBody(event), event.id);
         const pause = yieldIfLong();
         if (pause) await pause;
@@ -84,7 +81,7 @@ export function eventFollowers(reader: Reader) {
   }
 
   return {
-    /** A stream that begins with `ready`. @throws {AppError} rate_limited, unavailable */
+    /** Opens a stream, which begins with `ready`. @throws {AppError} rate_limited, unavailable */
     open(following: FollowingEvents): ReadableStream<Uint8Array> {
       const { budgetId, userId } = following;
       const own = [...open].filter((other) => other.userId === userId);
@@ -96,7 +93,7 @@ export function eventFollowers(reader: Reader) {
       const told = messages(follower);
       return new ReadableStream<Uint8Array>(
         {
-          // A slow reader is read for as slowly.
+          // Backpressure: events are read only as fast as the client reads them.
           async pull(controller) {
             const { done, value } = await told.next().catch(() => ({ done: true as const, value: undefined }));
             try {
@@ -113,7 +110,7 @@ export function eventFollowers(reader: Reader) {
       );
     },
 
-    /** Something was emitted in these applications. */
+    /** Wakes the streams of applications that emitted events. */
     note(applicationIds: ReadonlySet<string>): void {
       for (const follower of open) {
         if (!applicationIds.has(follower.applicationId)) continue;
@@ -122,7 +119,7 @@ export function eventFollowers(reader: Reader) {
       }
     },
 
-    /** Judges every caller again: a right that ends by time leaves no record. */
+    /** Wakes every stream to check its caller again: no event announces access that expires by time. */
     heartbeat(): void {
       for (const follower of open) follower.wake();
     },

@@ -1,7 +1,4 @@
-/**
- * What is held for an endpoint is kept for thirty days: a week before the first of it goes, the owners are told by one mail;
- * from then on it is dropped by whole UTC days, the oldest first, with a record of how many.
- */
+/** Drops held deliveries after 30 days, by whole UTC days with an audit record; owners get one mail a week before. */
 import { SYSTEM_ACTOR } from '../../core/actor.ts';
 import { startOfDay } from '../../core/calendar.ts';
 import { type Clock, DAY, HOUR } from '../../core/clock.ts';
@@ -24,26 +21,24 @@ import {
 import { listOwners } from '../../store/workspace-members.ts';
 import { requireWorkspace } from '../../store/workspaces.ts';
 
-/** At least so long, and to the end of that UTC day. */
+/** Minimum retention; deliveries stay to the end of that UTC day. */
 export const HELD_KEPT_MS = 30 * DAY;
-/** The mail is sent so long before; nothing is dropped sooner after it, however old it was by then. */
+/** Time between the mail and the first drop, however old the deliveries are. */
 const NOTICE_MS = 7 * DAY;
-/** So old may it become where no mail can be sent, lest a workspace that spends all its mails keeps it for ever. */
+/** Maximum age without a mail: otherwise a workspace that spends all its mails would keep deliveries for ever. */
 const WAITED_MS = 60 * DAY;
-/** Endpoints looked at in one read. */
 const LOOKED = 100;
 
-/** What was made before is old enough to be dropped; the same for a whole day. */
+/** Returns the creation time before which deliveries are dropped; constant within a day. */
 const dropsBefore = (now: number) => startOfDay(now) - HELD_KEPT_MS;
 
 interface Drop {
   readonly webhookId: string;
   readonly before: number;
-  /** Of the audit record that says how many. */
   readonly recordId: string;
 }
 
-/** Ends where the endpoint is sent to again: what is left is sent. The cursor is how many are dropped so far. */
+/** Stops if the endpoint is active again, so that the rest is sent. The cursor counts the dropped deliveries. */
 export const DROP_HELD: LongWorkKind<Drop> = {
   name: 'drop_held',
   async step(unit, { data: { webhookId, before, recordId }, cursor }, limit) {
@@ -62,7 +57,7 @@ export interface HeldEventsDependencies {
   readonly baseUrl: () => string;
 }
 
-/** Two runs tell nobody twice: that the owners were told stands with the endpoint, in the change that queues the mail. */
+/** Never notifies twice: the change that queues the mail also marks the endpoint. */
 export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependencies): Job {
   const isNoticeDue = ({ dropNoticeAt, oldestAt }: RestingEndpoint, now: number) =>
     dropNoticeAt === null && oldestAt < dropsBefore(now + NOTICE_MS);
@@ -70,11 +65,11 @@ export function heldEventsJob({ db, clock, mails, baseUrl }: HeldEventsDependenc
   const isDropDue = ({ dropNoticeAt, oldestAt }: RestingEndpoint, now: number) =>
     dropNoticeAt !== null && dropNoticeAt + NOTICE_MS <= now && oldestAt < dropsBefore(now);
 
-  /** Where the workspace has no mails left in this hour it is told in a later one; who never has any is not waited for. */
+  /** Waits while the workspace has no mails left this hour. After `WAITED_MS` the drop goes on without a mail. */
   async function tell(unit: Unit, endpoint: RestingEndpoint, count: number): Promise<void> {
     const { id, applicationId, url, status, oldestAt } = endpoint;
     const { name: applicationName, workspaceId, deletedAt } = await requireApplication(unit, applicationId);
-    // The console has no owners of its own, and a deleted application nothing that could be released.
+    // The console has no owners, and held deliveries of a deleted application cannot be released.
     const isTold = workspaceId !== null && deletedAt === null;
     const owners = isTold ? await listOwners(unit, workspaceId) : [];
     const isSpent = isTold && owners.length > (await mails.left(unit, workspaceId));

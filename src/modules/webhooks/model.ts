@@ -30,7 +30,7 @@ export type WebhookInput = Static<typeof WebhookInput>;
 
 export const WebhookPatch = Input({
   url: Type.Optional(Url),
-  // The list of types stands at the creation alone: agents pay for every word.
+  // The list of types is described only at creation: agents pay for every token.
   events: Type.Optional({ ...Events, description: 'Event types, or `*` alone for all, as at the creation.' }),
   description: Type.Optional(Description),
   status: Type.Optional(Choice(['active', 'disabled'], { description: 'From quarantine, use release.' })),
@@ -103,7 +103,6 @@ export const DeliveriesQuery = Type.Composite([
 ]);
 export type DeliveriesQuery = Static<typeof DeliveriesQuery>;
 
-/** What became of an attempt that got no acceptable answer. */
 const ERROR_CLASSES = [
   'status',
   'redirect',

@@ -1,4 +1,4 @@
-/** Webhooks: the endpoints of applications, and the deliveries of events to them. */
+/** Webhooks: endpoints of applications, and the deliveries of events to them. */
 import { SECOND } from '../../core/clock.ts';
 import { workspaceMail } from '../../mail/workspace-mail.ts';
 import { findBudget } from '../../store/budgets.ts';
@@ -28,7 +28,7 @@ export function webhooksModule(
       budgetOf: (workspaceId) => findBudget(world.db.reader, workspaceId),
       keepOpen: world.keepOpen,
     }),
-    // Commits wake the dispatcher; the job finds what has become due by time.
+    // Commits wake the dispatcher; the job finds deliveries that become due by time.
     jobs: [
       { name: 'deliveries', everyMs: SECOND, runOnce: () => deliveries.wake() },
       heldEventsJob({ ...world, mails }),

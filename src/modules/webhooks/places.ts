@@ -1,13 +1,10 @@
-/**
- * How the places for deliveries are shared: among budgets first, then among the endpoints of each. An endpoint that hangs
- * delays none of another tenant, and hundreds of them few of their own.
- */
+/** Shares delivery slots among budgets, then their endpoints, so that hanging endpoints delay no other tenant. */
 import { freePlaces, quarterOf } from '../../outbound/shares.ts';
 
 const PER_ENDPOINT = 10;
 const IN_ALL = 100;
 
-/** An endpoint, and the budget whose places it uses. */
+/** An endpoint, and the budget whose slots it uses. */
 export interface Place {
   readonly webhookId: string;
   readonly budgetId: string;
@@ -18,23 +15,17 @@ interface Use {
   endpoints: number;
 }
 
-/** The free places, given what is under way. */
 export interface DeliveryPlaces {
-  /** How many more the endpoint may take. */
   of(place: Place): number;
-  /** How many more a budget may take. */
   ofBudget(budgetId: string): number;
-  /** How many more the endpoints of a budget may use beyond their first. */
+  /** Returns how many more slots the endpoints of a budget may use beyond their first. */
   furtherOf(budgetId: string): number;
   take(place: Place, count: number): void;
   /** How many are left in all. */
   readonly left: number;
 }
 
-/**
- * @param underWay the place of each delivery that is under way.
- * @param isShared whether there are several budgets. A tenant that is alone on the server has all places.
- */
+/** @param isShared whether there are several budgets; a tenant alone on the server gets all slots. */
 export function deliveryPlaces(underWay: Iterable<readonly [Place, count: number]>, isShared: boolean): DeliveryPlaces {
   const byEndpoint = new Map<string, number>();
   const byBudget = new Map<string, Use>();
@@ -42,7 +33,7 @@ export function deliveryPlaces(underWay: Iterable<readonly [Place, count: number
 
   const useOf = (budgetId: string): Use => byBudget.get(budgetId) ?? { places: 0, endpoints: 0 };
 
-  /** Every endpoint can have a first place; further ones come out of half of the budget's. */
+  /** Limits further slots to half of the budget's, so that every endpoint can get a first one. */
   function furtherOf(budgetId: string): number {
     const { places, endpoints } = useOf(budgetId);
     const most = isShared ? quarterOf(IN_ALL) : IN_ALL;

@@ -1,10 +1,10 @@
-/** Webhooks and deliveries as they are shown. */
+/** Presents webhooks and deliveries in answers. */
 import { isoTime } from '../../core/clock.ts';
 import type { Delivery, DeliveryAttempt } from '../../store/deliveries.ts';
 import type { Webhook } from '../../store/webhooks.ts';
 import type { AttemptRecord, DeliveryRecord, ErrorClass, WebhookRecord } from './model.ts';
 
-/** Without its secrets. @param now in epoch milliseconds, for what runs out by time. */
+/** Leaves out the secrets. @param now epoch milliseconds. */
 export function presentWebhook(row: Webhook, now: number): WebhookRecord {
   const { id, url, events: types, description, status, quarantineReason, previousSecretEndsAt } = row;
   const isOverlapping = previousSecretEndsAt !== null && previousSecretEndsAt > now;
@@ -22,7 +22,7 @@ export function presentWebhook(row: Webhook, now: number): WebhookRecord {
   };
 }
 
-/** What waits for an endpoint in quarantine is held. */
+/** Shows a pending delivery as held while its endpoint is in quarantine. */
 export function presentDelivery(row: Delivery, { status: endpoint }: Pick<Webhook, 'status'>): DeliveryRecord {
   const { id, eventId, eventType, attempts } = row;
   const status = row.status === 'pending' && endpoint === 'quarantined' ? 'held' : row.status;
@@ -38,7 +38,7 @@ export function presentDelivery(row: Delivery, { status: endpoint }: Pick<Webhoo
   };
 }
 
-/** The status that rows have which are shown with this one; null where there are none. */
+/** Returns the stored status of deliveries shown with this status; null if there are none. */
 export function storedStatus(shown: DeliveryRecord['status'], { status: endpoint }: Pick<Webhook, 'status'>) {
   const waiting = endpoint === 'quarantined' ? 'held' : 'pending';
   if (shown === waiting) return 'pending';
@@ -48,12 +48,7 @@ export function storedStatus(shown: DeliveryRecord['status'], { status: endpoint
 const SIGNATURE_HEADER = 'Svc-Signature';
 const SIGNATURE = /(?<=v1=)[0-9a-f]+/g;
 
-/**
- * Presents an attempt without its signatures, also where the receiver has echoed them: with the body they are good for a
- * replay within five minutes.
- *
- * @param hasBodies whether to show the answer, which may repeat what was sent.
- */
+/** Removes signatures, echoed ones too: they allow a replay within 5 minutes. @param hasBodies shows the answer. */
 export function presentAttempt(row: DeliveryAttempt, hasBodies: boolean): AttemptRecord {
   const { startedAt, errorClass, requestHeaders, responseExcerpt, ...attempt } = row;
   const header = requestHeaders[SIGNATURE_HEADER];

@@ -1,4 +1,4 @@
-/** What follows from an attempt, in one change with its record: done, tried again later, or given up with a quarantine. */
+/** Records an attempt and its consequence in one change: delivered, retried later, or failed with a quarantine. */
 import { MINUTE } from '../../core/clock.ts';
 import { localeToWriteIn } from '../../core/locale.ts';
 import type { Unit } from '../../db/database.ts';
@@ -16,7 +16,7 @@ import { MAX_ATTEMPTS, retryWaitMs } from './schedule.ts';
 
 const QUARANTINE_MAIL_LIFETIME_MS = 24 * 60 * MINUTE;
 
-/** Writes the attempt, what becomes of its delivery, and what that means for the endpoint, in the caller's change. */
+/** Writes the attempt, and updates its delivery and endpoint, in the caller's change. */
 export async function recordResult(unit: Unit, result: Result, mails: WorkspaceMail): Promise<void> {
   const { claimed, startedAt, durationMs, statusCode, errorClass, requestHeaders, responseExcerpt } = result;
   const { deliveryId, applicationId, attempts: number, endpoint } = claimed;
@@ -31,10 +31,7 @@ export async function recordResult(unit: Unit, result: Result, mails: WorkspaceM
   await postponeDelivery(unit, deliveryId, unit.now + wait);
 }
 
-/**
- * An endpoint that lets an event fail is put in quarantine: what follows is held, and its owners are told once. A workspace
- * that has no mails left in this hour finds it in its records alone: whoever releases it over and over fills no mailbox.
- */
+/** Quarantines the endpoint and notifies its owners within the mail budget, so that releases flood no mailbox. */
 async function fail(
   unit: Unit,
   { deliveryId, endpoint }: Claimed,

@@ -1,4 +1,4 @@
-/** What is left of a removed endpoint: its deliveries with their attempts go slice by slice, its row last. */
+/** Deletes a removed endpoint's deliveries and attempts in batches, and its row last. */
 import type { LongWorkKind } from '../../jobs/long-work.ts';
 import { countDeliveries, deleteDeliveries } from '../../store/deliveries.ts';
 import { deleteWebhook } from '../../store/webhooks.ts';

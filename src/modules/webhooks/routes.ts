@@ -1,4 +1,4 @@
-/** Webhooks of an application, and their deliveries. */
+/** Routes of an application's webhooks and their deliveries. */
 import { accessTo } from '../../core/principal.ts';
 import { required } from '../../core/required.ts';
 import { eventStreamResponse } from '../../http/event-stream.ts';
@@ -20,10 +20,8 @@ import {
 } from './model.ts';
 import type { Webhooks } from './service.ts';
 
-/** What the stream of events takes. */
 export interface EventStreams {
   readonly followers: EventFollowers;
-  /** Returns the budget that a workspace uses. */
   readonly budgetOf: (workspaceId: string) => Promise<string>;
   /** Lets a connection stay open without traffic from the client. */
   readonly keepOpen: (request: Request) => void;

@@ -1,17 +1,14 @@
-/**
- * Finding the deliveries of one type. It goes in stretches that let other requests through, and within a bound: what it has
- * not reached is left to the next page.
- */
+/** Finds deliveries of one type in batches that yield to other requests, up to a limit; the next page goes on there. */
 import { type Found, searchInStretches } from '../../core/search.ts';
 import type { Reader } from '../../db/database.ts';
 import { type DeliverySearch, scanDeliveries } from '../../store/delivery-search.ts';
 
-/** Rows looked at first, which mostly are enough… */
+/** Rows in the first batch, which is mostly enough. */
 const FIRST_STRETCH = 500;
-/** …and then at a time: a few milliseconds. */
+/** Rows in each further batch: a few milliseconds. */
 const STRETCH = 5000;
 
-/** Newest first. @param before goes on behind this one. */
+/** Searches newest first. @param before the delivery to continue after. */
 export function searchDeliveries(
   reader: Reader,
   search: DeliverySearch,

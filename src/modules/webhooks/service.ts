@@ -1,4 +1,4 @@
-/** Webhook endpoints: subscribed, changed, given new secrets, released from quarantine; and their deliveries, looked at. */
+/** Manages webhook endpoints, their secrets and quarantine, and shows their deliveries. */
 import type { BlockList } from 'node:net';
 import type { Actor } from '../../core/actor.ts';
 import type { AuditEntry } from '../../core/audit.ts';
@@ -57,27 +57,27 @@ export interface WebhookDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly instanceKey: InstanceKey;
-  /** Plain http on loopback, as dev and ephemeral instances take it. */
+  /** Allows plain http on loopback, for dev and ephemeral instances. */
   readonly isLoopbackAllowed: boolean;
   readonly allowedCidrs: BlockList;
-  /** Called when what waits for an endpoint may have become due. */
+  /** Called when an endpoint's deliveries may have become due. */
   readonly wake: (webhookIds: readonly string[]) => void;
 }
 
 export type Webhooks = ReturnType<typeof webhookService>;
 
-/** A signing secret is in the answer that makes it, and is stored sealed. */
+/** Signing secrets are stored sealed; only the answer that creates one contains it. */
 export function webhookService(dependencies: WebhookDependencies) {
   const { db, clock, random, instanceKey, isLoopbackAllowed, allowedCidrs, wake } = dependencies;
 
-  /** What can be known of an address before it is resolved; the rest is judged at every attempt. */
+  /** Checks what can be checked before DNS resolution; every attempt checks the rest. */
   function checkUrl(text: string): void {
     const problem = targetProblem(text, { allowed: allowedCidrs, isLoopbackAllowed });
     if (problem !== null) throw invalidField('url', problem);
   }
 
   return {
-    /** In the order they were made. */
+    /** Lists webhooks in the order of creation. */
     async list(
       application: Application,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
@@ -96,10 +96,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       return presentWebhook(await find(db.reader, application, id), clock.now());
     },
 
-    /**
-     * @param signingSecret one of its own where none is given.
-     * @throws {AppError} invalid_request; conflict where the application has as many as it may.
-     */
+    /** @param signingSecret generated if none is given. @throws {AppError} invalid_request; conflict at the maximum. */
     async create(
       actor: Actor,
       application: Application,
@@ -124,7 +121,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       });
     },
 
-    /** @throws {AppError} not_found, invalid_request; invalid_state for one in quarantine, which is released instead. */
+    /** @throws {AppError} not_found, invalid_request; invalid_state for a status change in quarantine. */
     async update(actor: Actor, application: Application, id: string, patch: WebhookPatch): Promise<WebhookRecord> {
       if (patch.url !== undefined) checkUrl(patch.url);
       if (patch.events !== undefined) checkEvents(patch.events);
@@ -142,7 +139,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       return changed;
     },
 
-    /** An endpoint is gone at once, its deliveries with it; what is under way arrives at most once more. */
+    /** Removes an endpoint and its deliveries at once; a delivery in flight may still arrive. */
     remove(actor: Actor, application: Application, id: string): Promise<{ id: string }> {
       return db.write(actor, async (unit) => {
         await find(unit, application, id);
@@ -153,7 +150,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       });
     },
 
-    /** A new secret; for 24 hours the one before signs beside it, so that a receiver can change over without a gap. */
+    /** Replaces the secret. The previous one signs as well for 24 hours, so that receivers can switch without a gap. */
     async rotateSecret(
       actor: Actor,
       application: Application,
@@ -173,7 +170,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       });
     },
 
-    /** Sends one event to this endpoint alone, through the same way as every other. */
+    /** Sends a test event to this endpoint only, delivered like any other. */
     test(actor: Actor, application: Application, id: string): Promise<DeliveryRecord> {
       return db.write(actor, async (unit) => {
         const webhook = await find(unit, application, id);
@@ -186,12 +183,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       });
     },
 
-    /**
-     * Lets an endpoint out of quarantine at once, however much was held; that is sent one by one in the order of the
-     * events, and what is new waits behind it.
-     *
-     * @throws {AppError} invalid_state
-     */
+    /** Ends a quarantine at once. Held deliveries go one by one, and new ones wait. @throws {AppError} invalid_state */
     async release(actor: Actor, application: Application, id: string): Promise<Released> {
       refuseUnlessQuarantined(await find(db.reader, application, id));
       const released = await countPendingDeliveries(db.reader, id);
@@ -208,7 +200,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       return { ...changed, released };
     },
 
-    /** Newest first. With a type a page may be short and still have a next one. */
+    /** Lists deliveries, newest first. With a type filter a page may be short and still have a next one. */
     async listDeliveries(application: Application, id: string, query: DeliveriesQuery): Promise<Page<DeliveryRecord>> {
       const { limit = DEFAULT_PAGE_SIZE, cursor, type: eventType } = query;
       const webhook = await find(db.reader, application, id);
@@ -225,7 +217,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       return pageOf(rows, limit, (row) => [row.id], present);
     },
 
-    /** One delivery with every attempt. @param hasBodies whether to show what was sent and what was answered. */
+    /** Returns one delivery with every attempt. @param hasBodies whether to show requests and answers. */
     async getDelivery(
       application: Application,
       id: string,
@@ -243,7 +235,7 @@ export function webhookService(dependencies: WebhookDependencies) {
       };
     },
 
-    /** Sends the same event again, under the same event id, as a delivery of its own. */
+    /** Sends the same event again, under the same event id, as a new delivery. */
     redeliver(actor: Actor, application: Application, id: string, deliveryId: string): Promise<DeliveryRecord> {
       return db.write(actor, async (unit) => {
         const webhook = await find(unit, application, id);
@@ -270,13 +262,13 @@ async function findDeliveryOf(reader: Reader, webhook: Webhook, deliveryId: stri
   return delivery;
 }
 
-/** @throws {AppError} invalid_request naming each type that does not exist. */
+/** @throws {AppError} invalid_request naming each unknown type. */
 function checkEvents(types: readonly string[]): void {
   const fields = eventProblems(types);
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
 }
 
-/** Each type that does not exist, by its place. */
+/** Returns a problem for each unknown type, with its path. */
 export function eventProblems(types: readonly string[]): FieldProblem[] {
   if (types.length === 1 && types[0] === '*') return [];
   return types.flatMap((type, index) =>

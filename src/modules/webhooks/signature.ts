@@ -1,9 +1,9 @@
-/** The signature of a delivery: HMAC-SHA256 over `<t>.<rawBody>`, one `v1` for each secret that is in force. */
+/** Signs a delivery: HMAC-SHA256 over `<t>.<rawBody>`, with one `v1` per current secret. */
 import { createHmac } from 'node:crypto';
 
 /**
- * @param secrets the current one first; for 24 hours after a rotation the previous one signs beside it.
- * @param timestampSeconds Unix time in seconds; receivers reject what is more than 5 minutes off.
+ * @param secrets the current one first; for 24 hours after a rotation the previous one signs as well.
+ * @param timestampSeconds Unix time in seconds; receivers reject timestamps more than 5 minutes off.
  * @returns the value of `Svc-Signature`: `t=<unix_ts>,v1=<hex>[,v1=<hex>]`. The key is the whole `whsec_…` string.
  */
 export function signatureHeader(secrets: readonly string[], timestampSeconds: number, rawBody: string): string {

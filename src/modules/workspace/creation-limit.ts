@@ -1,4 +1,4 @@
-/** How many workspaces an account may make, in all and in a day: each is a tenant with members, keys and applications. */
+/** Limits how many workspaces an account may create, in all and per day. */
 import { isoTime, SECOND } from '../../core/clock.ts';
 import { AppError } from '../../core/error.ts';
 import type { Unit } from '../../db/database.ts';
@@ -10,7 +10,6 @@ export type CreationSettings = Pick<LimitSettings, 'workspacesPerAccount' | 'wor
 
 const { windowMs } = LIMITS.workspacesPerDay;
 
-/** Where an account stands in the last 24 hours. */
 interface DayState extends LimitState {
   /** When the oldest of them is 24 hours old, in epoch milliseconds. */
   readonly resetAt: number;
@@ -19,7 +18,7 @@ interface DayState extends LimitState {
 export type CreationLimit = ReturnType<typeof creationLimit>;
 
 export function creationLimit({ workspacesPerAccount, workspacesPerDay }: CreationSettings) {
-  /** @returns null where the day has no limit. */
+  /** @returns null if there is no daily limit. */
   async function ofDay(unit: Unit, userId: string): Promise<DayState | null> {
     const { now } = unit;
     if (workspacesPerDay === null) return null;
@@ -34,7 +33,7 @@ export function creationLimit({ workspacesPerAccount, workspacesPerDay }: Creati
   return {
     ofDay,
 
-    /** @throws {AppError} conflict where the account has made all it may; rate_limited where it has made those of a day. */
+    /** @throws {AppError} conflict at the account's total limit; rate_limited at its daily limit. */
     async requireRoom(unit: Unit, userId: string): Promise<void> {
       if (workspacesPerAccount !== null && (await countWorkspacesMade(unit, userId)) >= workspacesPerAccount)
         throw new AppError('conflict', { hint: 'too_many_workspaces', values: { max: workspacesPerAccount } });

@@ -1,4 +1,4 @@
-/** The members of a workspace: invited by mail, given roles, taken out; never without an owner. */
+/** The members of a workspace: invited by mail, changed and removed. One owner always remains. */
 import type { Actor } from '../../core/actor.ts';
 import { type Clock, DAY, isoTime } from '../../core/clock.ts';
 import { normalizeEmail } from '../../core/email.ts';
@@ -34,7 +34,7 @@ import { memberRefusal } from '../sign-in/complete.ts';
 import type { MemberKeyRecord, MemberRemoved, WorkspaceMemberRecord } from './model.ts';
 import { inviteSeat } from './seats.ts';
 
-/** Who changes the members: null for a key, which has no seat and so is no owner. */
+/** The caller; null for a key, which is no workspace member and so no owner. */
 export interface MemberCaller {
   readonly userId: string | null;
 }
@@ -52,7 +52,7 @@ const MAX_KEYS_TOLD = 200;
 
 export type Members = ReturnType<typeof memberService>;
 
-/** Whether a caller is an owner is judged within the change, so that two owners cannot remove each other. */
+/** Ownership is checked within the change, so that two owners cannot remove each other. */
 export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDependencies) {
   async function memberOf(reader: Reader, workspaceId: string, memberId: string): Promise<Seat> {
     const member = await findSeatById(reader, workspaceId, memberId);
@@ -60,7 +60,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
     return member;
   }
 
-  /** Who is in no workspace any more is signed out of the console, and cannot come back. */
+  /** Signs a person who is in no workspace any more out of the console, and bans them there. */
   async function closeConsole(unit: Unit, userId: string): Promise<void> {
     const seat = await findMember(unit, consoleId(), userId);
     if (!seat || (await isWorkspaceMember(unit, userId, null))) return;
@@ -70,7 +70,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
     await emit(unit, { type: 'user.banned', applicationId: consoleId(), data: { userId } });
   }
 
-  /** Who was let into drafts and betas by their seat alone is signed out of those. */
+  /** Signs a person out of drafts and betas that were open to them only as a workspace member. */
   async function closeGuarded(unit: Unit, workspaceId: string, userId: string): Promise<void> {
     for (const { member, application } of await listMembershipsWithApplication(unit, userId)) {
       if (application.workspaceId !== workspaceId) continue;
@@ -81,10 +81,10 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
   }
 
   return {
-    /** How many mails the workspace may still queue in this hour. */
+    /** Returns how many mails the workspace may still queue in this hour. */
     mailStanding: (workspaceId: string): Promise<MailStanding> => mails.standing(db.reader, workspaceId, clock.now()),
 
-    /** In the order they joined. */
+    /** Lists members in the order they joined. */
     async list(
       workspaceId: string,
       { limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery,
@@ -100,10 +100,10 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
     },
 
     /**
-     * Makes the holder of an address a member and tells them by mail. Inviting a member again changes nothing.
+     * Makes the holder of an address a member, notified by mail. Inviting a member again changes nothing.
      *
-     * @throws {AppError} invalid_request; forbidden where an owner is to be made by somebody who is none; conflict where
-     * they are a member with another role; rate_limited where the mail is one too many.
+     * @throws {AppError} invalid_request; forbidden if a non-owner makes an owner; conflict for another role;
+     * rate_limited
      */
     async invite(
       actor: Actor,
@@ -142,7 +142,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
       });
     },
 
-    /** @throws {AppError} not_found; forbidden; invalid_state where it would leave no owner. */
+    /** @throws {AppError} not_found; forbidden; invalid_state if no owner would be left. */
     changeRole(
       actor: Actor,
       caller: MemberCaller,
@@ -169,7 +169,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
       });
     },
 
-    /** Lists the keys a member has made that would work on without them, newest first. @throws {AppError} not_found */
+    /** Lists a member's keys that would work on without the member, newest first. @throws {AppError} not_found */
     async listKeys(
       workspaceId: string,
       memberId: string,
@@ -183,11 +183,11 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
     },
 
     /**
-     * Takes a member out. Who is then in no workspace is signed out of the console and cannot come back; drafts, and betas
-     * that they are not on the list of, are closed to them at once.
+     * Removes a member. Closes the console to people left in no workspace, and drafts and betas they are not listed
+     * for.
      *
-     * @returns the keys they made that go on working.
-     * @throws {AppError} not_found; forbidden; invalid_state where it would leave no owner.
+     * @returns the keys they made that keep working.
+     * @throws {AppError} not_found; forbidden; invalid_state if no owner would be left.
      */
     async remove(actor: Actor, caller: MemberCaller, workspaceId: string, memberId: string): Promise<MemberRemoved> {
       const removedUserId = await db.write(actor, async (unit) => {
@@ -211,7 +211,7 @@ export function memberService({ db, clock, mails, consoleId, baseUrl }: MemberDe
   };
 }
 
-/** As of this change: who has just lost the role makes no owner any more. */
+/** Checks the role within the change: a former owner can no longer make one. */
 async function requireOwner(unit: Unit, workspaceId: string, { userId }: MemberCaller): Promise<void> {
   const seat = userId === null ? undefined : await findSeat(unit, workspaceId, userId);
   if (seat?.role !== 'owner') throw new AppError('forbidden', { hint: 'owners_by_owners' });
@@ -221,7 +221,7 @@ async function refuseLastOwner(unit: Unit, { workspaceId, userId }: Seat): Promi
   if (!(await hasOtherOwner(unit, workspaceId, userId))) throw new AppError('invalid_state', { hint: 'last_owner' });
 }
 
-/** Of who has not come yet, the address they were invited at. */
+/** Returns the invited address for people who have not signed in yet. */
 async function emailOf(unit: Unit, { userId, invitedEmail }: Seat): Promise<string> {
   return invitedEmail ?? (await requireUser(unit, userId)).email;
 }

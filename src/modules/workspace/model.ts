@@ -10,7 +10,7 @@ export const WorkspaceSchema = Type.Object(
   {
     id: Id('wsp'),
     name: Type.String(),
-    /** What the caller is in it; null for a key. */
+    /** The caller's role; null for a key. */
     role: Nullable(Role()),
     createdAt: Timestamp(),
   },
@@ -44,7 +44,7 @@ export const MemberPatch = Input({ role: Role() });
 
 const { id, name, prefix, access, applicationId, createdAt, lastUsedAt } = ApiKeySchema.properties;
 
-/** A key that a member has made, as far as it takes to decide on it. */
+/** A key that a member has made, with the fields needed to decide about it. */
 const MemberKey = Type.Object({ id, name, prefix, access, applicationId, createdAt, lastUsedAt }, { $id: 'MemberKey' });
 export type MemberKeyRecord = Static<typeof MemberKey>;
 

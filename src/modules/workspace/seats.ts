@@ -1,4 +1,4 @@
-/** Seats: a person's membership of a workspace comes with one of the console, through which they use it. */
+/** Workspace membership comes with a membership of the console, through which people use the workspace. */
 import { AppError } from '../../core/error.ts';
 import { required } from '../../core/required.ts';
 import type { Unit } from '../../db/database.ts';
@@ -11,8 +11,7 @@ import { accountOf, findAddressees } from '../users/addressees.ts';
 import { enrolMember } from '../users/members.ts';
 
 /**
- * The person behind an address, able to sign in to the console. Whoever was taken out of it is let in again; who left of
- * their own comes back by signing in.
+ * Lifts a ban of the console; a person who left on their own comes back by signing in.
  *
  * @throws {AppError} user_deleted; email_archived for an address that somebody has given up.
  */
@@ -25,18 +24,16 @@ export async function ensureSeat(unit: Unit, consoleId: string, email: string): 
   return { userId };
 }
 
-/** Whom a seat is kept for. */
 export interface Invited {
   readonly userId: string;
-  /** Null for somebody whom the workspace knows. */
+  /** Null for a person the workspace knows. */
   readonly invitedEmail: string | null;
 }
 
 /**
- * The person a workspace invites at an address, able to sign in to the console. Of those it has never seen it learns nothing:
- * neither whether the server knows them nor what has become of them.
+ * Reveals nothing about people the workspace has never seen: neither whether the server knows them nor their state.
  *
- * @throws {AppError} of people whom the workspace knows: user_deleted; email_archived for an address they have given up.
+ * @throws {AppError} for people the workspace knows: user_deleted; email_archived for an address they have given up.
  */
 export async function inviteSeat(
   unit: Unit,
@@ -51,7 +48,7 @@ export async function inviteSeat(
   return { userId, invitedEmail: addressee.kind === 'known' ? null : email };
 }
 
-/** Whether somebody who sits in the workspace has given the address up. */
+/** Returns whether a member of the workspace has given the address up. */
 async function hasMoved(unit: Unit, workspaceId: string, email: string): Promise<boolean> {
   const holderId = await findAliasHolder(unit, email);
   const seat = holderId === undefined ? undefined : await findSeat(unit, workspaceId, holderId);

@@ -1,4 +1,4 @@
-/** The workspaces: the first made at the first start together with the console, and given its owners. */
+/** Manages workspaces. The first start creates the console and the first workspace, with its owner. */
 import { type Actor, SYSTEM_ACTOR } from '../../core/actor.ts';
 import { isoTime } from '../../core/clock.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -30,7 +30,7 @@ export interface WorkspaceDependencies {
   readonly creation: CreationLimit;
 }
 
-/** What the configuration says of owner and key; null where it says nothing. */
+/** The configured owner and key; null if not configured. */
 export interface BootstrapInput {
   readonly ownerEmail: string | null;
   readonly workspaceKey: string | null;
@@ -38,7 +38,7 @@ export interface BootstrapInput {
 
 export type Workspaces = ReturnType<typeof workspaceService>;
 
-/** `bootstrap` comes first: without it the console is not known and `consoleId` throws. */
+/** Call `bootstrap` first: before it `consoleId` throws. */
 export function workspaceService({ db, applications, creation }: WorkspaceDependencies) {
   let consoleId: string | undefined;
 
@@ -50,7 +50,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
       { workspaceId: null, clientId: CONSOLE_CLIENT_ID },
       { name: 'Gatehouse console', slug: 'gatehouse-console' },
     );
-    // Only members made by an owner come in: whoever has no membership meets a closed gate.
+    // The closed gate admits only existing members, whom owners invite.
     await updateApplication(unit, id, { stage: 'live', signinGate: 'closed' });
     return id;
   }
@@ -68,7 +68,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     return consoleId;
   }
 
-  /** Makes the holder of this address an owner and a member of the console. Idempotent. */
+  /** Makes the holder of the address an owner and a member of the console. Idempotent. */
   async function makeOwner(
     unit: Unit,
     { workspaceId, consoleId, email }: { workspaceId: string; consoleId: string; email: string },
@@ -83,16 +83,14 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
   }
 
   return {
-    /** Never changes once it is there; known from the start on. */
+    /** Returns the console's id, which never changes; throws before `bootstrap`. */
     consoleId: getConsoleId,
 
-    /** Makes the holder of this address an owner and a member of the console. Idempotent. */
     ensureOwner: (unit: Unit, workspaceId: string, email: string): Promise<{ userId: string }> =>
       makeOwner(unit, { workspaceId, consoleId: getConsoleId(), email }),
 
     /**
-     * Everything a data folder needs, in one transaction; at every start, changing nothing that is there. To be awaited
-     * before anything else is asked.
+     * Creates what a data folder needs, in one transaction; idempotent. Await it at each start, before any other call.
      */
     async bootstrap(apiKeys: ApiKeys, { ownerEmail, workspaceKey }: BootstrapInput): Promise<{ workspaceId: string }> {
       const found = await db.write(SYSTEM_ACTOR, async (unit) => {
@@ -111,7 +109,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
       return presentWorkspace(await requireWorkspace(db.reader, workspaceId), roleIn(principal, workspaceId));
     },
 
-    /** The workspaces a person is a member of, or the one that a key has all of. */
+    /** Returns the workspaces a person is a member of, or the one that a key reaches as a whole. */
     async list(principal: Principal): Promise<WorkspaceRecord[]> {
       const own =
         principal.kind === 'key' ? [principal.workspaceId] : principal.workspaces.map(({ workspaceId }) => workspaceId);
@@ -129,10 +127,9 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
     },
 
     /**
-     * Makes another workspace, which its creator owns and whose budgets are the creator's.
+     * Makes a workspace with its creator's budgets.
      *
-     * @returns where the creator stands in the day as well; null without a limit.
-     * @throws {AppError} conflict, rate_limited
+     * @returns the daily limit as well. @throws {AppError} conflict, rate_limited
      */
     create(
       actor: Actor,
@@ -154,8 +151,7 @@ export function workspaceService({ db, applications, creation }: WorkspaceDepend
 }
 
 /**
- * The configured owner's address; null where their account was deleted. An address that an account has given up is nobody's
- * word on who may own the instance: whoever has moved that account may be a thief.
+ * Returns null for a deleted account. Refuses an address its account has since changed: the change may be a takeover.
  *
  * @throws {StartupError}
  */
