@@ -1,4 +1,4 @@
-/** What a server says when it is up, and when it goes: lines for people on a terminal, lines of the log for everybody else. */
+/** Prints the start, stop and warning messages of a server: plain lines on a terminal, JSON log lines elsewhere. */
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Config } from '../config.ts';
@@ -13,24 +13,23 @@ import { networkTrouble } from './doctor/folder.ts';
 import { queuesText } from './queues-text.ts';
 import { wrapText } from './wrap.ts';
 
-/** How it is said. */
 export interface Voice {
-  /** Lines for people; else each is an object of the log, so that whoever reads that understands all of it. */
+  /** Prints plain lines. Otherwise every line is a JSON log record, so that a log parser can read all of them. */
   readonly isForPeople: boolean;
   readonly write: (text: string) => void;
 }
 
-/** People read a terminal, the pretty form, and what `--dev` prints. */
+/** Chooses plain lines for the pretty format and, without an explicit format, for `--dev` and terminals. */
 export function voiceOf({ logFormat, mode }: Config, fd: number, write: Voice['write']): Voice {
   return { isForPeople: logFormat === 'pretty' || (logFormat === null && (mode === 'dev' || isatty(fd))), write };
 }
 
 const WIDTH = 10;
 const COLUMNS = 80;
-/** Counting what waits may take long where much does; nobody waits for it. */
+/** Limits how long a start waits for the queue counts, which are slow on a large backlog. */
 const COUNT_MS = 1000;
 
-/** @param seeded what a seed has done, in sentences. */
+/** @param seeded sentences about what the seed file changed. */
 export async function announceStart(
   server: RunningServer,
   config: Config,
@@ -71,7 +70,7 @@ export async function announceStart(
     voice.write(`${lines.join('\n')}\n\n`);
     return;
   }
-  // In one piece, and the address last: whoever waits for that has read all of it.
+  // Written at once with the address last: a reader that waits for the address has received every line before it.
   voice.write(
     [
       ...notes.map((msg) => logLine('info', msg)),
@@ -84,15 +83,14 @@ export async function announceStart(
   );
 }
 
-/** The lines of one warning. */
 function marked(text: string): string[] {
   return wrapText(text, COLUMNS - 2).map((line, at) => `${at === 0 ? '!' : ' '} ${line}`);
 }
 
-/** @param pending requests that are not answered yet. */
+/** @param pending number of requests not answered yet. */
 export function goodbye(pending: number, { isForPeople, write }: Voice): void {
   const text = pending > 0 ? `Stopping… finishing ${counted(pending, 'request')}` : 'Stopping…';
-  // Behind the ^C that the terminal shows.
+  // The leading newline moves past the ^C that the terminal echoes.
   write(isForPeople ? `\n${text}\n` : logLine('info', text));
 }
 
@@ -116,7 +114,7 @@ function backupsOf({ shown, backupTo, mode }: Config): string | null {
   return `${of(SETTINGS.backupSchedule.env)} UTC, to ${of(SETTINGS.backupTo.env)}`;
 }
 
-/** What an operator should mend, in sentences. */
+/** Returns configuration problems that the operator should fix, one sentence each. */
 export function warningsAtStart(config: Config, url: string): string[] {
   const { mode, smtpUrl, baseUrl, tlsFiles, trustedProxies, dataFolder } = config;
   const network = mode === 'ephemeral' ? null : networkTrouble(dataFolder);
@@ -134,7 +132,7 @@ export function warningsAtStart(config: Config, url: string): string[] {
   ];
 }
 
-/** What a crash has left under way. */
+/** Returns a sentence about the work that an unclean shutdown left queued. */
 async function takenUp({ db }: RunningServer): Promise<string> {
   const counting = countQueues(db.reader);
   counting.catch(() => {});

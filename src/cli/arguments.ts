@@ -1,4 +1,4 @@
-/** The command line: which command, with which flags and operands; anything unknown is refused with a remedy. */
+/** Parses the command line into command, flags and operands; refuses anything unknown and suggests the nearest name. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Flags } from '../config.ts';
 import { nearestWord } from '../core/nearest-word.ts';
@@ -10,7 +10,7 @@ export class UsageError extends Error {}
 /** A setting that can be given as a flag too. */
 export type FlagSetting = Setting & Required<Pick<Setting, 'flag'>>;
 
-/** Under which headings the help lists the commands, in this order. */
+/** Titles of the command groups in the help, in display order. */
 export const COMMAND_GROUPS = {
   server: 'Run it',
   data: 'Look after it, on its own machine',
@@ -18,52 +18,49 @@ export const COMMAND_GROUPS = {
   about: 'About the binary',
 } as const;
 
-/** A flag with a value that is no setting. */
+/** A flag that takes a value and is not a setting. */
 export interface Option {
-  /** What its value is, such as `FILE`. */
+  /** Placeholder of the value, such as `FILE`. */
   readonly value: string;
   readonly meaning: string;
 }
 
-/** What a command takes besides its flags. */
+/** A positional argument of a command. */
 export interface Operand {
-  /** In capitals, such as `FILE`; or what is typed, where `words` are given. */
+  /** Placeholder in capitals, such as `FILE`; a label when `words` lists the accepted values. */
   readonly name: string;
   readonly meaning: string;
-  /** It is one of these. */
+  /** Accepted values. */
   readonly words?: readonly string[];
   readonly isOptional?: boolean;
 }
 
-/** What can be typed behind `gatehouse`, with what it takes. */
+/** A command of `gatehouse`, with the flags and operands it takes. */
 export interface Command {
-  /** As it is typed: a word, or several such as `backup verify`. */
+  /** One word, or several such as `backup verify`. */
   readonly name: string;
   readonly group: keyof typeof COMMAND_GROUPS;
-  /** Without a full stop. */
+  /** Has no full stop. */
   readonly summary: string;
-  /** Settings that it takes as flags. */
   readonly settings?: readonly FlagSetting[];
-  /** It reads every setting: its help lists their variables. */
+  /** The command reads every setting, so its help lists their environment variables. */
   readonly takesSettings?: boolean;
-  /** Flags without a value, with what each does. */
+  /** Flags without a value, each with its description. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** Flags with a value. */
   readonly options?: Readonly<Record<string, Option>>;
   readonly operands?: readonly Operand[];
-  /** Lines that close its help: examples, and what to do next. */
+  /** Closing lines of the command's help: examples and next steps. */
   readonly next?: readonly string[];
-  /** @returns the exit code, or nothing for a process that goes on. */
+  /** @returns the exit code; nothing for a process that keeps running. */
   run(flags: Flags, operands: readonly string[]): Promise<number | void> | number | void;
 }
 
-/** A command with what was typed behind it. */
 export interface TypedCall {
   readonly flags: Flags;
   readonly operands: readonly string[];
 }
 
-/** The command with the longest name that the words begin with, and what follows it. */
+/** Finds the command with the longest name that the words start with, and returns the remaining words. */
 export function findCommand(
   commands: readonly Command[],
   words: readonly string[],
@@ -75,12 +72,12 @@ export function findCommand(
   return null;
 }
 
-/** Those whose name begins with this word. */
+/** Returns the commands whose name starts with this word. */
 export function family(commands: readonly Command[], word: string): readonly Command[] {
   return commands.filter(({ name }) => name === word || name.startsWith(`${word} `));
 }
 
-/** What is said of words that are no command: what was probably meant, and where all are named. */
+/** Returns the error for an unknown command: the likely intended one, and where to list all. */
 export function unknownCommand(commands: readonly Command[], words: readonly string[]): UsageError {
   const typed = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   const firsts = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))];
@@ -122,7 +119,7 @@ export function parseCall(
   return { flags: values as Flags, operands: positionals };
 }
 
-/** What the parser says of a flag, in our words. */
+/** Translates an error of Node's argument parser into our wording. */
 function wrongFlag({ code, message }: NodeJS.ErrnoException, options: ParseArgsOptionsConfig): string {
   const [, flag = ''] = /'(?:-\w, )?(-[^' =]*)/.exec(message) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')

@@ -1,4 +1,4 @@
-/** `gatehouse backup verify`: a drill. A backup is restored into a temporary folder, started and asked, and taken away again. */
+/** `gatehouse backup verify`: restores a backup into a temporary folder, starts a server on it and checks readiness. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { printable } from './printable.ts';
 import { IDENTITY_FILE, keysOf } from './restore.ts';
 import { stepLine } from './step-line.ts';
 
-/** What operators know their instance by, in this order. */
+/** Tables whose row counts let operators recognize their instance, in display order. */
 const MAIN_TABLES = [
   'workspaces',
   'applications',
@@ -85,7 +85,7 @@ export const backupVerify: Command = {
   },
 };
 
-/** Nothing of the environment's settings counts here: another instance's mail server and keys are not to be used. */
+/** Ignores the environment's settings: the drill must not use another instance's mail server or keys. */
 async function startAndAsk(dataFolder: string, file: string): Promise<void> {
   const config = loadConfig({ GATEHOUSE_DATA: dataFolder, GATEHOUSE_PORT: '0', GATEHOUSE_HOST: '127.0.0.1' });
   const { createLog, logDestination } = await import('../log.ts');
@@ -93,7 +93,7 @@ async function startAndAsk(dataFolder: string, file: string): Promise<void> {
   const log = createLog('silent', logDestination(2));
   const server = await startServer(config, { log, accessLog: accessLog(null), isDrill: true });
   try {
-    // What is not read to its end would be waited for at the stop.
+    // Read to its end: an unread body would delay the stop.
     const answer = await fetch(`${server.url.replace('localhost', '127.0.0.1')}/readyz`);
     const said = await answer.text();
     if (!answer.ok) throw new StartupError(`${file} was restored and started, but is not ready: ${said}`);

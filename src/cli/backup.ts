@@ -1,4 +1,4 @@
-/** `gatehouse backup`: a whole, verified copy of the instance in one file, made while its server runs. */
+/** `gatehouse backup`: writes a complete, verified copy of the instance to one file while its server runs. */
 import { createReadStream, existsSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -46,7 +46,7 @@ export const backup: Command = {
     const { databasePath } = pathsIn(dataFolder);
     if (!existsSync(databasePath)) throw noDatabaseIn(dataFolder);
     process.umask(0o077);
-    // A reader that goes away ends the process.
+    // A closed pipe ends the process, so the temporary file is removed on exit.
     if (pipedPath !== null) process.once('exit', () => rmSync(pipedPath, { force: true }));
     const run = startBackup({
       dataFolder,

@@ -1,7 +1,7 @@
-/** Whether what is printed may be coloured. */
+/** Decides whether output is coloured. */
 import type { Environment } from '../config.ts';
 
-/** On a terminal that shows colours, where nobody has asked for none (https://no-color.org: set and not empty). */
+/** Allows colour on a capable terminal unless NO_COLOR is set and not empty (https://no-color.org). */
 export function isColoured(isTerminal: boolean, environment: Environment): boolean {
   return isTerminal && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
 }

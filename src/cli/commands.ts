@@ -1,4 +1,4 @@
-/** Every command, in the order of the help. */
+/** Lists every command, in the order of the help. */
 import type { Command } from './arguments.ts';
 import { backup } from './backup.ts';
 import { backupVerify } from './backup-verify.ts';

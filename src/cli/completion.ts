@@ -1,7 +1,6 @@
-/** `gatehouse completion`: what a shell needs to complete our commands, flags and words, made from their declarations. */
+/** `gatehouse completion`: generates shell completion scripts from the declarations of the commands. */
 import type { Command } from './arguments.ts';
 
-/** What can follow a command line, by the words of it that name a command. */
 interface Place {
   readonly path: string;
   readonly candidates: readonly Candidate[];
@@ -10,16 +9,15 @@ interface Place {
 interface Candidate {
   readonly word: string;
   readonly meaning: string;
-  /** What its value is, such as `FILE`. */
+  /** Placeholder of the flag's value, such as `FILE`. */
   readonly value?: string;
 }
 
-/** Values that are names of files. */
 const FILES = ['FILE', 'DIR', 'FOLDER', 'PATH'];
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** @param commands all of them, which it is one of itself. */
+/** @param commands returns all commands, including this one. */
 export function completionCommand(commands: () => readonly Command[]): Command {
   return {
     name: 'completion',
@@ -46,7 +44,7 @@ export function scriptFor(shell: Shell, commands: readonly Command[]): string {
   return shell === 'zsh' ? zsh(places) : fish(places);
 }
 
-/** By the command's words, `''` for none; a family without a command of its own has its members' words. */
+/** Groups candidates by command path, `''` for the root. A family without its own command lists its members' words. */
 export function placesOf(commands: readonly Command[]): readonly Place[] {
   const places = new Map<string, Map<string, Candidate>>();
   const add = (path: string, candidate: Candidate) => {
@@ -90,14 +88,14 @@ function flagsWhere(places: readonly Place[], isOne: (value: string) => boolean)
 const takesFile = ({ candidates }: Place) => candidates.some(({ word }) => word === '');
 const wordsOf = ({ candidates }: Place) => candidates.filter(({ word }) => word !== '');
 const never = (flags: readonly string[]) => flags.join('|') || '--';
-/** In single quotes, for any of the shells; a sentence at most. */
+/** Quotes text for all three shells, cut between words to at most 59 characters. */
 const quoted = (text: string) =>
   `'${text
     .replace(/^(.{0,58}\S)(?:\s.*)?$/s, '$1')
     .replace(/[.;:]$/, '')
     .replace(/['`\\]/g, '’')}'`;
 
-/** The words that name a command, as far as they do; what follows are operands. */
+/** Finds the longest command path in the words typed; the rest are operands. */
 const WALK = (places: readonly Place[], words: string) => `
   local place='' word
   for word in ${words}; do

@@ -1,4 +1,4 @@
-/** `gatehouse doctor`: looks at settings, server, data folder, database, address and mail, and says what to mend. */
+/** `gatehouse doctor`: checks settings, server, data folder, database, base URL and mail, and suggests fixes. */
 import { normalizeEmail } from '../core/email.ts';
 import { SETTINGS } from '../settings.ts';
 import { VERSION } from '../version.ts';

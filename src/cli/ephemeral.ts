@@ -1,4 +1,6 @@
-/** An ephemeral instance: given a key and an application, so that an integration test can begin at once. */
+/**
+ * Starts an ephemeral instance with a workspace key and an application, so that integration tests can begin at once.
+ */
 import type { Config } from '../config.ts';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { systemRandom } from '../core/random.ts';
@@ -6,7 +8,7 @@ import { mintSecret } from '../core/secret.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../server.ts';
 import { requireApplication } from '../store/applications.ts';
 
-/** The one line on standard output that says the instance is ready. */
+/** JSON line printed on standard output once the instance is ready. */
 export interface ReadyLine {
   readonly ready: true;
   readonly url: string;

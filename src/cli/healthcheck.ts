@@ -1,4 +1,6 @@
-/** `gatehouse healthcheck`: whether the server of this machine is ready, by the exit code; for containers and monitors. */
+/**
+ * `gatehouse healthcheck`: reports by exit code whether this machine's server is ready, for containers and monitors.
+ */
 import { loadConfig, localUrlOf, ownUrl } from '../config.ts';
 import { isLoopback } from '../core/ip-address.ts';
 import { findServer } from '../db/beside-server.ts';
@@ -21,7 +23,7 @@ export const healthcheck: Command = {
     const config = loadConfig(process.env, { flags });
     const running = findServer(config.dataFolder)?.note ?? null;
     const asked = localUrlOf(config, config.port);
-    // A place named by flag wins over the note, which still knows best how its own server is reached.
+    // A port or host given by flag overrides the server's note, unless both name the same address.
     const isNamed = flags['port'] !== undefined || flags['host'] !== undefined;
     const note = isNamed && running && new URL(running.localUrl).host !== new URL(asked).host ? null : running;
     const url = note?.localUrl ?? asked;
@@ -32,15 +34,15 @@ export const healthcheck: Command = {
   },
 };
 
-/** @param name that its certificate is for. @returns null where it is ready. */
+/** Returns why the server is not ready, or null when it is. @param name host name of its certificate. */
 async function problemOf(url: string, name: string): Promise<string | null> {
   try {
     const response = await fetch(`${url}/readyz`, {
       redirect: 'manual',
-      // A proxy of the environment is for what lies outside.
+      // A proxy from the environment applies to external hosts only.
       proxy: false,
       signal: AbortSignal.timeout(PATIENCE_MS),
-      // On loopback nobody else answers.
+      // Loopback needs no certificate check: only this machine can answer there.
       tls: isLoopback(new URL(url).hostname) ? { rejectUnauthorized: false } : { serverName: name },
     } as BunFetchRequestInit);
     if (response.status === 200) return null;

@@ -1,17 +1,16 @@
-/** `gatehouse help`: what there is, on one screen; what a command takes, and the settings it reads, in 80 columns. */
+/** `gatehouse help`: an overview of all commands on one screen, and the details of each, in 80 columns. */
 import { ALL_SETTINGS, defaultText, SETTING_GROUPS, type Setting } from '../settings.ts';
 import { type Command, COMMAND_GROUPS } from './arguments.ts';
 import { wrapText } from './wrap.ts';
 
 const TERMINAL_COLUMNS = 80;
-/** What is longer on the left stands on a line of its own. */
+/** A longer left cell gets a line of its own. */
 const WIDEST_LEFT = 22;
-/** Beside the names of the families, which are short. */
 const FAMILY_COLUMNS = 60;
 
 type Row = readonly [left: string, right: string];
 
-/** Every command, and where to read on. A family of commands is a line. */
+/** Returns the overview: one line per command or family, and where to read on. */
 export function helpText(commands: readonly Command[]): string {
   const groups = Object.entries(COMMAND_GROUPS).map(([group, title]) => ({
     title,
@@ -29,7 +28,7 @@ export function helpText(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** What a command does, its operands and flags, the variables that it reads, and what to do next. */
+/** Returns the help of one command: purpose, operands, flags, environment variables and next steps. */
 export function commandHelpText(command: Command): string {
   const { name, summary, settings = [], switches = {}, options = {}, takesSettings = false } = command;
   const { operands = [], next = [] } = command;
@@ -55,7 +54,6 @@ export function commandHelpText(command: Command): string {
   ].join('\n');
 }
 
-/** The commands of a family, such as `gatehouse users`. */
 export function familyHelpText(word: string, commands: readonly Command[]): string {
   return [
     `Usage: gatehouse ${word} COMMAND [FLAGS]`,
@@ -67,7 +65,7 @@ export function familyHelpText(word: string, commands: readonly Command[]): stri
   ].join('\n');
 }
 
-/** A command with its summary; of a family without a head, the words that follow. */
+/** Returns a row per family: its head command's summary, or the words that follow if it has no head. */
 function familyRows(commands: readonly Command[]): Row[] {
   const families = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? name);
   return [...families].map(([word, members]) => {
@@ -78,13 +76,12 @@ function familyRows(commands: readonly Command[]): Row[] {
   });
 }
 
-/** In one line: the help of a family names them all. */
+/** Cuts the list to one line; the family's own help names all of them. */
 function asManyAsFit(words: readonly string[]): string {
   const all = words.join(', ');
   return all.length <= FAMILY_COLUMNS ? all : `${all.slice(0, FAMILY_COLUMNS).replace(/,[^,]*$/, '')}, …`;
 }
 
-/** Every setting by its variable, in groups. */
 function variables(): string[] {
   const groups = Object.entries(SETTING_GROUPS).map(([group, title]) => ({
     title,
@@ -99,7 +96,6 @@ function variables(): string[] {
   ];
 }
 
-/** Meaning and default, as a terminal shows them. */
 function explain(setting: Setting): string {
   const text = defaultText(setting, (typed) => typed);
   return `${setting.meaning.replaceAll('`', '')}${text ? ` Default: ${text}.` : ''}`;

@@ -1,11 +1,11 @@
-/** Where a text stops being JSON, for people who have written it by hand: the parser itself does not say. */
+/** Finds where hand-written text stops being valid JSON, because the parser does not report the position. */
 
 const SPACE = /[ \t\n\r]*/y;
 const VALUE =
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const KEY = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** `line 3, column 7`; null for what is JSON. */
+/** Returns `line 3, column 7`; null for valid JSON. */
 export function placeOfJsonError(text: string): string | null {
   let at = 0;
   const take = (pattern: RegExp) => {
@@ -20,9 +20,9 @@ export function placeOfJsonError(text: string): string | null {
     at += 1;
     return true;
   };
-  /** What is open, innermost last. */
+  /** Open brackets, innermost last. */
   const open: ('{' | '[')[] = [];
-  /** Before a value, in an object with its name. */
+  /** Consumes the key and colon before a value inside an object. */
   const member = () => open.at(-1) !== '{' || (take(SPACE), take(KEY) && is(':'));
   const isSound = () => {
     for (;;) {

@@ -1,4 +1,4 @@
-/** `gatehouse key`: a well-formed API key that no server knows yet, for GATEHOUSE_WORKSPACE_KEY. */
+/** `gatehouse key`: generates an API key for GATEHOUSE_WORKSPACE_KEY. */
 import { systemRandom } from '../core/random.ts';
 import { mintSecret } from '../core/secret.ts';
 import type { Command } from './arguments.ts';

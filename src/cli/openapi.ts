@@ -1,4 +1,4 @@
-/** `gatehouse openapi`: prints the description of the API without a server. */
+/** `gatehouse openapi`: prints the OpenAPI description without a server. */
 import { loadConfig, ownUrl } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { systemRandom } from '../core/random.ts';
@@ -19,7 +19,7 @@ export const openapi: Command = {
     const { openApiYaml } = await import('../modules/description/routes.ts');
     const { guardedFetch } = await import('../outbound/guarded-fetch.ts');
     const { wireServices } = await import('../services.ts');
-    // The operations of a real instance, which only has no data: nothing described can differ from what is served.
+    // Wires the same services as a real instance, so that the description cannot differ from what is served.
     const dependencies: Dependencies = {
       config,
       db: NO_DATABASE,

@@ -1,4 +1,4 @@
-/** Mails as the machine of the server sees them: read from the database, beside the server or without it. */
+/** Reads mails directly from the database, with or without a running server. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { isoTime } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
@@ -20,7 +20,7 @@ export interface MailListOptions {
   readonly isJson: boolean;
 }
 
-/** Newest first, without codes; nothing is changed. @throws {StartupError} */
+/** Returns the newest mails first, without codes. Changes nothing. @throws {StartupError} */
 export async function mailList(dataFolder: string, { to, limit, isJson }: MailListOptions): Promise<string> {
   const mails = await looked(dataFolder, (reader) => listMails(reader, { recipient: to, limit }));
   if (isJson) return `${jsonText(mails.map(envelopeOf), 2)}\n`;
@@ -28,7 +28,7 @@ export async function mailList(dataFolder: string, { to, limit, isJson }: MailLi
   return to === undefined ? 'No mail yet.\n' : `No mail to ${to} yet.\n`;
 }
 
-/** One with all that it says, which is on record before it is shown. @throws {StartupError} */
+/** Returns one mail with its text. Writes the audit record before returning it. @throws {StartupError} */
 export async function mailText(
   dataFolder: string,
   id: string,
@@ -79,7 +79,7 @@ function envelopeOf(mail: Mail) {
   return { id, to, subject, status, attempts, lastError, applicationId, ...times };
 }
 
-/** Times of this machine's zone. */
+/** Formats a table with times in this machine's time zone. */
 function tableOf(mails: readonly Mail[]): string {
   const isTerminal = process.stdout.isTTY === true;
   const now = Date.now();

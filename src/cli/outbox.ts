@@ -1,4 +1,4 @@
-/** `gatehouse outbox`: what was mailed, for whoever can log in to the server's own machine; for instances without a mail server. */
+/** `gatehouse outbox`: shows sent mails to people with shell access to the server, for instances without SMTP. */
 import { loadConfig } from '../config.ts';
 import { normalizeEmail } from '../core/email.ts';
 import { SETTINGS } from '../settings.ts';

@@ -1,24 +1,20 @@
-/**
- * The packages that the product is built from. Run while it is being built (a macro), where the lock file and the packages
- * themselves are: the binary carries what this returns.
- */
+/** Lists the packages in the product. A build-time macro: it reads the lock file, and the binary embeds the result. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { COUNTRY_DATA_NOTICE } from '../core/country-data.ts';
 
-/** One package in the binary, as the lock file pins it. */
 export interface PackagePart {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression. */
+  /** SPDX expression. */
   readonly license: string;
-  /** The text that its license wants passed on; empty where the package carries none. */
+  /** License text that must be redistributed; empty when the package contains none. */
   readonly notice: string;
-  /** Who holds the copyright, where the license asks that it be named. */
+  /** Copyright holder, for licenses that require attribution. */
   readonly copyright: string | null;
-  /** `sha512-…`, as the registry signed it. */
+  /** Integrity hash from the registry, `sha512-…`. */
   readonly integrity: string;
-  /** Names with versions, `name@1.2.3`. */
+  /** Dependencies as `name@1.2.3`. */
   readonly uses: string[];
 }
 
@@ -27,7 +23,7 @@ interface Locked {
   readonly optionalDependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
   readonly optionalPeers?: readonly string[];
-  /** Of native code for one kind of processor: the binary carries none of those. */
+  /** Set for native code of one CPU type, which the binary does not contain. */
   readonly cpu?: unknown;
 }
 
@@ -35,7 +31,7 @@ type LockEntry = readonly [id: string, registry: string, needs: Locked, integrit
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** What runs in production: the dependencies of the product, theirs, and so on; sorted. */
+/** Returns the production dependencies, direct and transitive, sorted. */
 export function productionPackages(): PackagePart[] {
   const lock = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
     readonly workspaces: Record<string, Locked>;
@@ -43,7 +39,7 @@ export function productionPackages(): PackagePart[] {
   };
   const parts = new Map<string, PackagePart>();
 
-  /** The place of a package as another one sees it: nested below it, or below what that is nested in. */
+  /** Resolves a package as its dependent does: nested below it, then below each of its parents. */
   function placeOf(name: string, from: readonly string[]): string[] | null {
     for (let depth = from.length; depth >= 0; depth -= 1) {
       const place = [...from.slice(0, depth), name];
@@ -52,7 +48,7 @@ export function productionPackages(): PackagePart[] {
     return null;
   }
 
-  /** @returns the package's id, or null where it is not installed or no part of the binary. */
+  /** Adds a package and its dependencies. @returns its id; null when not installed or not part of the binary. */
   function add(name: string, from: readonly string[]): string | null {
     const place = placeOf(name, from);
     const entry = place && lock.packages[place.join('/')];
@@ -87,7 +83,7 @@ function namesIn({ dependencies, optionalDependencies, peerDependencies, optiona
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers].sort();
 }
 
-/** Corrections where a package's manifest names another license than its files do. */
+/** Overrides for packages whose manifest names another license than their files. */
 const CORRECTIONS: Readonly<Record<string, Pick<PackagePart, 'license' | 'notice' | 'copyright'>>> = {
   '@ip-location-db/geo-whois-asn-country-mmdb': {
     license: 'CC-BY-4.0',
@@ -97,7 +93,7 @@ const CORRECTIONS: Readonly<Record<string, Pick<PackagePart, 'license' | 'notice
 };
 
 const LICENSE_FILE = /licen[cs]e|notice|copying|copyright/i;
-/** Modules and pictures that are about licenses. */
+/** Source modules and images whose name mentions a license. */
 const CODE_FILE = /\.(?:[cm]?[jt]sx?|json|map|vue|svg|css|html)$/i;
 
 function licenseOf(name: string, folder: string): Pick<PackagePart, 'license' | 'notice' | 'copyright'> {
@@ -114,7 +110,7 @@ function licenseOf(name: string, folder: string): Pick<PackagePart, 'license' | 
   };
 }
 
-/** Paths of every text of a license in a package, wherever it lies. Packages nested in it are parts of their own. */
+/** Returns the paths of all license texts in a package. Skips nested packages, which are parts of their own. */
 function licenseFilesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -125,7 +121,7 @@ function licenseFilesIn(folder: string): string[] {
     });
 }
 
-/** The notice of the runtime: what it is licensed under, and everything that it links. */
+/** Returns the license notice of Bun and everything it links. */
 export function runtimeNotice(): string {
   const types = resolve(Bun.resolveSync('bun-types/package.json', ROOT), '..');
   const text = readFileSync(join(types, 'docs/project/license.mdx'), 'utf8');

@@ -1,4 +1,4 @@
-/** The log for people who watch a terminal: one short line for each of its JSON lines, aligned, in colours where they are shown. */
+/** Formats JSON log lines for a terminal: one short, aligned line each, coloured where supported. */
 import { isatty } from 'node:tty';
 import type { Config, Environment } from '../config.ts';
 import { isColoured } from './colour.ts';
@@ -6,7 +6,7 @@ import { printable, printableLines } from './printable.ts';
 
 const SAME = (line: string) => line;
 
-/** @returns what is done to each line before it is written to the descriptor. */
+/** @returns a function that formats each line before it is written to the descriptor. */
 export function logFormat(
   { logFormat: asked, mode }: Config,
   fd: number,
@@ -30,11 +30,11 @@ const LEVELS: Readonly<Record<string, Style>> = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @returns leaves alone what is no line of the log, such as what a start says. */
+/** @returns a formatter that leaves lines other than log records unchanged, such as start messages. */
 export function prettyLine(hasColours: boolean): (line: string) => string {
   const paint = (style: Style, text: string) => (hasColours ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text);
 
-  /** The route keeps a column of its own: what is looked for is the one that differs. */
+  /** Formats an access log entry. The route has a fixed-width column, so that outliers stand out. */
   function request({ method, route, status, durationMs, principal, ip, requestId }: Fields): string {
     const code = Number(status);
     const style = code >= 500 ? 'red' : code >= 400 ? 'yellow' : 'green';
@@ -68,12 +68,12 @@ export function prettyLine(hasColours: boolean): (line: string) => string {
   return format;
 }
 
-/** Of the day, in universal time as in the JSON lines. */
+/** Returns the time of day in UTC, as in the JSON lines. */
 function clockTime(time: unknown): string {
   return String(time).slice(11, 23);
 }
 
-/** Text without spaces needs no quotes. */
+/** Returns text without spaces as it is, anything else as JSON. */
 function valueText(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** `gatehouse print`: what the binary is made of, and the files that others need to run it or to watch it. */
+/** `gatehouse print`: prints the SBOM, licenses, deployment files, dashboards and the seed schema. */
 import type { Flags } from '../config.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';
@@ -53,7 +53,7 @@ export const print: Command = {
   },
 };
 
-/** Only here are the schemas loaded. */
+/** Loads the schemas lazily, so that other commands start without them. */
 async function schema(): Promise<string> {
   const { seedSchema } = await import('../modules/seed/json-schema.ts');
   return `${JSON.stringify(seedSchema(), null, 2)}\n`;

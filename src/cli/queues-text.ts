@@ -1,8 +1,8 @@
-/** What waits to be sent or done, in words: at a start after a crash, and for the doctor. */
+/** Describes the queues in words, for a start after a crash and for the doctor. */
 import { counted } from '../core/quantities.ts';
 import type { Queues } from '../modules/health/warnings.ts';
 
-/** @param since says more of what has been due from a time on; null where nothing is. */
+/** @param since describes how long the oldest item has been due; receives null when none is. */
 export function queuesText(
   { mails, deliveries, longWork }: Queues,
   since: (dueAt: number | null) => string = () => '',

@@ -1,4 +1,4 @@
-/** `gatehouse restore`: brings a backup back into a data folder, all of it or nothing. */
+/** `gatehouse restore`: restores a backup into a data folder, completely or not at all. */
 import { resolve } from 'node:path';
 import type { Keys } from '../backup/encryption.ts';
 import { type Config, type Flags, loadConfig } from '../config.ts';
@@ -57,7 +57,7 @@ export const restore: Command = {
   },
 };
 
-/** @throws {StartupError} */
+/** Reads the decryption keys of a backup. @throws {StartupError} */
 export async function keysOf({ backupPassphraseFile }: Config, flags: Flags): Promise<Keys> {
   const { readIdentities, readPassphrase } = await import('../backup/restore.ts');
   const identityFile = flags['identity-file'];

@@ -1,4 +1,4 @@
-/** A seed file, read and judged as far as that goes without a server. */
+/** Reads a seed file and validates what can be checked without a server. */
 import { readFileSync } from 'node:fs';
 import type { Environment } from '../config.ts';
 import { AppError, type FieldProblem } from '../core/error.ts';
@@ -13,7 +13,7 @@ export interface SeedFile {
   readonly secrets: Secrets;
 }
 
-/** @throws {StartupError} that names the file and each place that is wrong, with its remedy. */
+/** @throws {StartupError} with the file name, every wrong path and its remedy. */
 export async function readSeedFile(file: string, environment: Environment): Promise<SeedFile> {
   const secrets: Secrets = (name) => environment[name]?.trim() || undefined;
   let text: string;
@@ -40,7 +40,7 @@ export async function readSeedFile(file: string, environment: Environment): Prom
   }
 }
 
-/** What is wrong with a file, a line for each place. Everything else is passed on. */
+/** Turns a validation error into one line per problem; passes other errors through. */
 export function refusedSeed(file: string, error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   const { fields = [], message } = error;

@@ -1,15 +1,15 @@
-/** `serve --seed`: brings the instance to what a file says before it is ready. */
+/** `serve --seed`: applies a seed file before the server reports ready. */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { ServerOptions } from '../server.ts';
 import { readSeedFile, refusedSeed } from './seed-file.ts';
 
-/** What was done, in sentences; empty before it is. */
+/** Seed step of a start; `said` holds its result in sentences, empty until it has run. */
 export interface SeedAtStart {
   readonly prepare: NonNullable<ServerOptions['prepare']>;
   readonly said: readonly string[];
 }
 
-/** Reads the file at once, so that a wrong one starts nothing. @throws {StartupError} */
+/** Reads the file immediately, so that an invalid one prevents the start. @throws {StartupError} */
 export async function seedAtStart(file: string): Promise<SeedAtStart> {
   const { document, secrets } = await readSeedFile(file, process.env);
   const said: string[] = [];

@@ -36,7 +36,7 @@ export const serve: Command = {
     const mode = modeOf(flags);
     const starter = mode === 'ephemeral' && !flags['no-follow-parent'] ? watchStarter() : null;
     const config = loadConfig(process.env, { mode, flags });
-    // Only here is the server loaded: other commands start without it.
+    // Loads the server lazily, so that other commands start without it.
     const { createLog, logDestination } = await import('../log.ts');
     const descriptor = config.mode === 'ephemeral' ? 2 : 1;
     const destination = logDestination(descriptor, logFormat(config, descriptor, process.env));
@@ -64,14 +64,14 @@ export const serve: Command = {
     });
     const { announceStart, goodbye, stopped, voiceOf } = await import('./announcement.ts');
     const voice = voiceOf(config, descriptor, destination.write);
-    // Lines of the log go by its level, as others of theirs.
+    // Log records obey the log level; plain lines are always printed.
     const isSaid = voice.isForPeople || log.isLevelEnabled('info');
     stopOnSignals(server, flushLog, {
       onStopping: () => isSaid && goodbye(server.pending(), voice),
       onStopped: () => isSaid && stopped(voice),
     });
     const { renewCertificate } = server;
-    // Under a supervisor a reload without a certificate is no end, as a closed terminal is.
+    // Under a supervisor SIGHUP without a certificate must not end the process; on a terminal it does.
     if (renewCertificate || !isatty(0))
       process.on('SIGHUP', renewCertificate ?? (() => log.info('SIGHUP: there is no certificate to read again')));
     await announceStart(server, config, seed?.said ?? [], voice);
@@ -96,9 +96,8 @@ function mailPrinter(terminal: LogDestination) {
 }
 
 /**
- * The first signal stops gracefully, the second at once.
- *
- * @returns stops gracefully as well, and does nothing where that has begun.
+ * Stops gracefully on the first signal, at once on the second.
+ * @returns a function that also stops gracefully; later calls do nothing.
  */
 function stopOnSignals(
   server: RunningServer,

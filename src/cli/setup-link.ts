@@ -1,4 +1,4 @@
-/** `gatehouse setup-link`: a fresh one-time link, for whoever can log in to the server's own machine. */
+/** `gatehouse setup-link`: prints a new one-time setup link, for people with shell access to the server. */
 import { loadConfig, ownUrl } from '../config.ts';
 import { SETTINGS } from '../settings.ts';
 import type { Command } from './arguments.ts';

@@ -1,19 +1,18 @@
-/** Whoever started this process: their end is noticed, so that a throw-away instance does not outlive a killed test runner. */
+/** Detects the end of the parent process, so that an ephemeral instance does not outlive a killed test runner. */
 import { fstatSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 250;
 
-/** How an end shows. */
 export type StarterEnd = 'the process that started it ended' | 'its standard input was closed';
 
 export interface Starter {
-  /** From now on an end is told, at most once; one that came since the start, at once. */
+  /** Registers a listener called at most once; immediately if the parent ended since the start. */
   onEnd(tell: (how: StarterEnd) => void): void;
 }
 
 /**
- * To be called first thing: what is to end must have been there. A pipe as standard input is read, and what comes is
- * thrown away; one that is closed before anybody listens was held by nobody, as `/dev/null` is, and means nothing.
+ * Must be called first, while the parent still exists. Reads a piped stdin and discards its data.
+ * A stdin that closes before `onEnd` is called (such as /dev/null) is ignored.
  */
 export function watchStarter(): Starter {
   const parent = process.ppid;
@@ -26,7 +25,7 @@ export function watchStarter(): Starter {
       tellClosed();
     };
     process.stdin.on('end', close).on('error', close).resume();
-    // A start that fails ends the process all the same.
+    // Unreferenced, so that a failed start can end the process.
     process.stdin.unref();
   }
 
@@ -49,18 +48,17 @@ export function watchStarter(): Starter {
   };
 }
 
-/** A runner's own end of a pair of sockets counts as well: that is what most runtimes make for a child. */
+/** Accepts a socket too: most runtimes create a socket pair for a child's stdin. */
 function isInputPipe(): boolean {
   try {
     const input = fstatSync(0);
     return input.isFIFO() || input.isSocket();
   } catch {
-    // It was closed from the start.
     return false;
   }
 }
 
-/** An orphan gets another parent; where processes keep the number of theirs, it is looked for. */
+/** Detects a new parent by its id. Windows keeps the old id, so there the process itself is looked up. */
 function isGone(parent: number): boolean {
   if (process.platform !== 'win32') return process.ppid !== parent;
   try {

@@ -1,16 +1,15 @@
-/** How far a long command has come: one line on a terminal, written again and again; nothing where nobody looks. */
+/** Shows progress of a long command on one rewritten terminal line; prints nothing without a terminal. */
 import { bytesText } from '../core/quantities.ts';
 
 export interface StepLine {
-  /** @param whole how many bytes it will be; null where that is not known. */
+  /** @param whole expected total in bytes; null when unknown. */
   show(step: string, bytes: number, whole?: number | null): void;
-  /** Takes the line away. */
   end(): void;
 }
 
 const CLEAR = '\r\x1b[2K';
 
-/** In place of the line before; null takes that away. */
+/** Replaces the previous line; null clears it. */
 export function showLine(text: string | null): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR}${text ?? ''}`);
 }

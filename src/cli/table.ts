@@ -1,11 +1,10 @@
-/** Tables for people: columns as wide as what is in them and as the terminal allows, by what a terminal shows of a text. */
+/** Formats tables for people, with columns sized by display width and fitted to the terminal. */
 import { printable } from './printable.ts';
 
-/** One column of a table. */
 export interface Column<Item> {
   readonly title: string;
   readonly of: (item: Item) => string | number | null | undefined;
-  /** It may be cut where there is little room; ids and what else is to be copied may not. */
+  /** Allows truncation when space is short. Ids and other text to copy must stay whole. */
   readonly isCut?: boolean;
 }
 
@@ -13,12 +12,11 @@ const GAP = 2;
 const NARROWEST = 8;
 
 export interface TableLayout {
-  /** Null where nobody looks: nothing is cut then. */
+  /** Terminal width; null without a terminal, and then nothing is cut. */
   readonly columns: number | null;
   readonly bold?: (text: string) => string;
 }
 
-/** Lines, each with its end. */
 export function table<Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
@@ -45,7 +43,7 @@ function cell(value: string | number | null | undefined): string {
   return value === null || value === undefined || value === '' ? '-' : printable(String(value));
 }
 
-/** Takes from the widest that may be cut, until all fit or nothing more may be taken. */
+/** Narrows the widest truncatable column until the table fits or none is left to narrow. */
 function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
   const excess = () => widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) - room;
   while (excess() > 0) {
@@ -57,7 +55,7 @@ function shrink(widths: number[], columns: readonly Column<never>[], room: numbe
   }
 }
 
-/** At most so many cells of a terminal, with an ellipsis where something is missing. */
+/** Cuts text to a display width in terminal cells, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let shown = '';
@@ -71,7 +69,7 @@ export function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** In this machine's zone: the hour of what is recent, the day of what is not. */
+/** Formats in this machine's time zone: date and hour within 300 days, the day otherwise. */
 export function shortTime(iso: string | null | undefined, now: number): string | null {
   if (!iso) return null;
   const time = new Date(iso);

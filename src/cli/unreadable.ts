@@ -1,7 +1,7 @@
-/** Why a file that was named cannot be read, in words. */
+/** Explains why a named file cannot be read. */
 import { StartupError } from '../core/startup-error.ts';
 
-/** @param error what reading it threw. */
+/** @param error thrown by the read. */
 export function unreadable(file: string, error: unknown): StartupError {
   const { code } = error as NodeJS.ErrnoException;
   switch (code) {

@@ -1,4 +1,4 @@
-/** `gatehouse version`. */
+/** `gatehouse version`: prints the version and the date of the country table. */
 import { COUNTRY_DATA_DAY } from '../core/country-data.ts';
 import { VERSION } from '../version.ts';
 import type { Command } from './arguments.ts';

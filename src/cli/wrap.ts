@@ -1,6 +1,6 @@
-/** Text broken between words, by what a terminal shows of it. */
+/** Wraps text between words by display width. */
 
-/** A word that is longer than a line is left whole, to be copied. */
+/** Keeps a word longer than the line whole, so that it can be copied. */
 export function wrapText(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {

@@ -1,4 +1,4 @@
-/** The public address: whether it fits, whether it leads to this very instance, and what stands before the server there. */
+/** Checks the base URL: its form, whether it reaches this instance, and which proxies are in front of it. */
 import { canonicalAddress, familyOf, isLoopbackName } from '../../core/ip-address.ts';
 import { relyingPartyOf } from '../../core/relying-party.ts';
 import type { DoctorAnswer } from '../../modules/health/doctor-route.ts';
@@ -9,7 +9,7 @@ import type { ServerAnswer, Scene } from './scene.ts';
 
 const SET_IT = 'Set GATEHOUSE_BASE_URL to the https address that people reach this server at, and restart it.';
 
-/** What the address itself says. */
+/** Judges the base URL by its text alone. */
 export function addressFindings({ baseUrl, given }: Scene): Finding[] {
   const { ok, warn } = findingsOf('base URL');
   if (isPlainToOthers(baseUrl))
@@ -32,7 +32,7 @@ export function addressFindings({ baseUrl, given }: Scene): Finding[] {
   return [ok(`${baseUrl}; passkeys are bound to ${relyingParty.id}.`)];
 }
 
-/** @param public_ what came of a request by the base URL. */
+/** @param public_ result of a request to the base URL. */
 export function reachFindings({ baseUrl, server, note }: Scene, { response, facts, error }: ServerAnswer): Finding[] {
   const { ok, warn, fail } = findingsOf('base URL');
   if (server === null)
@@ -80,7 +80,7 @@ export function reachFindings({ baseUrl, server, note }: Scene, { response, fact
   ];
 }
 
-/** What a request by the base URL has shown of what stands between. */
+/** Judges the proxy settings by what a request through the base URL revealed. */
 export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, local: DoctorAnswer | null): Finding[] {
   const { baseUrl, given, server } = scene;
   const { ok, warn, fail } = findingsOf('proxies');
@@ -131,7 +131,7 @@ export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, l
   }
 }
 
-/** @param trusted as the setting has it. */
+/** @param trusted value of the setting. */
 function isTrusted(trusted: string | null, peer: string | null): boolean {
   const address = canonicalAddress(peer ?? '');
   return (
@@ -146,7 +146,7 @@ function reasonOf(error: ServerAnswer['error']): string {
   return `${error.message.replace(/[.\s]+$/, '').replace(/\. .*$/, '')}${error.code && !error.message.includes(error.code) ? ` (${error.code})` : ''}`;
 }
 
-/** Whether the name leads to this machine itself: its clock is then no other. */
+/** Returns true for a loopback name; clocks are then the same, so comparing them proves nothing. */
 export function isOnThisMachine(baseUrl: string): boolean {
   return isLoopbackName(new URL(baseUrl).hostname);
 }

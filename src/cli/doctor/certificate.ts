@@ -1,4 +1,4 @@
-/** The certificate that a base URL is reached with, as a client sees it: chain, name, and how long it holds. */
+/** Checks the TLS certificate of the base URL as a client does: chain, name and expiry. */
 import type { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { DAY } from '../../core/clock.ts';
@@ -9,7 +9,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 interface Shown {
   readonly certificate: X509Certificate;
-  /** Why a client would refuse it; null where it would not. */
+  /** Reason for which a client would reject it; null when it is accepted. */
   readonly refusal: string | null;
 }
 
@@ -24,7 +24,7 @@ const CHAIN: Readonly<Record<string, string>> = {
 const ABOUT_TIME_OR_NAME = /EXPIRED|NOT_YET_VALID|ALTNAME/;
 const SOON_MS = 3 * DAY;
 
-/** @param baseUrl an https address. */
+/** @param baseUrl an https URL. */
 export async function certificateFindings(baseUrl: string, patienceMs: number, now: number): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf('certificate');
   const { hostname, port } = new URL(baseUrl);
@@ -71,7 +71,7 @@ export async function certificateFindings(baseUrl: string, patienceMs: number, n
 
 function certificateAt(host: string, port: number, patienceMs: number): Promise<Shown> {
   const shown = Promise.withResolvers<Shown>();
-  // Looked at, and nothing is sent: what is wrong with it is the result.
+  // Verification is off because an invalid certificate is a result here; nothing is sent over the connection.
   const socket = connect(
     { host, port, servername: /^[\d.]+$|:/.test(host) ? '' : host, rejectUnauthorized: false },
     () => {

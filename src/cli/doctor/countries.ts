@@ -1,11 +1,11 @@
-/** Countries of clients: from a proxy's header, or from the table inside the binary and how old that is. */
+/** Checks the source of client countries: a proxy's header, or the embedded table and its age. */
 import { DAY } from '../../core/clock.ts';
 import { COUNTRY_DATA_AT, COUNTRY_DATA_DAY } from '../../core/country-data.ts';
 import { SETTINGS } from '../../settings.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 
-/** Ranges change hands all the time; after a year the table is no longer to be relied on. */
+/** IP ranges change owners constantly, so a table older than a year is unreliable. */
 const OLD_MS = 365 * DAY;
 
 export function countryFindings({ given, now }: Scene): Finding[] {

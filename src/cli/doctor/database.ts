@@ -1,4 +1,4 @@
-/** The database, only looked at: its schema, whether it is whole, and what waits in it or went wrong lately. */
+/** Checks the database over a read-only connection: schema, integrity, queues and recent failures. */
 import { existsSync } from 'node:fs';
 import { DAY } from '../../core/clock.ts';
 import { bytesText, counted, lasting } from '../../core/quantities.ts';
@@ -16,7 +16,7 @@ import { queuesText } from '../queues-text.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, Scene } from './scene.ts';
 
-/** For looking through the database, unless all of it is asked for. */
+/** Time limit of the integrity check unless `isFull`. */
 const CHECK_MS = 60_000;
 const LONG_LOG_BYTES = 64 * 2 ** 20;
 const OLD_BACKUP_MS = 2 * DAY;
@@ -25,7 +25,6 @@ const MOST_LIMITS = 4;
 export interface DatabaseOptions {
   readonly isFull: boolean;
   readonly checkMs?: number;
-  /** Told before each step. */
   readonly step: (what: string) => void;
 }
 
@@ -139,7 +138,7 @@ async function contentFindings(scene: Scene, reader: Reader, local: ServerAnswer
   ];
 }
 
-/** What is judged elsewhere. */
+/** Passing values for the checks that other files make. */
 const ALL_WELL = {
   facts: {
     mode: 'normal',
@@ -170,7 +169,7 @@ async function pendingFindings({ now, server }: Scene, reader: Reader): Promise<
   const text = queuesText(queues, lag);
   if (text === null) return [ok('Nothing waits to be sent or done.')];
   const what = `Waiting: ${text}.`;
-  // Without a server it is no wonder that things wait.
+  // Without a server a backlog is expected.
   const late =
     server === null ? [] : warningsOf({ ...ALL_WELL, now: now(), queues }).filter(({ code }) => WAITING.includes(code));
   if (late.length === 0) return [ok(what)];

@@ -1,4 +1,4 @@
-/** The whole look: each part in its turn, what needs nobody else first. */
+/** Runs all checks in order, those without dependencies first. */
 import { addressFindings, isOnThisMachine, proxyFindings, reachFindings } from './base-url.ts';
 import { certificateFindings } from './certificate.ts';
 import { countryFindings } from './countries.ts';
@@ -12,14 +12,14 @@ import type { Scene } from './scene.ts';
 import { serverFindings, settingsFindings } from './settings.ts';
 
 export interface ExamineOptions {
-  /** Where a test mail goes to; null for none. */
+  /** Recipient of a test mail; null sends none. */
   readonly sendTo: string | null;
-  /** Looks through all of the database, however long it takes. */
+  /** Runs the integrity check without a time limit. */
   readonly isFull: boolean;
   readonly step?: (what: string) => void;
 }
 
-/** Changes nothing, but for the test mail. */
+/** Changes nothing, apart from sending the test mail. */
 export async function examine(
   scene: Scene,
   { sendTo, isFull, step = () => {} }: ExamineOptions,

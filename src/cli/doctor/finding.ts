@@ -1,19 +1,17 @@
-/** What the doctor says of one thing it has looked at. */
+/** A single result of the doctor. */
 
 export const STATUSES = ['ok', 'warn', 'fail'] as const;
 export type Status = (typeof STATUSES)[number];
 
 export interface Finding {
-  /** A word or two for what was looked at. */
+  /** Name of the check, one or two words. */
   readonly check: string;
   readonly status: Status;
-  /** Sentences. */
   readonly message: string;
-  /** What to do; null where all is well. */
+  /** Suggested fix; null when all is well. */
   readonly remedy: string | null;
 }
 
-/** Findings of one check. */
 export function findingsOf(check: string) {
   return {
     ok: (message: string): Finding => ({ check, status: 'ok', message, remedy: null }),

@@ -1,4 +1,4 @@
-/** The data folder: that it is there, private, on a disk that a database can live on, and with room left. */
+/** Checks the data folder: existence, permissions, file system and free space. */
 import { accessSync, constants, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesText } from '../../core/quantities.ts';
@@ -10,7 +10,7 @@ import type { Scene } from './scene.ts';
 
 const LEAST_BYTES = 128 * 2 ** 20;
 const LITTLE_BYTES = 2 ** 30;
-/** A copy before an upgrade, and a backup on the same disk. */
+/** Disk space is needed for a copy before an upgrade and for a backup on the same disk. */
 const COPIES = 2;
 const READABLE_BY_OTHERS = 0o055;
 
@@ -39,7 +39,7 @@ function readFileSystem(folder: string): FileSystem | null {
   }
 }
 
-/** Without that nothing in it can be looked at. */
+/** Returns whether this user can list the folder; no other check of it works without that. */
 export function isOpenToUs(folder: string): boolean {
   try {
     accessSync(folder, constants.R_OK | constants.X_OK);
@@ -70,7 +70,7 @@ function isMissing(folder: string): boolean {
   }
 }
 
-/** How a server says it of its own folder when it starts, too; null where all is well. */
+/** Returns the network file system warning, which a starting server prints too; null when the disk is local. */
 export function networkTrouble(folder: string, fileSystem = readFileSystem(folder)): string | null {
   if (fileSystem?.kind !== 'network') return null;
   return (

@@ -1,4 +1,6 @@
-/** The instance key: that it is there, whole, and the one of the database beside it. Judges as a start does. */
+/**
+ * Checks that the instance key exists, is complete and belongs to its database, by the same rules as a server start.
+ */
 import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, pathsIn, quoted } from '../../db/data-folder.ts';
@@ -50,7 +52,7 @@ export function keyFindings({ folder, server }: Scene): Finding[] {
   }
 }
 
-/** A database that cannot be read has findings of its own. */
+/** Returns `'unreadable'` for a database that cannot be read, which has findings of its own. */
 function instanceOf({ databasePath }: DataFolder): FoundInstance | null | 'unreadable' {
   try {
     return findInstance(databasePath);

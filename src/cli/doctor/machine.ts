@@ -1,28 +1,28 @@
-/** The machine: its clock, and how many files and connections a process may have open. */
+/** Checks the machine: clock skew and the limit of open files. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { counted, lasting } from '../../core/quantities.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Scene } from './scene.ts';
 
 const SKEW_MS = 30_000;
-/** A connection takes one each. */
+/** Each connection uses one file descriptor. */
 const FEW_FILES = 4096;
 const NTP_MS = 2000;
 
-/** Another machine's clock, less this one's. */
+/** Offset of another machine's clock from this one. */
 export interface OtherClock {
   readonly whose: string;
   readonly aheadMs: number;
 }
 
-/** Some mail servers say the time in their greeting. @param at when it came. */
+/** Reads the time that some mail servers put in their greeting. @param at when the greeting arrived. */
 export function clockInGreeting(greeting: string | null, at: number): OtherClock | null {
   const [date] = /\w{3}, \d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d (?:[+-]\d{4}|GMT|UTC)/.exec(greeting ?? '') ?? [];
   const time = Date.parse(date ?? '');
   return Number.isNaN(time) ? null : { whose: 'the mail server', aheadMs: time + 500 - at };
 }
 
-/** @param isSynchronized what the system says; null where it says nothing. */
+/** @param isSynchronized state reported by the system; null when unknown. */
 export function clockFindings(others: readonly OtherClock[], isSynchronized: boolean | null): Finding[] {
   const { ok, warn } = findingsOf('clock');
   const keep =
@@ -39,7 +39,7 @@ export function clockFindings(others: readonly OtherClock[], isSynchronized: boo
   return seen ? [ok(`${seen}.`)] : [ok('Nothing was there to compare it with.')];
 }
 
-/** As systemd says it; null where there is none, or it does not know. */
+/** Asks systemd whether NTP is in sync; null when systemd is missing or does not know. */
 export async function isClockSynchronized(): Promise<boolean | null> {
   if (process.platform !== 'linux' || !existsSync('/run/systemd/system')) return null;
   const command = Bun.which('timedatectl');
@@ -54,7 +54,7 @@ export async function isClockSynchronized(): Promise<boolean | null> {
   return said === 'yes' ? true : said === 'no' ? false : null;
 }
 
-/** Of the running server where it can be seen, else of whoever asks. */
+/** Checks the running server's limit where it can be read, otherwise this process's own. */
 export function descriptorFindings({ note }: Scene): Finding[] {
   const { ok, warn } = findingsOf('open files');
   if (process.platform !== 'linux') return [];

@@ -1,4 +1,4 @@
-/** Whether mail gets out: the server takes a connection, encrypts and logs in; and, when asked for, a mail. */
+/** Checks mail: connection, encryption and login at the SMTP server and, on request, a test mail. */
 import { isLoopback } from '../../core/ip-address.ts';
 import { MailError } from '../../mail/transport.ts';
 import { mailTestMail } from '../../mail/messages/mail-test.ts';
@@ -12,13 +12,13 @@ import type { Scene } from './scene.ts';
 
 export interface MailFindings {
   readonly findings: readonly Finding[];
-  /** What the server said first, in which some say the time. */
+  /** Greeting of the SMTP server, which may contain its clock time. */
   readonly greeting: string | null;
 }
 
 const { smtpUrl } = SETTINGS;
 
-/** @param sendTo where a test mail goes to; null for none. */
+/** @param sendTo recipient of a test mail; null sends none. */
 export async function mailFindings(scene: Scene, sendTo: string | null): Promise<MailFindings> {
   const { config, note, patienceMs } = scene;
   const { ok, warn, fail } = findingsOf('mail');

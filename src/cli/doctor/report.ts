@@ -1,10 +1,9 @@
-/** What the doctor has found, for people: a mark, a name and a sentence each, the remedy below, in 80 columns. */
+/** Formats findings for people in 80 columns: status mark, check name and message, with the remedy below. */
 import { printable } from '../printable.ts';
 import { wrapText } from '../wrap.ts';
 import type { Finding, Status } from './finding.ts';
 
 export interface ReportStyle {
-  /** Marks instead of words, in colours where they are shown. */
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
 }
@@ -17,7 +16,6 @@ const MARKS: Readonly<Record<Status, { readonly mark: string; readonly word: str
   fail: { mark: '✗', word: 'FAIL', colour: 31 },
 };
 
-/** Lines, each with its end. */
 export function report(head: string, findings: readonly Finding[], { isTerminal, isColoured }: ReportStyle): string {
   const paint = (colour: number, text: string) => (isColoured ? `\u001b[${colour}m${text}\u001b[0m` : text);
   const markWidth = isTerminal ? 1 : 4;

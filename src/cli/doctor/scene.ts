@@ -1,4 +1,4 @@
-/** What the doctor works on: settings as far as they can be read, the data folder, and the server that runs on it, if any. */
+/** Collects the input of all checks: readable settings, the data folder, and the server running on it, if any. */
 import { existsSync } from 'node:fs';
 import { type Config, ConfigError, type Environment, type Flags, loadConfig, ownUrl } from '../../config.ts';
 import { doctorPass, DOCTOR_HEADER } from '../../core/doctor-pass.ts';
@@ -8,37 +8,36 @@ import { findLogLoss, type LogLoss } from '../../db/log-look.ts';
 import { DOCTOR_PATH, type DoctorAnswer } from '../../modules/health/doctor-route.ts';
 import { SETTINGS } from '../../settings.ts';
 
-/** What a request for the server's facts came to. */
 export interface ServerAnswer {
   readonly response: Response | null;
-  /** Null where another has answered, or nobody. */
+  /** Null when another server answered, or none did. */
   readonly facts: DoctorAnswer | null;
-  /** Why nobody did. */
+  /** Why no response arrived. */
   readonly error: (Error & { readonly code?: string }) | null;
-  /** The `Date` header less this machine's clock, in milliseconds. */
+  /** The `Date` header minus this machine's clock, in milliseconds. */
   readonly clockAheadMs: number | null;
 }
 
 export interface Scene {
   readonly config: Config;
-  /** Each begins with its variable. */
+  /** Problems of the settings; each begins with its variable. */
   readonly problems: readonly string[];
-  /** Absolute. */
+  /** Absolute path. */
   readonly folder: string;
   readonly databasePath: string;
-  /** Null where none runs; its note is null where it says nothing of itself. */
+  /** Null when no server runs; `note` is null when the running server left no note. */
   readonly server: { readonly note: ServerNote | null } | null;
   readonly note: ServerNote | null;
-  /** Missing pages of the log that a kill has left; null beside a running server, which looked at its start. */
+  /** WAL pages lost in a kill; null while a server runs, which checked at its own start. */
   readonly logLoss: LogLoss | null;
-  /** Of the running server, else of the settings. */
+  /** Base URL of the running server, otherwise from the settings. */
   readonly baseUrl: string;
-  /** A setting as the running server has it, else as it is here; null where it was not given. */
+  /** Value of a setting in the running server, otherwise in this environment; null when not set. */
   readonly given: (name: string) => string | null;
-  /** How long anybody is waited for. */
+  /** Timeout of each network request, in milliseconds. */
   readonly patienceMs: number;
   readonly now: () => number;
-  /** Asks the server as a command of its own machine. */
+  /** Sends a request to the server that proves it comes from its own machine. */
   readonly reach: (url: string, options?: { readonly isAnyCertificate?: boolean }) => Promise<ServerAnswer>;
 }
 
@@ -56,7 +55,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
   const { path: folder, databasePath } = pathsIn(config.dataFolder);
   const server = existsSync(folder) ? findServer(folder) : null;
   const note = server?.note ?? null;
-  // Before anything reads the database: recovery makes the index of the log anew.
+  // Runs before anything reads the database: recovery rebuilds the WAL index.
   const logLoss = server === null && existsSync(databasePath) ? findLogLoss(databasePath, now()) : null;
   const here = new Map(config.shown.filter(({ isDefault }) => !isDefault).map(({ name, value }) => [name, value]));
 
@@ -71,7 +70,7 @@ export function setScene({ environment, flags, now, patienceMs = PATIENCE_MS }: 
       });
       const facts = response.ok ? await factsIn(response) : null;
       const date = Date.parse(response.headers.get('date') ?? '');
-      // The header has whole seconds.
+      // The header has whole seconds, so half a second is added.
       const clockAheadMs = Number.isNaN(date) ? null : Math.round(date + 500 - (sentAt + now()) / 2);
       return {
         response,
@@ -108,7 +107,7 @@ async function factsIn(response: Response): Promise<DoctorAnswer | null> {
   }
 }
 
-/** What cannot be read is said, and left out for the rest of the look. */
+/** Loads the settings. Reports those that cannot be parsed and loads the rest without them. */
 function settingsAsFarAsTheyGo(
   environment: Environment,
   flags: Flags,

@@ -1,11 +1,11 @@
-/** Settings, version, and the server itself. */
+/** Checks the settings, the version and the server process. */
 import { counted, lasting } from '../../core/quantities.ts';
 import { SETTINGS } from '../../settings.ts';
 import { VERSION } from '../../version.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { ServerAnswer, Scene } from './scene.ts';
 
-/** What differs by where a command is run, and says nothing of a server. */
+/** Settings that vary by where a command runs and say nothing about the server. */
 const OF_COMMANDS: readonly string[] = [SETTINGS.dataFolder.env, SETTINGS.port.env, SETTINGS.host.env];
 
 export function settingsFindings({ config, problems, note }: Scene): Finding[] {
@@ -40,7 +40,7 @@ export function settingsFindings({ config, problems, note }: Scene): Finding[] {
   ];
 }
 
-/** @param local what it has answered on this machine. */
+/** @param local answer of the server on this machine. */
 export function serverFindings({ server, note, folder, now }: Scene, local: ServerAnswer | null): Finding[] {
   const { ok, warn, fail } = findingsOf('server');
   if (server === null)

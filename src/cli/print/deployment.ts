@@ -1,4 +1,4 @@
-/** The files that put an instance in its place: under systemd, in a container, behind a proxy; with this instance's own name and port. */
+/** Renders systemd, container, proxy and backup configuration files with this instance's host name and port. */
 import { type Flags, loadConfig } from '../../config.ts';
 import { VERSION } from '../../version.ts';
 import compose from './compose.yaml' with { type: 'text' };
@@ -19,11 +19,11 @@ const TEXTS = {
   litestream: litestream as string,
 } as const;
 
-/** What stands in the texts where nothing is set. */
+/** Host name and address in the templates, kept when none is configured. */
 const NAME = 'auth.example.com';
 const ADDRESS = '127.0.0.1:8080';
 
-/** @returns the text by this binary's version, and by base URL and port where the environment or a flag gives them. */
+/** Returns the template filled in with this version, and with base URL and port when configured. */
 export function deploymentFile(what: keyof typeof TEXTS, flags: Flags): string {
   const { baseUrl, port } = loadConfig(process.env, { flags });
   return TEXTS[what]

@@ -1,19 +1,18 @@
-/** A dashboard for Grafana over the figures of `/metrics`: what one looks at in the night, from the top down. */
+/** Generates a Grafana dashboard over the metrics of `/metrics`, most important panels first. */
 
-/** What a panel shows: the query, and what its lines are called. */
+/** A PromQL expression and its legend. */
 type Query = readonly [expression: string, legend: string];
 
 interface PanelSpec {
   readonly title: string;
   readonly unit: string;
   readonly queries: readonly Query[];
-  /** A single number; else lines over time. */
+  /** Shows a single number instead of a time series. */
   readonly isStat?: true;
-  /** From where on it is bad. */
   readonly badFrom?: number;
 }
 
-/** What the variable on top of the dashboard has chosen. */
+/** Label filter for the dashboard's instance variable. */
 const OF = 'instance=~"$instance"';
 
 const rate = (name: string, by: string, more = '') => `sum by (${by}) (rate(${name}{${OF}${more}}[$__rate_interval]))`;
@@ -208,7 +207,7 @@ const ROWS: readonly (readonly [title: string, panels: readonly PanelSpec[]])[] 
 const SOURCE = { type: 'prometheus', uid: '${datasource}' };
 const [WIDTH, ROW_HEIGHT, STAT_HEIGHT, GRAPH_HEIGHT] = [24, 1, 4, 8];
 
-/** The same build prints the same. */
+/** Returns the dashboard; deterministic for one build. */
 export function grafana(): string {
   const panels: object[] = [];
   let y = 0;
@@ -236,7 +235,7 @@ export function grafana(): string {
 
 function panel({ title, unit, queries, isStat, badFrom }: PanelSpec): object {
   const steps = [{ color: 'green', value: null }, ...(badFrom === undefined ? [] : [{ color: 'red', value: badFrom }])];
-  // A version is the name of its number, which is always 1.
+  // A version is a label of a metric that is always 1, so the panel shows the label.
   const isName = unit === 'string';
   return {
     type: isStat ? 'stat' : 'timeseries',

@@ -1,23 +1,23 @@
-/** What the binary is made of: a bill of materials, and the notices of licenses. */
+/** Renders the software bill of materials and the license notices. */
 import { VERSION } from '../../version.ts';
 import { type PackagePart, productionPackages, runtimeNotice } from '../packages.ts' with { type: 'macro' };
 import lgpl20 from './lgpl-2.0.txt' with { type: 'text' };
 import lgpl21 from './lgpl-2.1.txt' with { type: 'text' };
 import mit from './mit.txt' with { type: 'text' };
 
-/** Filled in at the build; a function, so that a start of the server does not pay for it. */
+/** Embedded at build time; a function, so that a server start does not pay for it. */
 const packages = (): PackagePart[] => productionPackages();
 
 export const sbom = (): string => `${JSON.stringify(bill(packages()), null, 2)}\n`;
 
 export const licenses = (): string => notices(packages(), runtimeNotice());
 
-/** A package's address by the specification of package URLs: the @ of a scope is escaped. */
+/** Returns a package URL (purl); the @ of a scope is percent-encoded. */
 const purl = (name: string, version: string) => `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
 
 const idOf = (entry: string) => purl(entry.slice(0, entry.lastIndexOf('@')), entry.slice(entry.lastIndexOf('@') + 1));
 
-/** CycloneDX 1.5. The same build prints the same: no time, and no serial number of the moment. */
+/** Returns a CycloneDX 1.5 document. Omits timestamp and serial number, so that a build always prints the same. */
 function bill(packages: readonly PackagePart[]): object {
   const product = purl('gatehouse', VERSION);
   const runtime = `pkg:github/oven-sh/bun@bun-v${Bun.version}`;

@@ -1,6 +1,6 @@
-/** What Prometheus needs to watch an instance: how it is asked, and when somebody is to be woken. */
+/** Generates the Prometheus scrape example and the alert rules. */
 
-/** Limits as the console's health view warns by them. */
+/** Thresholds match the warnings of the console's health view. */
 export const prometheus =
   (): string => `# Alert rules for Gatehouse: a file that rule_files in prometheus.yml names. Beside it, there:
 #

@@ -1,4 +1,6 @@
-/** `gatehouse login`, `logout`, `whoami`: this user's keys at servers, got by the device grant (RFC 8628). */
+/**
+ * `gatehouse login`, `logout`, `whoami`: manage this user's keys at servers, obtained by the device grant (RFC 8628).
+ */
 import { createClient } from '../../client/client.ts';
 import { deviceLogin, type PendingLogin } from '../../client/device-login.ts';
 import { ApiError, Unreachable } from '../../client/errors.ts';
@@ -42,10 +44,10 @@ export const login = remoteCommand({
   },
 });
 
-/** Shows the code and waits for the decision. @returns null where it was not to be, which has been said. */
+/** Shows the user code and waits for approval. @returns null when refused or aborted; the reason is already printed. */
 async function askForKey(terminal: Terminal, url: string, isQuiet: boolean): Promise<string | null> {
   const { fetch, wait, interruption: signal, host } = terminal;
-  // What a program reads stays clear of what people do meanwhile.
+  // With JSON output prompts go to stderr, so that stdout stays parseable.
   const say = (line: string) => (isQuiet ? terminal.err(line) : terminal.out(line));
   try {
     const options = { url, clientId: CONSOLE_CLIENT_ID, deviceName: deviceName(host), fetch, wait, signal };
@@ -75,7 +77,7 @@ async function invitation(terminal: Terminal, pending: PendingLogin): Promise<st
   return `${lines.join('\n')}\n`;
 }
 
-/** What the person who approves sees; a line of at most 100 characters. */
+/** Returns the device name shown for approval, at most 100 characters. */
 function deviceName(host: string): string {
   return `Command line on ${host.replace(/[^\p{L}\p{N}._ -]/gu, '').slice(0, 60) || 'this machine'}`;
 }
@@ -110,7 +112,7 @@ export const logout = remoteCommand({
   },
 });
 
-/** Null where the key is over anyhow. */
+/** Returns why the key was not ended; null when it is already invalid. */
 function problemOf(error: unknown): string | null {
   if (error instanceof Unreachable) return 'The server could not be reached.';
   if (!(error instanceof ApiError)) throw error;

@@ -1,4 +1,4 @@
-/** `gatehouse activity`: what happened, from the list or as it happens. */
+/** `gatehouse activity`: lists audit records and follows them live. */
 import type { ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { follow } from './event-source.ts';
@@ -19,7 +19,7 @@ const FILTERS = {
 const UNITS: Readonly<{ [unit: string]: number }> = { m: 60_000, h: 3600_000, d: 24 * 3600_000 };
 const RECENT = 10;
 
-/** A time, or how long ago. @throws {UsageError} */
+/** Parses a timestamp or an age such as `30m`. @throws {UsageError} */
 function since({ text, terminal }: RemoteCall): string | undefined {
   const given = text('since');
   if (given === undefined) return undefined;
@@ -42,7 +42,7 @@ function filtersOf(call: RemoteCall) {
   } as const;
 }
 
-/** The application that is named; null for the workspace with all of its. */
+/** Returns the id of the named application; null for the whole workspace. */
 async function scopeOf(call: RemoteCall): Promise<string | null> {
   return call.text('app') === undefined ? null : (await call.application()).id;
 }
@@ -64,7 +64,7 @@ const columns = ({ show }: RemoteCall): readonly Column<Record>[] => [
   { title: 'FROM', of: ({ ip, ipCountry }) => [ip, ipCountry].filter(Boolean).join(' ') },
 ];
 
-/** A line of its own, since what comes next is not known. */
+/** Formats one record with fixed-width columns, since later records are not known yet. */
 function lineOf({ show }: RemoteCall, { createdAt, kind, ok, email, userId, actorType, ip }: Record): string {
   const what = ok ? kind : `${kind} (failed)`;
   return `${show.time(createdAt)}  ${what.padEnd(26)} ${(email ?? userId ?? '-').padEnd(28)} ${actorType}${ip ? ` ${ip}` : ''}`;
@@ -111,7 +111,7 @@ export const ACTIVITY: readonly RemoteCommand[] = [
       };
       const path = id === null ? '/api/workspace/activity/events' : `/api/applications/${id}/activity/events`;
       let isCaughtUp = Promise.resolve();
-      // Listening first: what happens between the list and the stream is in one of them.
+      // Opens the stream before reading the list, so that no record is missed between them.
       const onOpen = (isAgain: boolean) => {
         if (isAgain) terminal.err('Connected again.\n');
         isCaughtUp = catchUp();

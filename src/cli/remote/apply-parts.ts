@@ -1,28 +1,27 @@
-/** A seed file in parts that a call can take: settings first, then people some hundred at a time, last the workspace's keys. */
+/** Splits a seed file into request-sized parts: settings before people, people in batches, workspace keys last. */
 import type { SeedApplication, SeedChange, SeedDocument } from '../../modules/seed/model.ts';
 
-/** People in a call: few calls, as a key has so many a minute, and far from what a body may have. */
+/** People per request: keys have a per-minute limit, so requests are few, yet stay far below the body limit. */
 const PEOPLE = 1000;
-/** Characters of them: an address may be long. */
+/** Characters of people per request; addresses can be long. */
 const PEOPLE_SIZE = 200_000;
-/** Characters of settings in a call, far below what a body may have. */
+/** Characters of settings per request, far below the body limit. */
 const SETTINGS = 200_000;
 
 export interface Part {
   readonly document: SeedDocument;
-  /** Where it is of one application: its place in the file. */
+  /** Index in the file of the first application; null for workspace keys. */
   readonly at: number | null;
-  /** How many people are in it. */
   readonly people: number;
-  /** What else is in it is there to be referred to, and told of by another part. */
+  /** Returns whether a change belongs to this part. The rest is only context, and another part reports it. */
   isOf(change: Pick<SeedChange, 'kind' | 'application'>): boolean;
-  /** How many things are its own; null where all are. */
+  /** Number of items the part reports; null for all of them. */
   readonly things: number | null;
-  /** The path in the file of a path in the part. */
+  /** Converts a path in the part to the path in the file. */
   inFile(path: string): string;
 }
 
-/** @param isSplit one application in a part, as for keys that reach no further. */
+/** @param isSplit one application per part, for keys that reach no further. */
 export function applyPartsOf(document: SeedDocument, isSplit: boolean): Part[] {
   const { applications = [], apiKeys = [] } = document;
   const parts: Part[] = [];

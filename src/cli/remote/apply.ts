@@ -1,4 +1,4 @@
-/** `gatehouse apply`: brings a server to what a file says; all of it is planned before anything is changed. */
+/** `gatehouse apply`: brings a server to the state a file describes; plans every part before changing anything. */
 import { ApiError } from '../../client/errors.ts';
 import type { DataAt, GivenAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
@@ -10,7 +10,7 @@ type Body = GivenAt<'/api/workspace/apply', 'post'>[0]['body'];
 type Result = DataAt<'/api/workspace/apply', 'post'>;
 type Change = Result['changes'][number];
 
-/** More of one kind are only counted. */
+/** Further changes of one kind are only counted. */
 const MOST_SHOWN = 20;
 
 export const apply = remoteCommand({
@@ -38,7 +38,7 @@ export const apply = remoteCommand({
   async carryOut(call) {
     const { operands, terminal, isOn, show } = call;
     const [file = ''] = operands;
-    // Only here are the schemas loaded: other commands start without them.
+    // Loads the schemas lazily, so that other commands start without them.
     const [{ readSeedFile, problemLines }, { applyPartsOf }] = await Promise.all([
       import('../seed-file.ts'),
       import('./apply-parts.ts'),
@@ -74,12 +74,15 @@ export const apply = remoteCommand({
 });
 
 interface Way {
-  /** One application at a time. */
+  /** Sends one application at a time. */
   readonly isSplit: boolean;
   send(part: Part, dryRun: boolean): Promise<Result>;
 }
 
-/** By the workspace for who has a say in it; else application by application. @throws {StartupError} */
+/**
+ * Applies through the workspace where the key has access to it, otherwise one application at a time. @throws
+ * {StartupError}
+ */
 async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFile): Promise<Way> {
   const { namesOfSecrets } = await import('../../modules/seed/check.ts');
   const secretsOf = (part: Part) =>
@@ -119,7 +122,6 @@ async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFi
   };
 }
 
-/** What is told by the part alone. */
 function ownOf(part: Part, result: Result): Result {
   const changes = result.changes.filter((change) => part.isOf(change));
   const { things } = part;
@@ -142,7 +144,6 @@ function together(results: readonly Result[]): Result {
   };
 }
 
-/** A line for who waits, where it takes several calls. */
 function progressOf({ terminal }: RemoteCall, parts: readonly Part[]) {
   const whole = parts.reduce((sum, { people }) => sum + people, 0);
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** `gatehouse apps`: applications, from their creation to their archive. */
+/** `gatehouse apps`: manages applications from creation to archive. */
 import { UsageError } from '../arguments.ts';
 import { type ManagedApp, findApp } from './find.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand, type RemoteDefinition } from './remote-command.ts';
@@ -66,7 +66,6 @@ const COLUMNS: readonly Column<ManagedApp>[] = [
   { title: 'ID', of: ({ id }) => id },
 ];
 
-/** A change without anything to fill in. */
 function step(
   word: string,
   summary: string,
@@ -91,7 +90,6 @@ function step(
   });
 }
 
-/** A change that the code of a mail confirms. */
 function lifecycle(
   word: string,
   kind: 'archive' | 'delete',
@@ -210,7 +208,7 @@ export const APPS: readonly RemoteCommand[] = [
     summary: 'Delete an application; asks for the code of a mail',
     consequence:
       'nobody can sign in any more, and every session and key ends. It stays in the lists for 90 days, then it is hidden.',
-    // By its id, since lists do not find it by its slug once it is hidden.
+    // Names the id, because lists do not find a hidden application by its slug.
     done: ({ id }) => `is deleted. Back at any time: gatehouse apps restore ${id}`,
   }),
   step(

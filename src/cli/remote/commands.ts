@@ -1,4 +1,4 @@
-/** Every command that uses a server, in the order of the help. */
+/** Lists every command that uses a server, in the order of the help. */
 import { login, logout, whoami } from './account.ts';
 import { ACTIVITY } from './activity.ts';
 import { apply } from './apply.ts';

@@ -1,4 +1,4 @@
-/** Follows a stream of server-sent events (WHATWG HTML §9.2) of a server, through breaks, until Ctrl-C or a refusal. */
+/** Follows a server-sent event stream (WHATWG HTML §9.2) and reconnects until Ctrl-C or a refusal. */
 import { ApiError } from '../../client/errors.ts';
 import { apiErrorOf } from '../../client/exchange.ts';
 import type { Target } from './target.ts';
@@ -14,19 +14,19 @@ export interface Stream {
   readonly terminal: Terminal;
   readonly target: Target;
   readonly path: string;
-  /** The stream is there: for the first time, or again. */
+  /** Called on each connection; `isAgain` is true after a reconnect. */
   readonly onOpen?: (isAgain: boolean) => unknown;
 }
 
-/** The server says something every 15 seconds; who says nothing for so long is gone. */
+/** Timeout of a silent connection; the server sends a keep-alive every 15 seconds. */
 const SILENCE_MS = 45_000;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Refused for good: trying again changes nothing. */
+/** Returns true for a refusal that a retry cannot change. */
 const isFinal = (status: number) => status >= 400 && status < 500 && status !== 429 && status !== 408;
 
-/** Every message but what keeps the line open; after a break from where it ended, where the server can. @throws {ApiError} */
+/** Yields every message except keep-alives. Resumes after a break where the server supports it. @throws {ApiError} */
 export async function* follow({
   terminal,
   target,
@@ -84,14 +84,14 @@ async function refusalOf(response: Response): Promise<ApiError> {
   return apiErrorOf({ status, body, retryAfterSeconds: undefined });
 }
 
-/** The server has judged the caller again, as it would a call. */
+/** Returns the error of a stream that the server ended because the caller lost its rights. */
 function endOf(data: string): ApiError {
   const { error: code } = JSON.parse(data) as { error: string };
   const status = code === 'unauthenticated' ? 401 : 403;
   return new ApiError(code, 'This key may not read on.', { status });
 }
 
-/** Messages as they come; comments count as a sign of life alone. */
+/** Parses messages as they arrive. Comments only call `heard`. */
 export async function* messages(
   body: AsyncIterable<Uint8Array>,
   heard: () => void,

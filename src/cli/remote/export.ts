@@ -1,4 +1,4 @@
-/** `gatehouse export`: what a server has, in the form that `gatehouse apply` takes; without a secret. */
+/** `gatehouse export`: prints a server's configuration in the format of `gatehouse apply`, without secrets. */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
@@ -12,7 +12,7 @@ type User = ItemAt<'/api/applications/{id}/users'>;
 type Provider = DataAt<'/api/applications/{id}/identity-provider', 'get'>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The roles that a new application is made with. */
+/** Roles that every new application has. */
 const STANDARD_ROLES = ['user', 'developer'];
 
 const SCHEMA = 'gatehouse.schema.json';
@@ -52,18 +52,16 @@ export const exportCommand = remoteCommand({
   },
 });
 
-/** The names of variables, each once. */
 class Names {
   readonly all: string[] = [];
 
-  /** One made of these words. */
   suggest(...words: string[]): { env: string } {
     const base = words
       .join('_')
       .toUpperCase()
       .replace(/[^A-Z0-9]+/g, '_')
       .replace(/^_+|_+$/g, '')
-      // What begins so is a setting of the server.
+      // The prefix GATEHOUSE_ is reserved for server settings.
       .replace(/^(?=\d|GATEHOUSE_)/, 'APP_')
       .slice(0, 90);
     let name = base;
@@ -81,7 +79,7 @@ interface FileSink {
   drop(): void;
 }
 
-/** Whole or not at all: it has its name once it is complete. */
+/** Writes to a temporary file and renames it when complete, so that an export is never half there. */
 function fileSink(file: string): FileSink {
   const beside = `${file}.partial`;
   const attempt = <Result>(work: () => Result): Result => {
@@ -91,7 +89,7 @@ function fileSink(file: string): FileSink {
       throw new StartupError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
     }
   };
-  // What an export before has left goes; what somebody puts there just then, a link above all, is not written to.
+  // Removes the leftover of an earlier export. `wx` refuses a file or link that someone creates in between.
   attempt(() => rmSync(beside, { force: true }));
   const descriptor = attempt(() => openSync(beside, 'wx', 0o600));
   return {
@@ -119,7 +117,7 @@ async function writeDocument(call: RemoteCall, names: Names, sink: Write | FileS
     if (workspaceId !== undefined && application.workspaceId !== workspaceId) continue;
     const described = await describe(call, names, application);
     const body = jsonText(described, 2).replaceAll('\n', '\n    ');
-    // What is long is written as it comes.
+    // Writes each application as it is read, because users can be many.
     await write(`${slugs.size > 0 ? ',' : ''}\n    ${body.slice(0, -'\n    }'.length)}`);
     slugs.set(application.id, application.slug);
     if (isOn('users')) await writePeople(call, application, write);
@@ -200,13 +198,13 @@ async function workspaceKeys(
     .reverse()
     .flatMap((key): Fields[] => {
       const applications = key.applicationIds?.flatMap((id) => slugs.get(id) ?? []);
-      // Without the applications that it was for, it would be for all.
+      // Skips a key whose applications are all left out: without the list it would apply to all of them.
       if (applications?.length === 0) return [];
       return [withoutEmpty({ ...keyFields(key), applications, token: names.suggest(key.name, 'key') })];
     });
 }
 
-/** Of the environment's key its own variable speaks; what ends with a device, or has a successor, is nobody's to set up. */
+/** Skips the environment's key, device-bound keys, rotated keys and keys that ended. */
 function isStanding(key: Key, now: number): boolean {
   const { source, deviceKeyId, revokedAt, rotatedToId, expiresAt } = key;
   const isOver = revokedAt !== null || rotatedToId !== null || (expiresAt !== null && Date.parse(expiresAt) <= now);
@@ -235,7 +233,7 @@ async function writePeople({ client, terminal }: RemoteCall, { id, slug }: Manag
   const users = client.all('/api/applications/{id}/users', { path, query });
   async function* kept(): AsyncGenerator<Fields> {
     for await (const user of users) {
-      // Whoever is shut out would be let in where it is applied.
+      // Leaves out blocked users, who would be let in where the file is applied.
       if (['banned', 'paused', 'deleted'].includes(user.status)) leftOut += 1;
       else yield userOf(user);
     }
@@ -244,7 +242,6 @@ async function writePeople({ client, terminal }: RemoteCall, { id, slug }: Manag
   if (leftOut > 0) terminal.err(`${slug}: ${leftOut} banned, paused or deleted users were left out.\n`);
 }
 
-/** A line for each. */
 async function writeList(name: string, items: Iterable<unknown> | AsyncIterable<unknown>, write: Write): Promise<void> {
   let isFirst = true;
   for await (const item of items) {
@@ -273,7 +270,6 @@ function userOf({ email, username, roles, scopes, memberships, profile }: User):
 
 const listOf = <Item>(items: readonly Item[] | undefined) => (items && items.length > 0 ? items : undefined);
 
-/** What is null or not there is left out, so that only what is said stands in the file. */
 function withoutEmpty(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }

@@ -1,9 +1,9 @@
-/** What went wrong with a call, in one line that says what to do about it. */
+/** Describes a failed call in one line, with what to do about it. */
 import { ApiError, GatehouseError, Unreachable } from '../../client/errors.ts';
 import type { Target } from './target.ts';
 import { printable } from '../printable.ts';
 
-/** Null for what is a fault of ours. */
+/** Returns null for a bug of ours. */
 export function failureLine(error: unknown, target: Pick<Target, 'url'> & Partial<Target>): string | null {
   if (error instanceof Unreachable)
     return `${target.url} ${error.code === 'timeout' ? 'does not answer' : 'cannot be reached'}. Is the server running, and is this its address?`;

@@ -1,4 +1,4 @@
-/** Finds what people name by what they know of it: applications by slug, users by address, roles by slug. */
+/** Resolves what people type: applications by slug, users by address, roles by slug. */
 import type { Client } from '../../client/client.ts';
 import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
@@ -14,7 +14,10 @@ export type ListedUser = ItemAt<'/api/applications/{id}/users'>;
 
 const SHOWN = 8;
 
-/** @param by how, in words. @throws {UsageError} where it must be said which. @throws {StartupError} where there is none. */
+/**
+ * Finds the named application, or the only one. @param by how to name one, in words.
+ * @throws {UsageError} when there are several. @throws {StartupError} when there is none.
+ */
 export async function findApp(client: Client, named: string | undefined, by = ' with --app'): Promise<ManagedApp> {
   if (named?.startsWith('app_')) return client.get('/api/applications/{id}', { path: { id: named } });
   const seen: ManagedApp[] = [];
@@ -32,7 +35,7 @@ export async function findApp(client: Client, named: string | undefined, by = ' 
   return only;
 }
 
-/** @param named id, or a whole address. @throws {StartupError} */
+/** Returns the id of a user. @param named id or full e-mail address. @throws {StartupError} */
 export async function findUserId(client: Client, application: ManagedApp, named: string): Promise<string> {
   if (named.startsWith('usr_')) return named;
   if (!named.includes('@')) throw new UsageError(`"${named}" is no user. Give an id (usr_…) or an e-mail address.`);

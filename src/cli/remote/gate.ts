@@ -1,4 +1,4 @@
-/** `gatehouse gate`: who may sign in to an application: everybody, those on the list, or nobody. */
+/** `gatehouse gate`: sets who may sign in to an application, and manages its allowlist and waitlist. */
 import type { ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { UsageError } from '../arguments.ts';

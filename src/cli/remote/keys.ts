@@ -1,4 +1,4 @@
-/** `gatehouse keys`: API keys of an application, and with `--workspace` those of the workspace. */
+/** `gatehouse keys`: manages API keys of an application or, with `--workspace`, of the workspace. */
 import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { type RemoteCall, remoteCommand, type RemoteCommand, type RemoteDefinition } from './remote-command.ts';
@@ -14,7 +14,7 @@ const ONCE = 'It is shown this once. Put it where your backend reads it, and now
 const APP_KEYS = '/api/applications/{id}/api-keys';
 const WORKSPACE_KEYS = '/api/workspace/api-keys';
 
-/** The application whose keys are meant; null for the workspace's. */
+/** Returns the id of the application; null with `--workspace`. */
 async function applicationId(call: RemoteCall): Promise<string | null> {
   if (!call.isOn('workspace')) return (await call.application()).id;
   if (call.text('app') !== undefined) throw new UsageError('--workspace and --app exclude each other; give one.');
@@ -27,7 +27,7 @@ function stateOf({ revokedAt, rotatedToId, gracePeriodEndsAt }: Key): string {
   return rotatedToId === null ? 'active' : 'rotated';
 }
 
-/** Names the maker of a key; null for the server itself. */
+/** Returns the creator of a key; null for the server itself. */
 function creatorOf({ createdBy }: Key): string | null {
   if (createdBy === null) return null;
   const { userId, email, key } = createdBy;
@@ -51,7 +51,6 @@ async function showNew({ show, terminal }: RemoteCall, key: NewKey): Promise<voi
   terminal.err(`\n${ONCE}\n`);
 }
 
-/** What is done to one key. */
 function onKey(
   definition: Omit<RemoteDefinition, 'carryOut' | 'operands'>,
   act: (call: RemoteCall, keyId: string, id: string | null) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * `gatehouse webhooks listen`: forwards an application's events to a receiver under development. It follows the server's
- * stream, so that the server need not reach this machine, and signs as deliveries are signed; nothing is registered.
+ * `gatehouse webhooks listen`: forwards an application's events, signed as deliveries are, to a local receiver.
+ * Reads the server's stream, so the server need not reach this machine; no endpoint is registered.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemRandom } from '../../core/random.ts';
@@ -12,7 +12,7 @@ import { follow } from './event-source.ts';
 import { type RemoteCall, remoteCommand } from './remote-command.ts';
 import { printable } from '../printable.ts';
 
-/** As long as a delivery waits for its answer. */
+/** Same timeout as a real delivery. */
 const TIMEOUT_MS = 15_000;
 
 interface Event {
@@ -20,7 +20,6 @@ interface Event {
   readonly type: string;
 }
 
-/** What became of a forwarded event. */
 interface Outcome {
   readonly status: number | null;
   readonly error?: string;
@@ -77,7 +76,7 @@ function forwardUrl(text: string | undefined): string | null {
   return url.href;
 }
 
-/** @returns null for all. @throws {UsageError} */
+/** Validates the event types. @returns null for all. @throws {UsageError} */
 async function wantedTypes(given: readonly string[] | undefined): Promise<readonly string[] | null> {
   if (!given || given.includes('*')) return null;
   const { EVENT_TYPES } = await import('../../core/event.ts');
@@ -87,7 +86,7 @@ async function wantedTypes(given: readonly string[] | undefined): Promise<readon
   return given;
 }
 
-/** @throws {StartupError} */
+/** Reads the signing secret, and creates the file if missing. @throws {StartupError} */
 function secretOf(file: string | undefined): string {
   if (file === undefined) return mintSecret('webhook', systemRandom);
   try {
@@ -100,7 +99,7 @@ function secretOf(file: string | undefined): string {
   throw new StartupError(`--secret-file ${file} holds no signing secret: one begins with whsec_.`);
 }
 
-/** With the headers and the body of a delivery. Never throws: whatever happens is an outcome. */
+/** Sends an event with the headers and body of a real delivery. Never throws: failures are outcomes. */
 async function send(
   { terminal }: RemoteCall,
   url: string,

@@ -1,4 +1,4 @@
-/** The logins of this user: a file that nobody else can read, in the folder where the platform keeps such things. */
+/** Stores this user's logins in a file readable only by them, in the platform's configuration folder. */
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -16,14 +16,14 @@ import { dirname, join } from 'node:path';
 import { StartupError } from '../../core/startup-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** One server's key, and whom it acts as. */
+/** The key for one server and the identity it acts as. */
 export interface Login {
   readonly url: string;
   readonly key: string;
   readonly who: string;
 }
 
-/** The last login is the one that counts where no server is named. */
+/** Stored logins; the last one is the default when no server is named. */
 export interface StoredLogins {
   readonly logins: readonly Login[];
 }
@@ -33,7 +33,7 @@ export function profilePath({ env, home, platform }: Pick<Terminal, 'env' | 'hom
 }
 
 function configurationFolder({ env, home, platform }: Pick<Terminal, 'env' | 'home' | 'platform'>): string {
-  // The specification has it: what is not absolute is ignored.
+  // The XDG specification requires ignoring relative paths.
   const named = env['XDG_CONFIG_HOME'];
   if (named?.startsWith('/')) return named;
   if (platform === 'darwin') return join(home, 'Library', 'Application Support');
@@ -41,7 +41,7 @@ function configurationFolder({ env, home, platform }: Pick<Terminal, 'env' | 'ho
   return join(home, '.config');
 }
 
-/** @throws {StartupError} where others can read the file, or it cannot be understood. */
+/** @throws {StartupError} when other users can read the file, or it is malformed. */
 export function readProfile(terminal: Terminal): StoredLogins {
   const path = profilePath(terminal);
   let text: string;
@@ -77,12 +77,12 @@ function isLogin(value: unknown): value is Login {
   return [login?.url, login?.key, login?.who].every((part) => typeof part === 'string');
 }
 
-/** The login at a server; without one named, the last. */
+/** Returns the login at a server, or the last one when no server is named. */
 export function findLogin({ logins }: StoredLogins, url: string | undefined): Login | undefined {
   return url === undefined ? logins.at(-1) : logins.find((login) => login.url === url);
 }
 
-/** Keeps it in place of an earlier one at the same server, as the one that counts. @throws {StartupError} */
+/** Replaces the login at the same server and makes it the default. @throws {StartupError} */
 export function storeLogin(terminal: Terminal, login: Login): void {
   const others = readProfile(terminal).logins.filter(({ url }) => url !== login.url);
   writeProfile(terminal, { logins: [...others, login] });
@@ -95,7 +95,7 @@ export function removeLogin(terminal: Terminal, { url }: Pick<Login, 'url'>): vo
   else rmSync(profilePath(terminal), { force: true });
 }
 
-/** Whole or not at all, whenever the process ends. */
+/** Writes a temporary file and renames it, so that a crash leaves no partial file. */
 function writeProfile(terminal: Terminal, profile: StoredLogins): void {
   const path = profilePath(terminal);
   const folder = dirname(path);

@@ -1,4 +1,4 @@
-/** What the commands that use a server share: where it is, the flags that all take, and how they end. */
+/** Shares server lookup, common flags and error handling among the commands that use a server. */
 import { type Client, createClient } from '../../client/client.ts';
 import type { Flags } from '../../config.ts';
 import { secondsText } from '../../core/quantities.ts';
@@ -10,48 +10,46 @@ import { type Paging, Show } from './show.ts';
 import { findTarget, type Target, TARGET_OPTIONS } from './target.ts';
 import { guarded, systemTerminal, type Terminal } from './terminal.ts';
 
-/** How long a call may wait where the server says when to try again. */
+/** Maximum total wait per call when the server asks to retry later. */
 const PATIENCE_MS = 150_000;
-/** A wait as long as this is said. */
+/** Waits of at least this length are announced. */
 const TOLD_MS = 2000;
 
-/** What a command is given to carry itself out. */
 export interface RemoteCall {
   readonly terminal: Terminal;
   readonly show: Show;
   readonly operands: readonly string[];
-  /** Found when it is first asked for. */
+  /** Resolved on first use. */
   readonly target: Target;
   readonly client: Client;
   readonly paging: Paging;
-  /** The value of a flag. */
   text(flag: string): string | undefined;
-  /** Values separated by commas. */
+  /** Returns comma-separated values. */
   list(flag: string): string[] | undefined;
   /** @throws {UsageError} */
   number(flag: string): number | undefined;
-  /** @throws {UsageError} for another word. */
+  /** @throws {UsageError} for any other word. */
   choice<const Word extends string>(flag: string, words: readonly Word[]): Word | undefined;
   isOn(flag: string): boolean;
-  /** The one that `--app` names, or the only one. */
+  /** Returns the application named by `--app`, or the only one. */
   application(): Promise<ManagedApp>;
-  /** Lets go on who types the name, or has said `--yes`. @throws {UsageError} @throws {StartupError} */
+  /** Requires typing the name, or `--yes`. @throws {UsageError} @throws {StartupError} */
   confirm(name: string, consequence: string): Promise<void>;
 }
 
 export interface RemoteDefinition extends Omit<Command, 'group' | 'run'> {
-  /** It is of one application: takes `--app`. */
+  /** Acts on one application: takes `--app`. */
   readonly isOfApplication?: boolean;
-  /** It prints a list: takes `--limit`, `--cursor` and `--all`. */
+  /** Prints a list: takes `--limit`, `--cursor` and `--all`. */
   readonly isList?: boolean;
-  /** It asks before it does what cannot be undone: takes `--yes`. */
+  /** Asks before an irreversible action: takes `--yes`. */
   readonly isFinal?: boolean;
-  /** It prints nothing that a program would read. */
+  /** Prints nothing machine-readable, so it takes no `--json`. */
   readonly isForPeople?: boolean;
   carryOut(call: RemoteCall): Promise<number | void>;
 }
 
-/** A command that can be run against another world. */
+/** A command whose terminal can be injected in tests. */
 export interface RemoteCommand extends Command {
   run(flags: Flags, operands: readonly string[], terminal?: Terminal): Promise<number>;
 }
@@ -90,7 +88,7 @@ export function remoteCommand(definition: RemoteDefinition): RemoteCommand {
   };
 }
 
-/** For what is said of a failure: where there is no target, it has been said already. */
+/** Returns the target for an error message. A missing target has been reported already. */
 function targetOf(call: RemoteCall): Pick<Target, 'url'> & Partial<Target> {
   try {
     return call.target;

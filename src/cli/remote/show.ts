@@ -1,10 +1,9 @@
-/** How results are printed: one JSON document with `--json`, else tables, records and sentences for people. */
+/** Prints results: JSON with `--json`, otherwise tables, records and sentences. */
 import { isColoured } from '../colour.ts';
 import { type Column, shortTime, table } from '../table.ts';
 import { jsonText, printable, printableLines } from '../printable.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A page of a list, as the API gives it. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
@@ -15,7 +14,6 @@ export interface ListQuery {
   readonly cursor?: string;
 }
 
-/** How much of a list is asked for. */
 export interface Paging {
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
@@ -25,11 +23,9 @@ export interface Paging {
 export interface Listing<Item> {
   readonly columns: readonly Column<Item>[];
   readonly page: (query: ListQuery) => Promise<ListPage<Item>>;
-  /** What to do where there is nothing. */
   readonly empty: string;
 }
 
-/** Left and right of a line. */
 export type Fact = readonly [name: string, value: string | number | boolean | null | undefined];
 
 const LARGEST_PAGE = 200;
@@ -48,17 +44,15 @@ export class Show {
     return this.terminal.out(`${jsonText(data, 2)}\n`);
   }
 
-  /** An item of a stream, or of a list that may be long. */
   jsonLine(data: unknown): Promise<void> {
     return this.terminal.out(`${jsonText(data)}\n`);
   }
 
-  /** What was done, as the data that the API gives, or in words. */
+  /** Prints what was done: the API's data as JSON, otherwise words. */
   done(data: unknown, words: string): Promise<void> {
     return this.isJson ? this.json(data) : this.terminal.out(`${printableLines(words)}\n`);
   }
 
-  /** A line for people alone. */
   async say(words: string): Promise<void> {
     if (!this.isJson) await this.terminal.out(`${printableLines(words)}\n`);
   }
@@ -75,7 +69,7 @@ export class Show {
     await this.terminal.out(table(columns, items, { columns: isTty ? room : null, bold: this.bold }));
   }
 
-  /** One page and how to go on, or all of them; as JSON a page is one document, and all are a line for each item. */
+  /** Prints one page with its cursor, or all pages. As JSON a page is one document, all pages are one line per item. */
   async list<Item>({ columns, page, empty }: Listing<Item>, { limit, cursor, isAll }: Paging): Promise<void> {
     let query: ListQuery = { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
     if (isAll) query = { limit: LARGEST_PAGE, ...query };

@@ -1,4 +1,4 @@
-/** `gatehouse roles`, `scopes` and `groups`: what an application calls its users, by the same commands for each. */
+/** `gatehouse roles`, `scopes` and `groups`: the same commands for all three. */
 import type { ItemAt } from '../../client/paths.ts';
 import { StartupError } from '../../core/startup-error.ts';
 import { UsageError } from '../arguments.ts';
@@ -6,7 +6,6 @@ import { type RemoteCall, remoteCommand, type RemoteCommand } from './remote-com
 
 type Grant = ItemAt<'/api/applications/{id}/roles'>;
 
-/** The three, with the calls of each. */
 const KINDS = {
   role: {
     family: 'roles',
@@ -54,7 +53,7 @@ function commandsOf(kind: keyof typeof KINDS): RemoteCommand[] {
       if (item.slug === slug || item.id === slug) return item;
     throw new StartupError(`There is no ${kind} "${slug}". See: gatehouse ${family} list`);
   }
-  // The three differ in the name of one parameter.
+  // The three differ only in the name of the path parameter.
   const at = (id: string, item: Grant) =>
     ({ id, [key]: item.id }) as unknown as { id: string } & Record<'roleId' | 'scopeId' | 'membershipId', string>;
 

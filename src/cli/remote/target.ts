@@ -1,4 +1,4 @@
-/** Which server a command talks to, and with which key: from flags, from the environment, or from the stored login. */
+/** Resolves the server and key of a command from flags, the environment or the stored login. */
 import { readFileSync } from 'node:fs';
 import { isLoopbackName } from '../../core/ip-address.ts';
 import { startsLikeSecret } from '../../core/secret.ts';
@@ -17,7 +17,6 @@ export const TARGET_OPTIONS: Readonly<Record<'url' | 'key-file', Option>> = {
   },
 };
 
-/** What flags say of it. */
 export interface TargetFlags {
   readonly url: string | undefined;
   readonly keyFile: string | undefined;
@@ -26,11 +25,11 @@ export interface TargetFlags {
 export interface Target {
   readonly url: string;
   readonly key: string;
-  /** Where the key comes from, in words. */
+  /** Source of the key, in words. */
   readonly origin: string;
 }
 
-/** The origin of a server, as logins are filed under it. @throws {UsageError} */
+/** Returns the origin of a server, by which logins are stored. @throws {UsageError} */
 export function serverUrl(text: string, from: string): string {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password)
@@ -42,19 +41,19 @@ export function serverUrl(text: string, from: string): string {
   return url.origin;
 }
 
-/** The server that was named, by flag or environment. @throws {UsageError} */
+/** Returns the server named by flag or environment. @throws {UsageError} */
 export function namedUrl({ env }: Terminal, flag: string | undefined): string | undefined {
   if (flag !== undefined) return serverUrl(flag, '--url');
   const given = env[CLIENT_VARIABLES.url]?.trim();
   return given ? serverUrl(given, CLIENT_VARIABLES.url) : undefined;
 }
 
-/** @throws {UsageError} @throws {StartupError} where there is no key, with what to do about it. */
+/** @throws {UsageError} @throws {StartupError} without a key; says how to get one. */
 export function findTarget(terminal: Terminal, flags: TargetFlags): Target {
   const url = namedUrl(terminal, flags.url);
   const given = givenKey(terminal, flags.keyFile);
   if (given) {
-    // A key is never tried at a server that it may not be of.
+    // An explicit key needs an explicit server, so that it is never sent to another one.
     if (url === undefined)
       throw new UsageError(`Say which server the key is of: give --url or set ${CLIENT_VARIABLES.url}.`);
     return { url, ...given };

@@ -1,4 +1,6 @@
-/** The world around a command: what it prints to and asks, its environment, clock and network; injected, so that tests have another. */
+/**
+ * The environment of a command: output, prompts, variables, clock and network; injected, so that tests can replace it.
+ */
 import { homedir, hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type Fetch, pause } from '../../client/exchange.ts';
@@ -11,21 +13,21 @@ export interface Terminal {
   readonly home: string;
   readonly host: string;
   readonly platform: NodeJS.Platform;
-  /** Whether people read what is printed; then `columns` is how much fits. */
+  /** Whether output is a terminal; `columns` is then its width. */
   readonly isTty: boolean;
   readonly columns: number;
-  /** Whether somebody is there to answer. */
+  /** Whether a person can answer prompts. */
   readonly canAsk: boolean;
-  /** Aborted by Ctrl-C and by SIGTERM, which end the process where nobody has asked for this. */
+  /** Aborted by Ctrl-C and SIGTERM. Until it is first read, these signals end the process. */
   readonly interruption: AbortSignal;
   readonly fetch: Fetch;
   now(): number;
   wait(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Resolves once it is written, so that a slow reader is waited for. */
+  /** Resolves once written, which applies backpressure from a slow reader. */
   out(text: string): Promise<void>;
-  /** Beside the result: progress, questions, remarks. */
+  /** Prints progress, questions and remarks to stderr. */
   err(text: string): void;
-  /** How far a long command has come, in one line that takes the place of the one before; null takes it away. */
+  /** Replaces the progress line; null clears it. */
   progress(line: string | null): void;
   ask(question: string): Promise<string>;
 }
@@ -62,7 +64,7 @@ export function systemTerminal(): Terminal {
   };
 }
 
-/** A second Ctrl-C ends the process at once. */
+/** Aborts on the first signal; a second Ctrl-C ends the process at once. */
 function onSignals(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -70,7 +72,7 @@ function onSignals(): AbortSignal {
   return interrupted.signal;
 }
 
-/** The same terminal, whose remarks and questions steer nothing, whatever names and messages are in them. */
+/** Returns the same terminal with remarks and prompts stripped of control characters. */
 export function guarded(terminal: Terminal): Terminal {
   return Object.assign(Object.create(terminal) as Terminal, {
     err: (text: string) => terminal.err(printableLines(text)),

@@ -1,4 +1,4 @@
-/** `gatehouse users export`: all users of an application, a line for each, however many there are. */
+/** `gatehouse users export`: streams all users of an application, one line each. */
 import { csvOf } from '../../core/csv.ts';
 import { exportedColumns } from '../../core/user-columns.ts';
 import { remoteCommand } from './remote-command.ts';

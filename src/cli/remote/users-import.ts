@@ -1,4 +1,4 @@
-/** `gatehouse users import`: a file of people, in as many calls as it takes; again does no harm. */
+/** `gatehouse users import`: imports a file of people in batches; idempotent. */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { GivenAt } from '../../client/paths.ts';
@@ -11,9 +11,8 @@ import { remoteCommand } from './remote-command.ts';
 type Rows = GivenAt<'/api/applications/{id}/users/bulk', 'post'>[0]['body']['users'];
 type Row = Rows[number];
 
-/** The most that a call takes. */
+/** API limit. */
 const ROWS_A_CALL = 500;
-/** So many refused rows are shown to people. */
 const REFUSALS_SHOWN = 20;
 
 export const usersImport = remoteCommand({
@@ -62,7 +61,7 @@ export const usersImport = remoteCommand({
   },
 });
 
-/** @throws {StartupError} with the row that cannot be read. */
+/** Reads the rows of a file. @throws {StartupError} naming the row that cannot be read. */
 async function rowsIn(file: string): Promise<Rows> {
   let text: string;
   try {

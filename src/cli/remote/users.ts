@@ -1,4 +1,4 @@
-/** `gatehouse users`: the users of an application, looked at, changed, and taken out as a file. */
+/** `gatehouse users`: lists, shows and changes the users of an application. */
 import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { findUserId, type ListedUser } from './find.ts';
@@ -20,7 +20,6 @@ type User = DataAt<'/api/applications/{id}/users/{userId}', 'get'>;
 type UserSession = ItemAt<'/api/applications/{id}/users/{userId}/sessions'>;
 type Status = ListedUser['status'];
 
-/** Where the call's user is. */
 async function pathOf(call: RemoteCall): Promise<{ id: string; userId: string }> {
   const application = await call.application();
   return { id: application.id, userId: await findUserId(call.client, application, call.operands[0] ?? '') };
@@ -54,7 +53,7 @@ type Word = 'ban' | 'unban' | 'pause' | 'resume' | 'delete' | 'restore';
 interface Change {
   readonly summary: string;
   readonly done: string;
-  /** What is asked first, where it cannot simply be taken back. */
+  /** Confirmation text for a change that is hard to undo. */
   readonly consequence?: string;
 }
 
@@ -133,7 +132,7 @@ export const USERS: readonly RemoteCommand[] = [
         ...(status !== undefined && { status: status as Status }),
         ...(role !== undefined && { role }),
         ...(membership !== undefined && { membership }),
-        // Nobody moves from page to page while all are read.
+        // A stable order, so that no user moves between pages while all are read.
         ...(paging.isAll && { sort: 'joined' as const }),
       };
       const page = (query: object) =>

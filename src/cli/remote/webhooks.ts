@@ -1,4 +1,4 @@
-/** `gatehouse webhooks`: endpoints and their deliveries. What follows the events live is in listen.ts. */
+/** `gatehouse webhooks`: manages endpoints and their deliveries; listen.ts follows events live. */
 import type { DataAt, ItemAt } from '../../client/paths.ts';
 import { UsageError } from '../arguments.ts';
 import { webhooksListen } from './listen.ts';
@@ -16,7 +16,6 @@ const ONE = '/api/applications/{id}/webhooks/{webhookId}';
 
 type Path = { readonly id: string; readonly webhookId: string };
 
-/** What is done to one endpoint. */
 function onWebhook(
   definition: Omit<RemoteDefinition, 'carryOut'>,
   act: (call: RemoteCall, path: Path) => Promise<number | void>,
