@@ -1,28 +1,28 @@
-/** The API by its own paths: typed by its description, read page by page, and patient where it says to wait. */
+/** Client for the whole API: typed paths, pagination, and retries when the server asks to wait. */
 import { type Answer, apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
 import type { DataAt, Given, GivenAt, ItemAt, ListPath, PathOf } from './paths.ts';
 
 export interface ClientOptions {
-  /** Where the server is. */
+  /** Base URL of the server. */
   readonly url: string;
-  /** An API key, or the token of a session for what acts as a person. */
+  /** An API key, or a session token to act as a person. */
   readonly apiKey: string;
-  /** For each call by itself. */
+  /** Timeout of each request. */
   readonly timeoutMs?: number;
-  /** How long a call waits in all where the server says when to try again; 0 never waits. */
+  /** Maximum total wait per call when the server asks to retry later; 0 never waits. */
   readonly maxWaitMs?: number;
   readonly fetch?: Fetch;
   readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Each gives the `data` of the answer, or throws `ApiError` or `Unreachable`. */
+/** Every method returns the `data` of the response, or throws `ApiError` or `Unreachable`. */
 export interface Client {
   get<Path extends PathOf<'get'>>(path: Path, ...given: GivenAt<Path, 'get'>): Promise<DataAt<Path, 'get'>>;
   post<Path extends PathOf<'post'>>(path: Path, ...given: GivenAt<Path, 'post'>): Promise<DataAt<Path, 'post'>>;
   put<Path extends PathOf<'put'>>(path: Path, ...given: GivenAt<Path, 'put'>): Promise<DataAt<Path, 'put'>>;
   patch<Path extends PathOf<'patch'>>(path: Path, ...given: GivenAt<Path, 'patch'>): Promise<DataAt<Path, 'patch'>>;
   delete<Path extends PathOf<'delete'>>(path: Path, ...given: GivenAt<Path, 'delete'>): Promise<DataAt<Path, 'delete'>>;
-  /** Every item of a list, a page at a time. */
+  /** Yields every item of a list and fetches pages as needed. */
   all<Path extends ListPath>(path: Path, ...given: GivenAt<Path, 'get'>): AsyncGenerator<ItemAt<Path>, void, undefined>;
 }
 
@@ -67,12 +67,12 @@ export function createClient(options: ClientOptions): Client {
   } as Client;
 }
 
-/** A 429 has done nothing; after a 503 that is not known, and only what has the same effect twice is sent again. */
+/** Allows a retry after 429, which changed nothing. After 503 only idempotent methods are retried. */
 function isRepeatable(method: string, { status }: Answer): boolean {
   return status === 429 || (status === 503 && method !== 'POST' && method !== 'PATCH');
 }
 
-/** @throws {TypeError} where a value is missing, or would lead to another path. */
+/** Fills in the path template. @throws {TypeError} when a value is missing, or would lead to another path. */
 function filled(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(values[name] ?? '');

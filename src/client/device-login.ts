@@ -1,46 +1,45 @@
-/** Signs a person in to a command-line tool or device, which they confirm in a browser (RFC 8628). */
+/** Signs a person in on a command-line tool or device; they approve it in a browser (RFC 8628). */
 import { ApiError, Unreachable } from './errors.ts';
 import { apiErrorOf, exchange, type Fetch, pause } from './exchange.ts';
 
-/** What to show to the person. */
+/** Values to show to the person. */
 export interface PendingLogin {
-  /** To be typed at `verificationUri`. */
+  /** Code to enter at `verificationUri`. */
   readonly userCode: string;
   readonly verificationUri: string;
-  /** With the code in it: to be opened, or shown as a QR code. */
+  /** URL that contains the code: open it, or show it as a QR code. */
   readonly verificationUriComplete: string;
   readonly expiresInSeconds: number;
 }
 
 export interface DeviceLoginOptions {
-  /** Where the server is. */
+  /** Base URL of the server. */
   readonly url: string;
-  /** `console` for a tool that manages. */
+  /** Use `console` for a management tool. */
   readonly clientId: string;
-  /** What the person who approves sees, and the name of the key. */
+  /** Shown to the person who approves, and stored as the name of the key. */
   readonly deviceName?: string;
   readonly onCode: (pending: PendingLogin) => unknown;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly fetch?: Fetch;
-  /** How it waits between two questions. */
+  /** Waits between two polls. */
   readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface DeviceLogin {
-  /** A personal `eak_` key; it acts as the person until they end it. */
+  /** A personal `eak_` key; acts as the person until they revoke it. */
   readonly token: string;
 }
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
-/** RFC 8628 §3.5. */
+/** Default polling interval, and its increase on `slow_down` (RFC 8628 §3.5). */
 const SLOWER_SECONDS = 5;
 
 /**
  * Resolves once the person has approved.
- *
- * @throws {ApiError} `access_denied`, `expired_token` and what else the server refuses with.
- * @throws {Unreachable} where the first call finds no server; later ones go on until the code expires.
+ * @throws {ApiError} `access_denied`, `expired_token` and any other refusal of the server.
+ * @throws {Unreachable} when the first call finds no server; later failures are retried until the code expires.
  */
 export async function deviceLogin(options: DeviceLoginOptions): Promise<DeviceLogin> {
   const { url, clientId, deviceName, onCode, signal, timeoutMs = 10_000, fetch, wait = pause } = options;
@@ -72,7 +71,7 @@ export async function deviceLogin(options: DeviceLoginOptions): Promise<DeviceLo
     if (answer?.status === 200 && typeof answer.body['access_token'] === 'string')
       return { token: answer.body['access_token'] };
     const code = answer?.body['error'];
-    // Whoever cannot answer is asked less often, as one who says so.
+    // Polls less often after a network error, a 429 or a server error, as after `slow_down`.
     if (answer === null || code === 'slow_down' || answer.status >= 429) interval += SLOWER_SECONDS;
     else if (code !== 'authorization_pending') throw apiErrorOf(answer);
   }

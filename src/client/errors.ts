@@ -1,8 +1,8 @@
-/** What can go wrong, as classes that a `catch` can tell apart. */
+/** Errors of this package, as classes that a `catch` can tell apart. */
 
-/** Every error of this package. */
+/** Base class of every error of this package. */
 export class GatehouseError extends Error {
-  /** For programs; stays the same. */
+  /** Stable, machine-readable code. */
   readonly code: string;
 
   constructor(code: string, message: string, options?: { cause?: unknown }) {
@@ -12,14 +12,14 @@ export class GatehouseError extends Error {
   }
 }
 
-/** No answer came: the server is out of reach, or was too slow. */
+/** No response arrived: the server is unreachable or too slow. */
 export class Unreachable extends GatehouseError {
   declare readonly code: 'network' | 'timeout';
 }
 
-/** One refused part of a request. */
+/** A rejected field of a request. */
 export interface FieldError {
-  /** Where it stands, such as `emails.3`. */
+  /** Path of the field, such as `emails.3`. */
   readonly path: string;
   readonly message: string;
 }
@@ -29,7 +29,7 @@ export class ApiError extends GatehouseError {
   readonly status: number;
   readonly fields: readonly FieldError[];
   readonly requestId: string | undefined;
-  /** When to try again, where the server says so. */
+  /** Seconds until a retry makes sense, if the server says so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -1,10 +1,10 @@
-/** One call to the server: a time limit over the whole of it, JSON in and out, and one kind of error where no answer comes. */
+/** Sends one request: a timeout over the whole exchange, JSON in and out, one error type when no response arrives. */
 import { ApiError, type FieldError, Unreachable } from './errors.ts';
 
-/** The platform's own, or one that behaves like it. */
+/** The platform's `fetch`, or a compatible function. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Where calls go, and for how long. */
+/** Base URL and timeout of calls. */
 export interface Server {
   readonly url: string;
   readonly timeoutMs: number;
@@ -13,25 +13,23 @@ export interface Server {
 
 export interface Call {
   readonly method: string;
-  /** Below the server's address, with its query. */
+  /** Path and query below the base URL. */
   readonly path: string;
   readonly bearer?: string | undefined;
-  /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Empty where it was no JSON object. */
+  /** Empty when the response is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 }
 
 /**
- * Redirects are not followed: a credential goes where it was sent.
- *
- * @throws {Unreachable} where no whole answer came in time. @throws what `signal` was aborted with.
+ * Sends a request without following redirects, so that the credential reaches no other server.
+ * @throws {Unreachable} when no complete response arrived in time. @throws the abort reason of `signal`.
  */
 export async function exchange(server: Server, { method, path, bearer, body, signal }: Call): Promise<Answer> {
   const limit = AbortSignal.timeout(server.timeoutMs);
@@ -66,7 +64,7 @@ function objectIn(text: string): Answer['body'] {
   }
 }
 
-/** Seconds, also where it is written as a date. */
+/** Returns the delay in seconds; the header may hold seconds or a date. */
 function retryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
@@ -74,7 +72,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
 }
 
-/** What an answer that is no success says, in any of the shapes the API has for it. */
+/** Builds an `ApiError` from any of the API's error formats. */
 export function apiErrorOf({ status, body, retryAfterSeconds }: Answer): ApiError {
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);
   const message = text('message') ?? text('error_description') ?? `The server answered with status ${status}.`;
@@ -86,7 +84,7 @@ export function apiErrorOf({ status, body, retryAfterSeconds }: Answer): ApiErro
   });
 }
 
-/** Waits, unless the signal ends it. */
+/** Waits, or rejects with the signal's abort reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

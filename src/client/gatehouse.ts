@@ -1,4 +1,4 @@
-/** What the package `gatehouse` offers: to backends, to pages in a browser, and to command-line tools. */
+/** Entry point of the package `gatehouse` for backends, browser pages and command-line tools. */
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type DeviceLoginOptions, type DeviceLogin, deviceLogin, type PendingLogin } from './device-login.ts';
 export { ApiError, type FieldError, GatehouseError, Unreachable } from './errors.ts';

@@ -1,32 +1,31 @@
-/** Nobody was admitted: why, and the answer that says so to whoever called. */
+/** Errors of a failed verification, each with the HTTP response to send to the caller. */
 import { GatehouseError } from './errors.ts';
 
-/** What an `http.ServerResponse` can do. */
+/** The parts of `http.ServerResponse` that are used. */
 export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
 }
 
-/** A verification that admitted nobody, for whatever reason; it holds the answer to give. */
+/** Verification admitted nobody; holds the response to send. */
 export abstract class NotAdmitted extends GatehouseError {
   abstract readonly status: 401 | 403 | 429 | 503;
 
-  /** Of the answer. */
   get headers(): Record<string, string> {
     return { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   }
 
-  /** Of the answer: `{success, error, message}`, as the server's own. */
+  /** Response body `{success, error, message}`, in the server's format. */
   get body(): string {
     return JSON.stringify({ success: false, error: this.code, message: this.message });
   }
 
-  /** The answer, for fetch-style handlers; a new one each time. */
+  /** Response for fetch-style handlers; a new one on each access. */
   get response(): Response {
     return new Response(this.body, { status: this.status, headers: this.headers });
   }
 
-  /** The same for handlers of `node:http` and what is built on it. */
+  /** Sends the response from a handler of `node:http` or a framework built on it. */
   sendTo(response: NodeResponse): void {
     response.writeHead(this.status, this.headers);
     response.end(this.body);
@@ -42,10 +41,10 @@ const REFUSALS = {
   cross_site: 'The request comes from another site.',
 } as const;
 
-/** `no_token` and `cross_site` are this package's own, the others the server's. New ones may come. */
+/** `no_token` and `cross_site` come from this package, the others from the server, which may add more. */
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** The token admits nobody. */
+/** The token was rejected. */
 export class VerificationRefused extends NotAdmitted {
   readonly reason: RefusalReason;
   readonly status: 401 | 403;
@@ -56,7 +55,7 @@ export class VerificationRefused extends NotAdmitted {
     this.status = reason === 'membership_blocked' || reason === 'cross_site' ? 403 : 401;
   }
 
-  /** With the challenge that RFC 6750 §3 asks for. */
+  /** Includes the `WWW-Authenticate` challenge required by RFC 6750 §3. */
   override get headers(): Record<string, string> {
     if (this.status === 403) return super.headers;
     return {
@@ -66,16 +65,16 @@ export class VerificationRefused extends NotAdmitted {
   }
 }
 
-/** `key_refused`: the server takes this backend's API key no longer, or not for this. */
+/** `key_refused`: the server rejects this backend's API key, or its access is too low. */
 export type UnavailableReason = 'timeout' | 'network' | 'rate_limited' | 'key_refused' | 'unexpected';
 
-/** The server has said nothing about the token, so that it admits nobody now and may admit somebody later. */
+/** The server gave no verdict, so nobody is admitted now; a retry may succeed. */
 export class VerificationUnavailable extends NotAdmitted {
   readonly reason: UnavailableReason;
   readonly status: 429 | 503;
   readonly retryAfterSeconds: number | undefined;
 
-  /** @param message for the log of the backend; whoever called is not told it. */
+  /** @param message for the backend's log; callers never see it. */
   constructor(
     reason: UnavailableReason,
     message: string,

@@ -1,4 +1,4 @@
-/** Build time only: the npm package `gatehouse`, two modules and their types, packed the same to the byte from the same sources. */
+/** Build time only: builds the npm package `gatehouse`, two modules and their types, byte-for-byte reproducibly. */
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -6,7 +6,6 @@ import ts from 'typescript';
 import manifest from '../../package.json' with { type: 'json' };
 
 const ROOT = resolve(import.meta.dir, '../..');
-/** What a program imports: `gatehouse` and `gatehouse/testing`. */
 const ENTRIES = { '.': 'gatehouse', './testing': 'testing' } as const;
 
 const PACKAGE = {
@@ -24,9 +23,8 @@ const PACKAGE = {
 };
 
 /**
- * The types of the API must have been written.
- *
- * @param destination the folder that the tarball is put in.
+ * Builds the tarball. The API types must be generated already.
+ * @param destination folder of the tarball.
  * @returns its path.
  */
 export async function packClient(destination: string): Promise<string> {
@@ -67,13 +65,13 @@ async function pack(folder: string, destination: string): Promise<void> {
   if ((await packing.exited) !== 0) throw new Error(`the client could not be packed: ${problems}`);
 }
 
-/** The other module of the package, left where it is: an error has then one class, wherever it comes from. */
+/** Keeps `gatehouse` external in `testing`, so that each error class exists only once. */
 const BESIDE: Bun.BunPlugin = {
   name: 'beside',
   setup: (build) => void build.onResolve({ filter: /^\.\/gatehouse\.ts$/ }, ({ path }) => ({ path, external: true })),
 };
 
-/** One module an entry, which a browser can load as it is; `testing` takes what it shares from the other. */
+/** Bundles one module per entry, loadable in browsers; `testing` imports what it shares from `gatehouse`. */
 async function bundled(entry: string): Promise<string> {
   const { success, logs, outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, `${entry}.ts`)],
@@ -88,7 +86,7 @@ async function bundled(entry: string): Promise<string> {
   return named(await module.text());
 }
 
-/** Each file says all types of what it exports, so that it can be described by itself. */
+/** Generates declarations file by file, which requires explicit types on all exports. */
 async function declared(file: string): Promise<string> {
   const { outputText, diagnostics = [] } = ts.transpileDeclaration(await Bun.file(join(import.meta.dir, file)).text(), {
     fileName: file,
@@ -100,7 +98,7 @@ async function declared(file: string): Promise<string> {
   return named(outputText);
 }
 
-/** The modules by the names they have in the package. */
+/** Renames module imports from `.ts` to `.js`. */
 function named(code: string): string {
   return code.replace(/(from\s*['"]\.\/[\w/-]+)\.ts(['"])/g, '$1.js$2');
 }

@@ -1,9 +1,9 @@
-/** What the calls of the API take and give, read from the types of its description. */
+/** Derives request and response types of each operation from the types of the OpenAPI description. */
 import type { paths } from './generated/api.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** A call, whichever it is. */
+/** Untyped arguments of any call. */
 export interface Given {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -11,15 +11,15 @@ export interface Given {
   readonly signal?: AbortSignal;
 }
 
-/** What an operation answers with, where that is JSON. */
+/** JSON body of a successful response. */
 type JsonOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
   ? Body
   : never;
 
-/** What a call gives: the `data` of the answer, and all of it where it is written without one. */
+/** The `data` of a response, or the whole body when it has no `data`. */
 type DataOf<Body> = Body extends { data: infer Data } ? Data : Body;
 
-/** The paths below `/api/` that a method can be used on. */
+/** Paths below `/api/` that support a method. */
 export type PathOf<Verb extends Method> = {
   [Path in keyof paths]: Path extends `/api/${string}`
     ? [JsonOf<paths[Path][Verb]>] extends [never]
@@ -30,14 +30,14 @@ export type PathOf<Verb extends Method> = {
 
 export type DataAt<Path extends keyof paths, Verb extends Method> = DataOf<JsonOf<paths[Path][Verb]>>;
 
-/** The paths of lists. */
+/** Paths that return lists. */
 export type ListPath = {
   [Path in PathOf<'get'>]: DataAt<Path, 'get'> extends { items: unknown[]; nextCursor: string | null } ? Path : never;
 }[PathOf<'get'>];
 
 export type ItemAt<Path extends ListPath> = DataAt<Path, 'get'> extends { items: (infer Item)[] } ? Item : never;
 
-/** One part of a call: left out where the operation has none, and optional where nothing in it must be given. */
+/** One argument of a call: absent if the operation has none, optional if nothing in it is required. */
 type Part<Name extends string, Value> = [NonNullable<Value>] extends [never]
   ? unknown
   : undefined extends Value
@@ -55,7 +55,7 @@ type GivenTo<Operation> = (Operation extends { parameters: { path?: unknown; que
   : unknown) &
   Part<'body', BodyOf<Operation>> & { readonly signal?: AbortSignal };
 
-/** The argument beside the path; it may be left out where nothing must be given. */
+/** Argument after the path; optional if the operation requires nothing. */
 export type GivenAt<Path extends keyof paths, Verb extends Method> =
   Record<never, never> extends GivenTo<paths[Path][Verb]>
     ? [given?: GivenTo<paths[Path][Verb]>]

@@ -1,22 +1,22 @@
-/** Values that are good for a while: a bounded memory, from which the oldest go first. */
+/** A bounded in-memory cache with a time to live; evicts the oldest entries first. */
 
 const MOST = 10_000;
 
 export interface Remembered<Value> {
-  /** A copy, so that nobody changes what others are given. */
+  /** Returns a copy, so that callers cannot change the cached value. */
   get(key: string): Value | undefined;
-  /** @param endsAt when it is good no longer in any case. */
+  /** @param endsAt time at which the entry expires in any case. */
   set(key: string, value: Value, endsAt: string | null): void;
 }
 
-/** @param forMs 0 remembers nothing. */
+/** @param forMs time to live in milliseconds; 0 disables the cache. */
 export function rememberer<Value>(forMs: number, now: () => number): Remembered<Value> {
   const kept = new Map<string, { readonly value: Value; readonly from: number; readonly until: number }>();
   return {
     get(key) {
       const entry = kept.get(key);
       if (entry === undefined) return undefined;
-      // A clock that was set back makes nothing last longer.
+      // An entry from the future means the clock was set back: it expires too, so that nothing lasts longer.
       if (now() >= entry.from && now() < entry.until) return structuredClone(entry.value);
       kept.delete(key);
       return undefined;

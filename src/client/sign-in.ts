@@ -1,32 +1,32 @@
-/** The way to the hosted sign-in page and back, for pages in a browser. */
+/** Sends browsers to the hosted sign-in page and reads the result on return. */
 
 export interface SignInUrlOptions {
-  /** Where the server is. */
+  /** Base URL of the server. */
   readonly url: string;
   readonly clientId: string;
   /** At or below one of the application's return URLs. */
   readonly returnTo: string;
   /**
-   * What proves that the sign-in was begun here: without it, a link could sign somebody in to another one's account. In a
-   * browser one is made and kept until the way back; elsewhere give one of your own, kept with the visitor. `null` goes without.
+   * CSRF protection: without it, a link could sign somebody in to another person's account.
+   * Browsers generate and keep one; elsewhere pass your own, bound to the visitor. `null` disables it.
    */
   readonly state?: string | null;
-  /** BCP 47; the language of the page. */
+  /** BCP 47 language of the page. */
   readonly locale?: string;
 }
 
-/** What somebody came back with. */
+/** Result of a sign-in. */
 export type SignInReturn =
   | { readonly token: string; readonly expiresAt: string; readonly error?: undefined }
   | {
-      /** The server's word, such as `access_denied`; `state_mismatch` where the sign-in was not begun here. */
+      /** Error code of the server, such as `access_denied`; `state_mismatch` when the sign-in began elsewhere. */
       readonly error: string;
       readonly token?: undefined;
     };
 
 const KEPT_AS = 'gatehouse.state';
 
-/** The address to send somebody to. */
+/** Returns the URL of the sign-in page. */
 export function signInUrl({ url, clientId, returnTo, state = keptState(), locale }: SignInUrlOptions): string {
   const back = new URL(returnTo);
   if (state !== null) {
@@ -39,12 +39,11 @@ export function signInUrl({ url, clientId, returnTo, state = keptState(), locale
 }
 
 /**
- * Takes what a sign-in has left in the address of the page, and takes it out of there and of the history. A token counts
- * once, in the tab where the sign-in was begun.
- *
- * @param address by default the page's own.
- * @param state what must have come back, where the page keeps it itself; `null` where it goes without one.
- * @returns null where nobody comes back.
+ * Reads the result of a sign-in from the page's address and removes it there and from the history.
+ * A token is accepted once, in the tab in which the sign-in began.
+ * @param address defaults to the page's own.
+ * @param state expected value if the page keeps it itself; `null` if it uses none.
+ * @returns null when the address holds no result.
  */
 export function readReturn(
   address: { readonly href: string } = location,
@@ -64,7 +63,7 @@ export function readReturn(
   return { token, expiresAt: expiresAt ?? '' };
 }
 
-/** One for all links of a tab, so that any of them may be followed. */
+/** Shares one state among all links of a tab, so that any of them works. */
 function keptState(): string | null {
   return storage((kept) => kept.getItem(KEPT_AS) ?? crypto.randomUUID());
 }
@@ -74,8 +73,8 @@ function keep(state: string): void {
 }
 
 /**
- * Null where it is switched off: then nothing comes back that would be taken. A server has none to use, even where its
- * runtime offers one: all its visitors would share it.
+ * Returns null when storage is disabled; every returning sign-in is then refused. Never uses a server runtime's
+ * storage: all visitors would share it.
  */
 function storage<Result>(use: (kept: Storage) => Result): Result | null {
   if (typeof document === 'undefined') return null;

@@ -1,16 +1,15 @@
-/** A throw-away server for integration tests: one process, one line of JSON when it is ready, gone with its parent. */
+/** Starts an ephemeral server for integration tests, which ends with its parent process. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { createClient, GatehouseError } from './gatehouse.ts';
 
 export interface EphemeralOptions {
-  /** The binary; by default `gatehouse`, where `PATH` finds it. */
+  /** Path of the binary; defaults to `gatehouse` on the `PATH`. */
   readonly binary?: string;
-  /** The version that the binary must have, such as `1.2.0`. */
+  /** Required version of the binary, such as `1.2.0`. */
   readonly version?: string;
-  /** Settings of the server; those of this process's own environment do not reach it. */
+  /** Server settings. `GATEHOUSE_*` variables of this process are not inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How long a start may take. */
   readonly timeoutMs?: number;
 }
 
@@ -20,7 +19,6 @@ export interface CapturedMail {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
-  /** The code in it, where there is one. */
   readonly code: string | null;
   readonly createdAt: string;
 }
@@ -35,23 +33,23 @@ export interface TestSession {
 export interface EphemeralServer {
   readonly url: string;
   readonly workspaceId: string;
-  /** A full key of the workspace, with limits that no suite reaches. */
+  /** Full workspace key with rate limits that no test suite reaches. */
   readonly workspaceKey: string;
-  /** A live application, which everyone may sign in to. */
+  /** A live application that everyone may sign in to. */
   readonly applicationId: string;
   readonly clientId: string;
-  /** Signs a person in by code, new or not. @param clientId by default that of the application above. */
+  /** Signs a person in by code and creates them if new. @param clientId defaults to the application above. */
   signIn(email: string, clientId?: string): Promise<TestSession>;
-  /** The mails it would have sent, newest first. */
+  /** Returns the captured mails, newest first. */
   outbox(to?: string): Promise<CapturedMail[]>;
   clearOutbox(): Promise<void>;
-  /** Moves its clock and does what became due. @returns the time there is now. */
+  /** Advances the clock and runs due jobs. @returns the new time. */
   advance(ms: number): Promise<string>;
-  /** Ends it and removes what it kept. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** What the server says of itself when it is ready. */
+/** JSON line that the server prints when it is ready. */
 type Ready = Pick<EphemeralServer, 'url' | 'workspaceId' | 'workspaceKey' | 'applicationId' | 'clientId'>;
 
 interface MailPage {
@@ -60,21 +58,20 @@ interface MailPage {
 }
 
 const ROOMY = { perMinute: 1_000_000, perDay: 1_000_000_000 };
-/** As much of its log as an error quotes. */
+/** Characters of the server's log that an error quotes. */
 const LOG_KEPT = 4000;
 const CALL_TIMEOUT_MS = 30_000;
 
 /**
- * It ends with this process, also where that is killed, and does not keep it from ending.
- *
- * @throws {GatehouseError} `not_started`, with what the binary said; `wrong_version`.
+ * Starts a server that ends with this process, even if that is killed, and does not keep it alive.
+ * @throws {GatehouseError} `not_started`, with the output of the binary; `wrong_version`.
  */
 export async function startEphemeral(options: EphemeralOptions = {}): Promise<EphemeralServer> {
   const { binary = 'gatehouse', version, timeoutMs = 15_000 } = options;
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'));
   const env = { ...Object.fromEntries(inherited), ...options.env };
   if (version !== undefined) requireVersion(binary, version);
-  // Its standard input is what it notices our end by.
+  // Piped stdin: the server detects the end of this process by its closing.
   const child = spawn(binary, ['serve', '--ephemeral'], { cwd: tmpdir(), env, stdio: ['pipe', 'pipe', 'pipe'] });
   const ready = await readyLine(child, binary, timeoutMs);
   child.unref();
@@ -110,7 +107,7 @@ export async function startEphemeral(options: EphemeralOptions = {}): Promise<Ep
     const mail = (await outbox(email)).find(({ code }) => code !== null);
     return call('POST', '/api/v1/auth/otp/verify', { challengeId, code: mail?.code });
   }
-  /** One after the other for one address: its newest code is then the one that was asked for. */
+  /** Serializes sign-ins per address, so that the newest code belongs to the current one. */
   const underWay = new Map<string, Promise<unknown>>();
 
   return {
@@ -152,7 +149,7 @@ function readyLine(child: ChildProcess, binary: string, timeoutMs: number): Prom
     const timer = setTimeout(() => fail(`It was not ready within ${timeoutMs} ms.`), timeoutMs);
     child.on('error', (error) => fail(error.message));
     child.on('exit', (code, signal) => fail(`It ended with ${code ?? signal}.`));
-    // A pipe that nobody reads would stop it some day.
+    // Drains stderr: a full pipe would block the server.
     child.stderr?.on('data', (chunk: Uint8Array) => (log = (log + String(chunk)).slice(-LOG_KEPT)));
     child.stdout?.on('data', (chunk: Uint8Array) => {
       if (output.includes('\n')) return;
@@ -177,7 +174,7 @@ const notStarted = (binary: string, why: string) =>
       : `${binary} did not start: ${why.trim()}`,
   );
 
-/** The key that a server starts with has the limits of any other. */
+/** Raises the rate limits of the initial workspace key, which has the default ones. */
 async function raiseLimits({ url, workspaceKey }: Ready): Promise<void> {
   const client = createClient({ url, apiKey: workspaceKey });
   for await (const { id, source } of client.all('/api/workspace/api-keys'))
@@ -190,7 +187,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve) => {
     child.ref();
     child.once('exit', () => resolve());
-    // Windows knows no signal that leaves time to clean up.
+    // Windows has no signal that allows cleanup, so stdin is closed instead.
     if (process.platform === 'win32') child.stdin?.end();
     else child.kill('SIGTERM');
   });

@@ -1,7 +1,7 @@
-/** The token that a request carries: as its bearer, or in a cookie where one is named. */
+/** Reads the token of a request from the bearer header or a named cookie. */
 import { VerificationRefused } from './not-admitted.ts';
 
-/** A fetch-style `Request`, or one of `node:http` and what is built on it. */
+/** A fetch-style `Request`, or a request of `node:http` and frameworks built on it. */
 export interface IncomingRequest {
   readonly method?: string | undefined;
   readonly headers:
@@ -11,8 +11,8 @@ export interface IncomingRequest {
 const CHANGES_NOTHING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * @param cookie name of the cookie that may hold the token. Browsers send it by themselves, so that a change which another
- * site asks for is refused.
+ * Returns the token of a request.
+ * @param cookie name of a cookie that may hold the token. CSRF protection refuses cross-site changes with it.
  * @throws {VerificationRefused} `no_token`, `cross_site`
  */
 export function tokenOf(request: IncomingRequest, cookie: string | undefined): string {

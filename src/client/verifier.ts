@@ -1,4 +1,4 @@
-/** Who is calling, asked of the server at each call: an identity, or an error, and nothing that could be overlooked. */
+/** Verifies callers against the server: returns an identity or throws. */
 import { Unreachable } from './errors.ts';
 import { type Answer, apiErrorOf, type Call, exchange, type Fetch } from './exchange.ts';
 import type { components } from './generated/api.ts';
@@ -6,42 +6,42 @@ import { type RefusalReason, VerificationRefused, VerificationUnavailable } from
 import { rememberer } from './remembered.ts';
 import { type IncomingRequest, tokenOf } from './token-of.ts';
 
-/** Who somebody is, and what they hold, as of now. */
+/** Identity and grants of a person, current at the time of the call. */
 export type Identity = components['schemas']['Envelope'];
 
 export interface VerifierOptions {
-  /** Where the server is. */
+  /** Base URL of the server. */
   readonly url: string;
-  /** A Read key is enough; give it limits for as many calls as you have requests. */
+  /** A key with Read access is enough. Its rate limit must cover your request rate. */
   readonly apiKey?: string;
-  /** Nobody is admitted who belongs to another application. A key of one application sees no other anyway. */
+  /** Rejects tokens of other applications. A key limited to one application sees no other anyway. */
   readonly applicationId?: string;
-  /** The cookie in which `requireSession` looks where there is no bearer. */
+  /** Cookie that `requireSession` reads when there is no bearer token. */
   readonly cookie?: string;
   readonly timeoutMs?: number;
   /**
-   * How long somebody who was admitted stays so without asking again, and so how late a ban, a sign-out or a lost role is
-   * noticed; by default never. Refusals are not remembered.
+   * How long a positive result is cached in milliseconds; a ban, sign-out or lost role shows after at most that.
+   * Default 0, no cache. Refusals are never cached.
    */
   readonly cacheMs?: number;
   readonly fetch?: Fetch;
   readonly now?: () => number;
 }
 
-/** Each gives an identity, or throws {@link VerificationRefused} or {@link VerificationUnavailable}. */
+/** Each method returns an identity, or throws {@link VerificationRefused} or {@link VerificationUnavailable}. */
 export interface Verifier {
-  /** Judges a session token, or an API key of the application, with this backend's key. */
+  /** Verifies a session token or an API key of the application, with this backend's key. */
   verify(token: string): Promise<Identity>;
-  /** Judges a session token without a key. Such a token may be of any application of the server: give `applicationId`. */
+  /** Verifies a session token without a key. It may belong to any application of the server: give `applicationId`. */
   verifySession(token: string): Promise<Identity>;
-  /** Judges the bearer of a request, or the cookie named in the options, with this backend's key. */
+  /** Verifies the bearer token of a request, or the cookie named in the options, with this backend's key. */
   requireSession(request: IncomingRequest): Promise<Identity>;
 }
 
-/** What a header can hold. */
+/** Characters allowed in a header. */
 const IS_TOKEN = /^[\x21-\x7e]+$/;
 
-/** A call that lacks an option it needs throws `TypeError`, and admits nobody either. */
+/** Creates a verifier. Calls that lack a required option throw `TypeError`, so they admit nobody. */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { url, apiKey, applicationId, cookie, timeoutMs = 5000, cacheMs = 0, now = Date.now } = options;
   const admitted = rememberer<Identity>(cacheMs, now);
@@ -79,7 +79,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-/** The verdict on a token comes with 200; what is said with another status is about the key. */
+/** Reads a verdict on the token, which has status 200. Any other status is about the key. */
 function verdictOf(answer: Answer): Identity {
   const { status, body } = answer;
   if (status === 200 && body['success'] === true) return body['data'] as Identity;
@@ -88,7 +88,7 @@ function verdictOf(answer: Answer): Identity {
   throw unavailable(answer);
 }
 
-/** Here the status is the verdict, where the server itself has said it. */
+/** Reads a verdict from the status, provided that the body comes from the server itself. */
 function sessionOf(answer: Answer): Identity {
   const { status, body } = answer;
   const { ok, ...identity } = body;

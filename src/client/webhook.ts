@@ -1,32 +1,31 @@
-/** Whether a webhook delivery is genuine and fresh, and the event that it brings. */
+/** Verifies the signature and age of a webhook delivery and returns its event. */
 import { GatehouseError } from './errors.ts';
 import type { webhooks } from './generated/api.ts';
 
-/** All that may come; `type` tells them apart. There may be new types: leave alone what you do not know. */
+/** Every event, discriminated by `type`. New types may appear: ignore the unknown ones. */
 export type WebhookEvent = {
   [Type in keyof webhooks]: webhooks[Type]['post']['requestBody']['content']['application/json'];
 }[keyof webhooks];
 
 export interface WebhookOptions {
-  /** How far the time of the signature may be off. */
+  /** Maximum difference between the signature's time and this clock; default 300. */
   readonly toleranceSeconds?: number;
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** The delivery is not to be believed: answer 400 or 401. */
+/** The delivery is not authentic: answer 400 or 401. */
 export class WebhookRefused extends GatehouseError {
   declare readonly code: 'no_signature' | 'wrong_signature' | 'too_old' | 'no_event';
 }
 
-/** As many as stand side by side while a secret is rotated, and some more. */
+/** A rotation has a few signatures side by side; more than this is refused. */
 const MOST_SIGNATURES = 8;
 
 /**
- * Deduplicate by the event's `id`: a delivery may come more than once.
- *
- * @param rawBody to the byte as it came, before anything has parsed it.
- * @param secret `whsec_…`; several where you rotate, any of which may have signed.
+ * Verifies a delivery. It may arrive more than once: deduplicate by the event's `id`.
+ * @param rawBody exact bytes, before any parsing.
+ * @param secret `whsec_…`; several during a rotation, of which any may have signed.
  * @throws {WebhookRefused}
  */
 export async function verifyWebhook(
@@ -44,7 +43,7 @@ export async function verifyWebhook(
   let isGenuine = false;
   for (const one of typeof secret === 'string' ? [secret] : secret) {
     const key = await keyOf(one);
-    // It compares in constant time.
+    // `verify` compares in constant time.
     for (const signature of signatures)
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) isGenuine = true;
   }
@@ -61,7 +60,7 @@ function signatureIn(headers: Parameters<typeof verifyWebhook>[1]): string {
   return '';
 }
 
-/** `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret in force. */
+/** Parses `t=<unix seconds>,v1=<hex>`, with one `v1` per active secret. */
 function parse(header: string): { time: number; signatures: Uint8Array<ArrayBuffer>[] } {
   const [, time] = /^t=(\d{1,12}),/.exec(header) ?? [];
   const signatures = [...header.matchAll(/,v1=([0-9a-f]{64})(?=,|$)/g)].map(([, hex = '']) =>
@@ -83,7 +82,7 @@ function eventIn(body: Uint8Array): WebhookEvent {
     const event = JSON.parse(new TextDecoder().decode(body)) as WebhookEvent;
     if (typeof event.id === 'string' && typeof event.type === 'string' && event.data instanceof Object) return event;
   } catch {
-    // Told below.
+    // Refused below.
   }
   throw new WebhookRefused('no_event', 'The body is signed, and no event.');
 }

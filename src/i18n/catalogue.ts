@@ -1,4 +1,4 @@
-/** Finds the words for a language. */
+/** Loads the texts of a language on demand. */
 import type { Locale } from '../core/locale.ts';
 import { compiledMessages } from './generated/messages.ts';
 import { createTexts, type Messages, type Service, type Texts } from './texts.ts';
@@ -8,15 +8,15 @@ interface Language {
   readonly texts: Texts;
 }
 
-/** Each is read when it is first asked for. */
+/** Parsed languages, cached on first use. */
 const languages = new Map<string, Language>();
 
-/** The words for a locale, in English where it has no catalogue; their `locale` is what `lang` says of a page or mail. */
+/** Returns the texts of a locale, or English without a catalogue; their `locale` is the value for `lang`. */
 export function textsFor(locale: Locale): Texts {
   return languageFor(locale).texts;
 }
 
-/** What a page's script needs to find the same words; those of some services only. */
+/** Returns the messages of some services, for a page's script. */
 export function messagesFor(locale: Locale, services: readonly Service[]): Messages {
   return Object.fromEntries(
     Object.entries(languageFor(locale).messages).filter(([key]) =>

@@ -1,4 +1,4 @@
-/** All catalogues. English is the type that the other languages must satisfy. */
+/** Lists all catalogues. English defines the type that every other language must satisfy. */
 import type { Locale } from '../core/locale.ts';
 import { cs } from './cs.ts';
 import { de } from './de.ts';
@@ -17,10 +17,10 @@ import { tr } from './tr.ts';
 import { uk } from './uk.ts';
 import type { Service } from './texts.ts';
 
-/** The texts of one language: services, and within each service flat keys with ICU messages. */
+/** Texts of one language: services, each with flat keys and ICU messages. */
 export type Catalogue = typeof en;
 
-/** Each language that has been translated, in a file of its own. */
+/** Every translated language, one file each. */
 export const CATALOGUES: { readonly en: Catalogue } & { readonly [Other in Locale]?: Catalogue } = {
   en,
   de,
@@ -39,5 +39,4 @@ export const CATALOGUES: { readonly en: Catalogue } & { readonly [Other in Local
   uk,
 };
 
-/** The services that every catalogue has. */
 export const SERVICES = Object.keys(en) as Service[];

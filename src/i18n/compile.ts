@@ -1,4 +1,4 @@
-/** Build time only: reads the ICU messages of all catalogues, and writes them down in parts, so that nothing is parsed at run time. */
+/** Build time only: parses the ICU messages of all catalogues, so that nothing is parsed at run time. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
@@ -9,9 +9,9 @@ const GENERATED_FILE = join(import.meta.dir, 'generated', 'messages.ts');
 
 const HEADER = '/** Written by src/i18n/compile.ts from the catalogues; do not edit. */\n\n';
 
-/** Writes `generated/messages.ts`; a file that would not change is not touched. @throws where a message is not well-formed. */
+/** Writes `generated/messages.ts` unless unchanged. @throws when a message is malformed. */
 export async function compileCatalogues(): Promise<void> {
-  // As text, since a language is read when it is first asked for: objects that are never used cost each garbage collection.
+  // Stored as JSON text and parsed on first use: unused objects would slow down every garbage collection.
   const compiled: Record<string, string> = {};
   for (const [locale, services] of Object.entries(CATALOGUES)) {
     const messages: Record<string, Message> = {};

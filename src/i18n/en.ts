@@ -1,6 +1,4 @@
-/**
- * The English words: every key a language must have, by service, as ICU messages. Its form is the type of all other catalogues.
- */
+/** English texts: every required key, by service, as ICU messages. Their shape is the type of all other catalogues. */
 export const en = {
   signin: {
     title: 'Sign in to {app}',

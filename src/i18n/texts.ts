@@ -1,41 +1,40 @@
-/**
- * Turns a message and its values into words, for the server's pages and mails and for the browser's scripts alike. It is given
- * its messages, compiled, and knows no catalogue and no parser.
- */
+/** Formats messages on the server and in browsers. Works on compiled messages, without catalogues or a parser. */
 import type { MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
 import type { en } from './en.ts';
 
-/** A message as it is kept: plain text, or the parts of an ICU message (https://unicode-org.github.io/icu/userguide/format_parse/messages/). */
+/**
+ * A compiled message: plain text, or the parsed parts of an ICU message
+ * (https://unicode-org.github.io/icu/userguide/format_parse/messages/).
+ */
 export type Message = string | MessageFormatElement[];
 
 type Catalogue = typeof en;
 
-/** The services of the catalogues. */
 export type Service = keyof Catalogue;
 
-/** Every message, as `service.key`. */
+/** Key of a message, as `service.key`. */
 export type MessageKey = { [Name in Service]: `${Name}.${keyof Catalogue[Name] & string}` }[Service];
 
 /** Messages by `service.key`. */
 export type Messages = Readonly<Record<string, Message>>;
 
-/** What a placeholder takes. Times are epoch milliseconds or dates. */
+/** Placeholder values. Times are epoch milliseconds or dates. */
 export type Values = Readonly<Record<string, string | number | Date>>;
 
-/** The words of one language. */
+/** Formatter for the texts of one language. */
 export interface Texts {
-  /** The language the words are really in. */
+  /** Actual language of the texts. */
   readonly locale: string;
-  /** @throws where a value is missing. */
+  /** @throws when a value is missing. */
   (key: MessageKey, values?: Values): string;
-  /** The same in parts, for values that are more than text; texts and values come in the order of the sentence. */
+  /** Returns the message in parts, for values that are not text, in sentence order. */
   rich<Value>(key: MessageKey, values: Readonly<Record<string, Value>>): (string | Value)[];
-  /** Whether there is such a message, for keys made of what a server has answered. */
+  /** Returns whether a message exists, for keys built from server responses. */
   has(key: string): key is MessageKey;
 }
 
-/** @param messages of one or more services; asking for one that is not among them throws. */
+/** @param messages of one or more services; any other key throws. */
 export function createTexts(locale: string, messages: Messages): Texts {
   const formats = new Map<string, IntlMessageFormat>();
 
