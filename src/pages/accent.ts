@@ -1,13 +1,13 @@
-/** An application's colour as a style sheet of its own, since pages have no style in their markup. */
+/** Serves an application's accent colour as a style sheet, because pages have no inline style. */
 import { accentPalette, parseHex, toHex } from '../core/accent.ts';
 
-/** Where the page finds the colours made of an application's; null for what is no colour. */
+/** Returns the path of the style sheet for a colour; null for an invalid colour. */
 export function accentPath(color: string): string | null {
   const accent = parseHex(color);
   return accent && `/assets/accent-${toHex(accent).slice(1)}.css`;
 }
 
-/** The style sheet behind such a path; null for any other. */
+/** Returns the style sheet at such a path; null for any other path. */
 export function accentStyle(path: string): string | null {
   const [, digits] = /^\/assets\/accent-([0-9a-f]{6})\.css$/.exec(path) ?? [];
   const palette = digits ? accentPalette(`#${digits}`) : null;

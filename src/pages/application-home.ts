@@ -1,4 +1,4 @@
-/** The way back from a hosted page to the application whose page it is. */
+/** Link from a hosted page back to its application. */
 import { parseReturnUrl } from '../core/return-url.ts';
 import type { Application } from '../store/applications.ts';
 

@@ -1,4 +1,4 @@
-/** Serves the bundled assets of the hosted pages, in the best encoding a client takes. Making them is bundle.ts. */
+/** Serves the bundled assets of the hosted pages in the best encoding a client accepts; bundle.ts builds them. */
 
 import { matchesEtag } from '../http/etag.ts';
 import { generatedAssets, type GeneratedAsset } from './generated/assets.ts';
@@ -6,7 +6,7 @@ import { generatedAssets, type GeneratedAsset } from './generated/assets.ts';
 type Encoding = 'br' | 'gzip' | 'identity';
 type Body = Uint8Array<ArrayBuffer>;
 
-/** One asset under its hashed path; its bytes are decoded when they are first asked for. */
+/** One asset under its hashed path; its bytes are decoded on first use. */
 export interface Asset {
   readonly path: string;
   readonly contentType: string;
@@ -18,19 +18,18 @@ const assetsByPath = new Map<string, Asset>(
   Object.values(generatedAssets).map((generated) => [generated.path, createAsset(generated)]),
 );
 
-/** The address of an asset in this build. An unknown name is a mistake in the page, so it throws. */
+/** Returns the path of an asset in this build. Throws for an unknown name, which is a bug in the page. */
 export function assetUrl(name: string): string {
   const generated = Object.hasOwn(generatedAssets, name) ? generatedAssets[name] : undefined;
   if (!generated) throw new Error(`no asset is called ${name}; run "bun build.ts --pages"`);
   return generated.path;
 }
 
-/** The asset at a request's path, `/assets/…` included. */
 export function findAsset(path: string): Asset | undefined {
   return assetsByPath.get(path);
 }
 
-/** Answers GET and HEAD. The name holds the content's hash, so that it may be cached for good. */
+/** Answers GET and HEAD. The name contains a content hash, so responses are immutable. */
 export function assetResponse(request: Request, asset: Asset): Response {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'));
   const etag = asset.etag(encoding);
@@ -44,7 +43,7 @@ export function assetResponse(request: Request, asset: Asset): Response {
   return new Response(request.method === 'HEAD' ? null : body, { headers });
 }
 
-/** What every answer with an asset says, whole or not. */
+/** Headers of every asset response, 304 included. */
 export function assetHeaders(etag: string): Headers {
   return new Headers({
     'Cache-Control': 'public, max-age=31536000, immutable',
@@ -54,12 +53,12 @@ export function assetHeaders(etag: string): Headers {
   });
 }
 
-/** Each encoding is a representation of its own (RFC 9110 §8.8.3). */
+/** Returns the ETag of one encoding; each is a separate representation (RFC 9110 §8.8.3). */
 export function etagIn(encoding: Encoding, etag: string): string {
   return encoding === 'identity' ? etag : etag.replace(/"$/, `-${encoding}"`);
 }
 
-/** The smallest encoding that Accept-Encoding does not rule out (RFC 9110 §12.5.3); identity when in doubt. */
+/** Chooses the smallest encoding allowed by Accept-Encoding (RFC 9110 §12.5.3); identity when in doubt. */
 export function chooseEncoding(acceptEncoding: string | null): Encoding {
   const accepted = new Map<string, boolean>();
   for (const item of (acceptEncoding ?? '').slice(0, 500).toLowerCase().split(',')) {

@@ -1,4 +1,4 @@
-/** Build time only: compresses the renderer of the API reference, which is too large to be a text in a module. */
+/** Build time only: compresses the API reference renderer, which is too large to embed as text in a module. */
 
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const FOLDER = join(import.meta.dir, 'generated');
-/** The one file that needs nothing else stands beside what the package lets others import. */
+/** Self-contained build of the package, which its export map does not list. */
 const SOURCE = join(dirname(Bun.resolveSync('@scalar/api-reference', import.meta.dir)), 'browser', 'standalone.js');
-/** The best there is takes ten times as long for a tenth less. */
+/** The maximum quality takes ten times as long and saves only a tenth. */
 const BROTLI_QUALITY = 9;
 
-/** Writes `generated/reference.ts` and the compressed files it names; what is there already is kept. @returns the size of the source. */
+/** Writes `generated/reference.ts` and its compressed files, skipping existing ones. @returns the source size. */
 export async function bundleReference(): Promise<number> {
   const text = await Bun.file(SOURCE).text();
   const content = Buffer.from(text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'));

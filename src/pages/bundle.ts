@@ -1,4 +1,4 @@
-/** Build time only: bundles the hosted pages' scripts and style, names them by content, and writes them as a module. */
+/** Build time only: bundles the hosted pages' scripts and styles into a module, under content-hashed names. */
 
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -27,10 +27,10 @@ const SOURCES = [
   { name: 'style.css', source: 'style/style.css', contentType: STYLE },
 ];
 
-/** The console comes in parts: each view's script is fetched when the view is first shown. */
+/** The console is split into chunks: each view's script loads when the view is first shown. */
 const CONSOLE = { name: 'console.js', source: '../console/entry.tsx' };
 
-/** Messages come compiled: no page carries the parser of their format. */
+/** Messages are precompiled, so the ICU parser is left out of every bundle. */
 const withoutParser: Bun.BunPlugin = {
   name: 'without the parser of messages',
   setup(build) {
@@ -47,7 +47,7 @@ const BROWSER = {
   sourcemap: 'none',
   env: 'disable',
   jsx: { development: false },
-  // What the WebAuthn library tells developers; readers of a page have no use for it.
+  // Drops the WebAuthn library's console messages for developers.
   drop: ['console'],
   plugins: [withoutParser],
 } as const satisfies Partial<Bun.BuildConfig>;
@@ -66,8 +66,8 @@ export interface GeneratedAsset {
 `;
 
 /**
- * Writes `generated/assets.ts`. The same sources give the same file, and a file that would not change is not touched.
- * `bytes` counts what is served without compression.
+ * Writes `generated/assets.ts` deterministically, and leaves an unchanged file untouched.
+ * `bytes` is the total size before compression.
  */
 export async function bundlePages(): Promise<{ files: number; bytes: number }> {
   const assets: Record<string, Record<string, string>> = {};
@@ -96,13 +96,13 @@ async function bundle(path: string): Promise<Uint8Array> {
 }
 
 interface Part {
-  /** Of the first part alone; the others are known to each other by their paths. */
+  /** Name of the entry chunk; null for the others, which are imported by path. */
   readonly name: string | null;
   readonly path: string;
   readonly content: Uint8Array;
 }
 
-/** The bundler names the parts by their content, since they name each other. */
+/** Bundles with splitting. The bundler hashes the names, because chunks import each other by name. */
 async function bundleInParts(entry: string): Promise<Part[]> {
   const naming = { entry: 'console.[hash].[ext]', chunk: 'console.[hash].[ext]' };
   const result = await Bun.build({ ...BROWSER, entrypoints: [entry], splitting: true, naming });

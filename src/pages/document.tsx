@@ -1,4 +1,4 @@
-/** A hosted page as a complete document: rendered here, and taken up by its script in the browser. */
+/** Renders a hosted page as a complete HTML document, which its script hydrates in the browser. */
 import { type ComponentChildren, options } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Locale } from '../core/locale.ts';
@@ -9,10 +9,10 @@ import { assetUrl } from './assets.ts';
 import { TextsProvider } from './components/texts.tsx';
 import type { PageData } from './page-data.ts';
 
-/** Steps that only the browser knows, such as a code under way, are there with the first paint. */
+/** Delays the first paint until the script has run: only the browser knows some steps, such as a pending code. */
 const BEFORE_PAINT = { blocking: 'render' };
 
-/** In a browser `translate` is a property that is true or false; in HTML it is a word, and false would leave it out. */
+/** Writes `translate="no"` in HTML: the property is a boolean in browsers, but false would omit the attribute. */
 const { vnode: next } = options;
 options.vnode = (vnode) => {
   const props = vnode.props as { translate?: unknown };
@@ -20,23 +20,23 @@ options.vnode = (vnode) => {
   next?.(vnode);
 };
 
-/** What a page puts into the document. */
+/** Input of a rendered page. */
 export interface PageDocument {
   readonly locale: Locale;
   readonly title: string;
   readonly body: ComponentChildren;
-  /** The script that takes the page up, and what it renders it from; a page without one works without JavaScript. */
+  /** Script that hydrates the page, with its props; a page without one works without JavaScript. */
   readonly script?: { readonly asset: string; readonly props: unknown; readonly services: readonly Service[] };
   readonly accentColor?: string | null;
-  /** Another than the hosted pages' look. */
+  /** Style sheet other than that of the hosted pages. */
   readonly style?: string;
-  /** A script that begins anew in the place of the body, without anything it renders from. */
+  /** Script that renders the body from scratch, without props. */
   readonly module?: string;
-  /** A script by its address that is there before another module of ours begins. */
+  /** Script loaded by path before a module of ours starts. */
   readonly library?: { readonly path: string; readonly module: string };
 }
 
-/** Without inline script or style; everything it loads comes from this server. */
+/** Renders without inline script or style; every resource comes from this server. */
 export function renderPage(page: PageDocument): string {
   const { locale, title, body, script, accentColor, style = 'style.css', module, library } = page;
   const texts = textsFor(locale);
@@ -76,7 +76,7 @@ export function renderPage(page: PageDocument): string {
   return `<!doctype html>\n${document}\n`;
 }
 
-/** It is not executed, so that a strict Content-Security-Policy allows it; no value can end the block. */
+/** Returns JSON for a non-executed script block, which a strict CSP allows. No value can end the block. */
 function dataBlock(data: unknown): string {
   return JSON.stringify(data).replaceAll('<', '\\u003c');
 }

@@ -1,11 +1,11 @@
-/** What the pages have in common: what they are as operations, and how they find the application they are for. */
+/** Shared by the hosted pages: operation attributes and the lookup of the page's application. */
 import { isClosed } from '../core/application-state.ts';
 import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import { AppError } from '../core/error.ts';
 import type { Reader } from '../db/database.ts';
 import { type Application, findApplicationByClientId } from '../store/applications.ts';
 
-/** For anybody's browser. */
+/** Open to anyone, without authentication. */
 export const HOSTED_PAGE = {
   tag: 'Pages',
   access: 'none',
@@ -15,8 +15,7 @@ export const HOSTED_PAGE = {
 } as const;
 
 /**
- * The application that a page's address names; the console where it names none.
- *
+ * Returns the application named in a page's address, by default the console.
  * @throws {AppError} not_found, application_archived
  */
 export async function applicationOfPage(reader: Reader, query: URLSearchParams): Promise<Application> {

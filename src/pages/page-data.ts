@@ -1,9 +1,8 @@
-/** What the server hands to a page's script. */
+/** Data that the server passes to a page's script. */
 import type { Messages } from '../i18n/texts.ts';
 
-/** The page is rendered from the same again. */
+/** Input for hydrating the page. */
 export interface PageData {
-  /** The language of the messages. */
   readonly locale: string;
   readonly messages: Messages;
   readonly props: unknown;

@@ -1,12 +1,12 @@
-/** The language a page is shown in. */
+/** Chooses the language of a page. */
 import { type Locale, negotiateLocale } from '../core/locale.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { queryOf } from '../http/request-url.ts';
 
-/** The one its address asks for, else the person's, else the nearest to those that the browser asks for. */
+/** Prefers the address's `locale`, then the person's language, then Accept-Language. */
 export function localeOf({ request }: Pick<RequestContext, 'request'>, ofPerson: string | null = null): Locale {
   const browser = request.headers.get('accept-language');
   const asked = queryOf(request).get('locale');
-  // What is asked for and not spoken leaves the choice to the next.
+  // An unsupported `locale` falls through to the next choice.
   return negotiateLocale(asked, `${ofPerson ? `${ofPerson},` : ''}${browser ?? ''}`);
 }

@@ -1,4 +1,4 @@
-/** Who is signed in to an application in this browser, by the cookie of its pages. */
+/** Finds the person signed in to an application by the cookie of its pages. */
 import type { Database } from '../db/database.ts';
 import type { Credentials } from '../http/authenticate.ts';
 import type { SessionCookie } from '../http/session-cookie.ts';
@@ -10,7 +10,7 @@ interface ReaderDependencies {
   readonly credentials: Pick<Credentials, 'findSession'>;
 }
 
-/** Looks at the cookie alone, and counts for nothing else: whoever has a session that is over is nobody. */
+/** Only reads the cookie and does not count as use; an ended session yields null. */
 export function readerOfPages({ db, cookie, credentials }: ReaderDependencies) {
   return async (request: Request, clientId: string): Promise<User | null> => {
     const token = cookie.read(request, clientId);

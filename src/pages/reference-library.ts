@@ -1,12 +1,11 @@
-/** Serves the renderer of the API reference: kept compressed, and read from the binary only when it is asked for. */
+/** Serves the API reference renderer, precompressed and read from the binary on demand. */
 import { assetHeaders, chooseEncoding, etagIn } from './assets.ts';
 import { generatedReference } from './generated/reference.ts';
 import { matchesEtag } from '../http/etag.ts';
 
-/** Its address in this build. */
 export const REFERENCE_LIBRARY_PATH = generatedReference.path;
 
-/** Answers GET; of HEAD the app takes the body away. */
+/** Answers GET; the app strips the body for HEAD. */
 export function referenceLibraryResponse(request: Request): Response {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'));
   const etag = etagIn(encoding, generatedReference.etag);

@@ -1,4 +1,4 @@
-/** The hosted pages and their assets. */
+/** Routes of the hosted pages and their assets. */
 import { AppError } from '../core/error.ts';
 import { type Operation, operation } from '../http/operation.ts';
 import { accentStyle } from './accent.ts';
@@ -66,7 +66,7 @@ function answerTo(path: string, request: Request): Response | null {
   return style ? styleResponse(style) : null;
 }
 
-/** The colours of an application are worked out from its own, so that they may be cached for good. */
+/** Cached forever: the path contains the colour, and the style derives from it alone. */
 function styleResponse(style: string): Response {
   return new Response(style, {
     headers: {

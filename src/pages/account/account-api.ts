@@ -1,7 +1,7 @@
-/** Calls the account's API by the cookie of the application whose pages these are. */
+/** Calls the account API, authenticated by the application's cookie. */
 import { type Outcome, request } from '../browser/api.ts';
 
-/** What the account shows at a glance. */
+/** Account data shown on every page. */
 export interface OwnAccount {
   readonly userId: string;
   readonly email: string;
@@ -20,7 +20,7 @@ export interface OwnAccount {
   readonly memberships: readonly Membership[];
   readonly region: Readonly<Record<string, string | null>> | null;
   readonly avatarUrl: string | null;
-  /** Null where none was uploaded; the address may be a provider's then. */
+  /** Null when none was uploaded; `avatarUrl` may then point to a provider. */
   readonly avatarSizes: readonly number[] | null;
   readonly avatarUpdatedAt: string | null;
   readonly bannerSizes: readonly number[] | null;
@@ -37,15 +37,15 @@ export interface Membership {
   readonly joinedAt: string;
 }
 
-/** Answers like any of the API; never throws. */
+/** Client of the API; never throws. */
 export interface AccountApi {
   get<T>(path: string): Promise<Outcome<T>>;
   send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Outcome<T>>;
-  /** Puts a file. */
+  /** Uploads a file with PUT. */
   upload<T>(path: string, form: FormData): Promise<Outcome<T>>;
 }
 
-/** @param clientId of the application that the reader is signed in to. */
+/** @param clientId application that the reader is signed in to. */
 export function accountApi(clientId: string): AccountApi {
   return {
     get: (path) => request(path, { method: 'GET', clientId }),

@@ -1,11 +1,11 @@
-/** What every part of the account stands on: who is signed in, the API, and the proof that some changes need. */
+/** Context of the account pages: the signed-in person, the API and reauthentication. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Outcome } from '../browser/api.ts';
 import type { SignInData } from '../sign-in/offer.ts';
 import type { OwnAccount, AccountApi } from './account-api.ts';
 
-/** What a proof is for; `target` says which one where there are several. */
+/** Purpose of a reauthentication; `target` names the item if there are several. */
 export interface ProofWanted {
   readonly purpose: 'session' | 'email_change' | 'account_deletion' | 'account_export' | 'provider_removal' | 'profile';
   readonly target?: string;
@@ -16,25 +16,22 @@ export interface AccountWorld {
   readonly account: OwnAccount;
   readonly api: AccountApi;
   /**
-   * Shows the account with a change that has been sent: at once, and as before where it fails.
-   *
-   * @param settle what to show by the answer, where it knows better.
+   * Updates the account optimistically, and rolls back if the request fails.
+   * | @param settle returns values from the response that replace the optimistic ones.
    */
   change<T>(
     patch: Partial<OwnAccount>,
     send: () => Promise<Outcome<T>>,
     settle?: (answer: T) => Partial<OwnAccount>,
   ): Promise<Outcome<T>>;
-  /** Asks for the account again. */
   refresh(): Promise<void>;
-  /** Carries out what may need a mailed code: where it does, asks for one, and goes on. Null where the reader gives up. */
+  /** Sends a request and, if it needs reauthentication, asks for a mailed code and retries. Null when cancelled. */
   withProof<T>(proof: ProofWanted, send: () => Promise<Outcome<T>>): Promise<Outcome<T> | null>;
-  /** Says why something was not done; leads to the sign-in where the session is over. */
+  /** Shows a failure; goes to the sign-in when the session has ended. */
   fail(outcome: Outcome<unknown>): void;
   signOut(): Promise<void>;
-  /** The account is closed: nothing of it can be shown any more. */
   closed(email: string): void;
-  /** The code with which a trip to a provider has just failed, this once. */
+  /** Returns the error code of a failed return from a provider, once. */
   takeFailedReturn(): string | null;
 }
 

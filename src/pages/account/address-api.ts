@@ -1,4 +1,4 @@
-/** Addresses and companies, as the API has them. */
+/** Address and company types of the API. */
 
 export const ADDRESSES = '/api/account/profile/addresses';
 export const ENTITIES = '/api/account/profile/entities';
@@ -31,7 +31,6 @@ export interface OwnEntity {
   readonly addressId: string | null;
 }
 
-/** In one line, as a list shows it. */
 export function addressLine({ company, line1, line2, postalCode, city, region }: OwnAddress): string {
   const place = [postalCode, city].filter(Boolean).join(' ');
   return [company, line1, line2, place, region].filter(Boolean).join(', ');

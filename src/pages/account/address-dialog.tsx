@@ -1,4 +1,4 @@
-/** Adds an address, or changes one. */
+/** Dialog for adding or changing an address. */
 import { Checkbox } from '../components/checkbox.tsx';
 import { Field } from '../components/field.tsx';
 import { SelectField } from '../components/select-field.tsx';
@@ -9,7 +9,7 @@ import { countryChoices } from './choices.ts';
 import { EntryDialog, useEntryForm } from './entry-form.tsx';
 import { orNull } from './use-form.ts';
 
-/** As the API bounds them. */
+/** Maximum lengths of the API. */
 const LENGTHS = {
   label: 100,
   recipient: 100,
@@ -38,7 +38,6 @@ const AUTOCOMPLETE: Readonly<Partial<Record<TextField, string>>> = {
 const REQUIRED = ['recipient', 'line1', 'city', 'country'] as const;
 
 interface AddressDialogProps {
-  /** Null for a new one. */
   readonly address: OwnAddress | null;
   onSaved(): void;
   onClose(): void;
@@ -85,7 +84,7 @@ export function AddressDialog({ address, onSaved, onClose }: AddressDialogProps)
       line1,
       city,
       country,
-      // The default of a kind stays so until another one is.
+      // Sent only when set: a default stays until another address replaces it.
       ...(isDefault && { isDefault }),
     };
     return form.submit(given, { kind });

@@ -1,4 +1,4 @@
-/** A part of the account: addresses, and the companies that the reader acts for. */
+/** Account page with addresses, and companies the reader acts for. */
 import { useEffect, useState } from 'preact/hooks';
 import { failureOfCode } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';
@@ -31,7 +31,7 @@ export function AddressesPart() {
     else fail(addresses.ok ? entities : addresses);
   }
 
-  /** Gone at once, and back where it is not removed after all. */
+  /** Removes an entry optimistically, and restores it if the request fails. */
   async function remove(path: string, id: string, done: string): Promise<void> {
     const before = listed;
     setListed((shown) => shown && without(shown, id));
@@ -44,7 +44,7 @@ export function AddressesPart() {
     if (outcome) fail(outcome);
   }
 
-  /** The API leaves out what was given elsewhere until there is a proof, and does not say that there is any. */
+  /** Reauthenticates first: without it the API silently omits entries added elsewhere. */
   async function showAll(): Promise<void> {
     let isAsked = false;
     const outcome = await withProof({ purpose: 'profile' }, async () => {

@@ -1,4 +1,4 @@
-/** The reader's addresses: what they are for, and which one is taken where none is chosen. */
+/** The reader's addresses, with their uses and defaults. */
 import { Package, ReceiptText } from 'lucide';
 import { useTexts } from '../components/texts.tsx';
 import { type OwnAddress, addressLine } from './address-api.ts';
@@ -7,7 +7,7 @@ import { nameOf } from './choices.ts';
 import { EntriesSection } from './entries-section.tsx';
 
 interface AddressesSectionProps {
-  /** Null while they are fetched. */
+  /** Null while loading. */
   readonly addresses: readonly OwnAddress[] | null;
   onChanged(): Promise<void>;
   onRemove(id: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** A part of the account: the applications that the reader is a member of, and how they stand to each. */
+/** Account page with the reader's application memberships. */
 import { AppWindow } from 'lucide';
 import { useState } from 'preact/hooks';
 import { failureOfCode } from '../browser/api.ts';
@@ -14,10 +14,9 @@ import { dateText } from './words.ts';
 
 type Action = 'inactivate' | 'reactivate' | 'leave';
 
-/** Where an action leads. */
 const STATUS_AFTER = { inactivate: 'inactivated', reactivate: 'active', leave: 'left' } as const;
 
-/** What the API lets people do themselves; who is banned or paused asks the people who run it. */
+/** Actions the API lets members take themselves; banned or paused members have none. */
 const POSSIBLE: Readonly<Record<string, readonly Action[]>> = {
   active: ['inactivate', 'leave'],
   inactivated: ['reactivate', 'leave'],
@@ -48,7 +47,7 @@ export function ApplicationsPart() {
         toast(text('account.application.workspaceMember', { app }), 'bad');
       return;
     }
-    // The session of this page was one of its own.
+    // Leaving this application ended the session of this page.
     if (id === applicationId) return fail(failureOfCode('revoked'));
     toast(text(`account.application.${DONE[action]}`, { app }));
   }
@@ -139,7 +138,7 @@ interface LeavingDialogProps extends Asked {
   onClose(): void;
 }
 
-/** Says what happens; a rest and a departure differ in what comes after. */
+/** Explains the consequences, which differ between pausing and leaving. */
 function LeavingDialog({ membership, action, isHere, onConfirm, onClose }: LeavingDialogProps) {
   const text = useTexts();
   const verb = action === 'leave' ? 'leave' : 'pause';

@@ -1,15 +1,15 @@
-/** What can be chosen from in the profile, by the names that the browser has for it in the reader's language. */
+/** Options of the profile's select fields, named by `Intl` in the reader's language. */
 import { intlName } from '../components/intl-name.ts';
 import type { SelectChoice } from '../components/select-field.tsx';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
-/** Named by `Intl`, but reserved, withdrawn or no countries at all: the API refuses them. */
+/** Codes that `Intl` names but the API refuses: reserved, withdrawn or not countries. */
 const NO_COUNTRIES = new Set(
   'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB YD YU ZR ZZ'.split(' '),
 );
 
-/** Money of today, as in ISO 4217: runtimes know the withdrawn as well, and do not say which those are. */
+/** Current ISO 4217 currencies: `Intl` also lists withdrawn ones without marking them. */
 const CURRENCIES =
   `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP
   CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS
@@ -18,7 +18,7 @@ const CURRENCIES =
   SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD
   XOF XPF YER ZAR ZMW`.split(/\s+/);
 
-/** Browsers go on giving some zones the name that their city had before. */
+/** Browsers still use the former city names of some zones. */
 const RENAMED: Readonly<Record<string, string>> = {
   'Asia/Calcutta': 'Asia/Kolkata',
   'Asia/Katmandu': 'Asia/Kathmandu',
@@ -27,7 +27,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   'Europe/Kiev': 'Europe/Kyiv',
 };
 
-/** @param present what is chosen now: it is in the list, whatever it is. */
+/** @param present current value, always part of the list. */
 export function countryChoices(locale: string, present: string | null): SelectChoice[] {
   const codes = pairs().filter((code) => !NO_COUNTRIES.has(code));
   return named(codes, 'region', locale, present);
@@ -37,7 +37,7 @@ export function currencyChoices(locale: string, present: string | null): SelectC
   return named(CURRENCIES, 'currency', locale, present);
 }
 
-/** Languages by their two letters; one that was given more closely is in the list as it is. */
+/** Returns two-letter languages, plus the present value if it is more specific. */
 export function languageChoices(locale: string, present: string | null = null): SelectChoice[] {
   const codes = pairs().map((pair) => pair.toLowerCase());
   const own = codes.filter((code) => Intl.getCanonicalLocales(code)[0] === code);
@@ -50,12 +50,12 @@ export function timeZoneChoices(present: string | null): SelectChoice[] {
   return [...zones].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
 }
 
-/** A time zone by the name of today. */
+/** Returns the current name of a time zone. */
 export function zoneName(zone: string): string {
   return RENAMED[zone] ?? zone;
 }
 
-/** What a country, currency or language is called; the code itself where it has no name. */
+/** Returns the name of a country, currency or language, or its code when unnamed. */
 export function nameOf(code: string, type: 'region' | 'currency' | 'language', locale: string): string {
   return capitalized(intlName(code, type, locale), locale);
 }
@@ -76,7 +76,7 @@ function named(
   return choices.sort((one, other) => compare(one.label, other.label));
 }
 
-/** A list begins its entries large, also where a sentence would write them small. */
+/** Capitalizes a name for a list, where `Intl` returns mid-sentence case. */
 function capitalized(name: string, locale: string): string {
   const [first = '', ...rest] = name;
   return first.toLocaleUpperCase(locale) + rest.join('');

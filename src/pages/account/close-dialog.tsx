@@ -1,4 +1,4 @@
-/** Says what closing the account deletes and keeps, has it confirmed by typing, then by the mailed code. */
+/** Confirms closing the account: shows what is deleted and kept, then asks for typed text and a mailed code. */
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { CodeField } from '../components/code-field.tsx';
@@ -10,7 +10,6 @@ import { ResendLink } from '../components/resend-link.tsx';
 import { useTexts } from '../components/texts.tsx';
 import { useAccount } from './account-context.tsx';
 
-/** What the API answers to the wish. */
 export interface ClosingAsked {
   readonly challengeId: string;
   readonly expiresAt: string;
@@ -19,7 +18,7 @@ export interface ClosingAsked {
 
 interface CloseDialogProps {
   readonly asked: ClosingAsked;
-  /** @returns what was refused. */
+  /** @returns the error text, if refused. */
   askAgain(): Promise<string | null>;
   onClose(): void;
 }
@@ -124,12 +123,12 @@ export function CloseDialog({ asked, askAgain, onClose }: CloseDialogProps) {
   );
 }
 
-/** In the reader's language what the API says in its answer; a test holds the two together. */
+/** Translates the consequences that the API lists; a test keeps both in sync. */
 function Consequences({ recordDays }: { recordDays: number }) {
   const text = useTexts();
   return (
     <div class="consequences">
-      {/* Read first, and not scrolled away: the field comes after it. */}
+      {/* Focused first, so that it is read and not scrolled past by focusing the field. */}
       <h3 tabIndex={-1} autoFocus>
         {text('account.close.deleted')}
       </h3>

@@ -1,4 +1,4 @@
-/** The end of the account: stands last, and alone in the colour of danger. */
+/** Section for closing the account; last on the page and styled as dangerous. */
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { accountFailureText } from './failure-words.ts';
@@ -10,13 +10,13 @@ import { CloseDialog, type ClosingAsked } from './close-dialog.tsx';
 export function CloseSection() {
   const text = useTexts();
   const { api, withProof } = useAccount();
-  /** Kept while its code is good: whoever looks away and comes back needs no other. */
+  /** Kept while its code is valid, so that reopening the dialog sends no second mail. */
   const [asked, setAsked] = useState<ClosingAsked | null>(null);
   const [isOpen, setIsOpen] = useState(false);
   const [isAtWork, setIsAtWork] = useState(false);
   const [error, setError] = useState<string | null>(null);
 
-  /** @returns what was refused. */
+  /** @returns the error text, if refused. */
   async function ask(): Promise<string | null> {
     const outcome = await withProof({ purpose: 'account_deletion' }, () =>
       api.send<ClosingAsked>('POST', '/api/account/deletion'),

@@ -1,4 +1,4 @@
-/** The end: the account is closed. */
+/** Final page of a closed account. */
 import { CircleCheck } from 'lucide';
 import { emphasized } from '../components/emphasis.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';

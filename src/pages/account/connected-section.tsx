@@ -1,4 +1,4 @@
-/** The devices that act as the reader by a key of their own: which, since when, from where; named and disconnected. */
+/** Devices that act for the reader with their own key; each can be renamed and disconnected. */
 import { Cable } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';

@@ -1,4 +1,4 @@
-/** Cuts a picture to the shape it is shown in, and sends what is left: moved by dragging or keys, enlarged by a slider. */
+/** Crops a picture to its display shape before upload, by dragging, arrow keys and a zoom slider. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';
@@ -10,12 +10,12 @@ import { useAccount } from './account-context.tsx';
 import { type Crop, MAX_ZOOM, partOf, wholeCrop, within } from './crop.ts';
 import { accountFailureText } from './failure-words.ts';
 
-/** What the server keeps: larger is never shown. */
+/** Maximum widths the server stores. */
 const SHAPES = { avatar: { ratio: 1, width: 1200 }, banner: { ratio: 3, width: 2400 } } as const;
 const FRAME_WIDTH = 640;
 const SERVER_MEGABYTES = 10;
 
-/** A share of what is shown, for each press of an arrow key. */
+/** Share of the visible part that an arrow key moves. */
 const STEP = 0.04;
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [-1, 0],
@@ -46,10 +46,9 @@ export function CropDialog({ kind, image, onSaved, onClose }: CropDialogProps) {
   useEffect(() => {
     if (canvas.current) draw(canvas.current, image, partOf(image, ratio, crop));
   }, [crop, image]);
-  // Many large pictures would wait for the collector.
+  // Frees the bitmap at once; large pictures would pile up until garbage collection.
   useEffect(() => () => image.close(), []);
 
-  /** By a share of what is shown. */
   function shift(right: number, down: number): void {
     const shown = partOf(image, ratio, crop);
     move(({ x, y, zoom }) => ({ x: x + right * shown.width, y: y + down * shown.height, zoom }));
@@ -146,7 +145,6 @@ export function CropDialog({ kind, image, onSaved, onClose }: CropDialogProps) {
   );
 }
 
-/** What the API answers of a picture. */
 interface Uploaded {
   readonly url: string;
   readonly sizes: readonly number[];
@@ -169,7 +167,7 @@ function draw(canvas: HTMLCanvasElement, image: ImageBitmap, { left, top, width,
   context.drawImage(image, left, top, width, height, 0, 0, canvas.width, canvas.height);
 }
 
-/** Never enlarged. Browsers that cannot write WebP write PNG instead, which the server takes as well. */
+/** Never enlarges. Falls back to PNG in browsers that cannot encode WebP; the server accepts both. */
 function cut(image: ImageBitmap, part: Part, maxWidth: number): Promise<Blob> {
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(Math.min(maxWidth, part.width)));

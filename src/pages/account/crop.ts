@@ -1,11 +1,11 @@
-/** Which part of a picture is shown: moved and enlarged by the reader, and never beyond the picture's edge. */
+/** Computes the visible part of a picture, kept within its edges. */
 
 export interface PixelSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The middle of what is shown, in the picture's own pixels, and how much it is enlarged beyond filling the frame. */
+/** Center in picture pixels, and zoom relative to filling the frame. */
 export interface Crop {
   readonly x: number;
   readonly y: number;
@@ -14,18 +14,17 @@ export interface Crop {
 
 export const MAX_ZOOM = 4;
 
-/** All of it that a frame of this ratio can show, around its middle. */
+/** Returns the largest crop around the center. */
 export function wholeCrop({ width, height }: PixelSize): Crop {
   return { x: width / 2, y: height / 2, zoom: 1 };
 }
 
-/** The part of the picture in its own pixels. */
 export function partOf(picture: PixelSize, ratio: number, { x, y, zoom }: Crop) {
   const { width, height } = shownSize(picture, ratio, zoom);
   return { left: x - width / 2, top: y - height / 2, width, height };
 }
 
-/** The nearest crop that stays within the picture. */
+/** Returns the nearest crop within the picture. */
 export function within(picture: PixelSize, ratio: number, crop: Crop): Crop {
   const zoom = Math.min(MAX_ZOOM, Math.max(1, crop.zoom));
   const { width, height } = shownSize(picture, ratio, zoom);

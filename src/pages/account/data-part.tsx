@@ -1,4 +1,4 @@
-/** What is held about the reader: taken along, and, last, deleted. */
+/** Account page for the data export and account deletion. */
 import { CloseSection } from './close-section.tsx';
 import { ExportSection } from './export-section.tsx';
 

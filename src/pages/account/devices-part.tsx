@@ -1,4 +1,4 @@
-/** Where the reader is signed in: sessions in browsers, and devices with a key of their own. */
+/** Account page with browser sessions and connected devices. */
 import { useState } from 'preact/hooks';
 import { ConnectedSection } from './connected-section.tsx';
 import { SessionsSection } from './sessions-section.tsx';

@@ -1,4 +1,4 @@
-/** What can be done to an entry of the profile; read out with the entry's name. */
+/** Edit and remove buttons of a profile entry, labelled with its name for screen readers. */
 import { Button } from '../components/button.tsx';
 import { useTexts } from '../components/texts.tsx';
 

@@ -1,4 +1,4 @@
-/** The e-mail address, and its change: a code to the present one, a code to the new one, and only then it counts. */
+/** The e-mail address and its change, confirmed by codes to the old and the new address. */
 import { Mail } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
@@ -68,7 +68,7 @@ export function EmailSection() {
   );
 }
 
-/** Where it is too long for its line, its domain goes to the next as a whole. */
+/** Allows a line break only before the domain. */
 function EmailAddress({ of: email }: { of: string }) {
   const at = email.lastIndexOf('@');
   return (

@@ -1,4 +1,4 @@
-/** The companies that the reader acts for. */
+/** Companies the reader acts for. */
 import { Building2 } from 'lucide';
 import { useTexts } from '../components/texts.tsx';
 import type { OwnAddress, OwnEntity } from './address-api.ts';
@@ -7,7 +7,7 @@ import { EntriesSection } from './entries-section.tsx';
 import { EntityDialog } from './entity-dialog.tsx';
 
 interface EntitiesSectionProps {
-  /** Null while they are fetched. */
+  /** Null while loading. */
   readonly entities: readonly OwnEntity[] | null;
   readonly addresses: readonly OwnAddress[];
   onChanged(): Promise<void>;

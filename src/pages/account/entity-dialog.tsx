@@ -1,4 +1,4 @@
-/** Adds a company, or changes one. */
+/** Dialog for adding or changing a company. */
 import { Field } from '../components/field.tsx';
 import { SelectField } from '../components/select-field.tsx';
 import { useTexts } from '../components/texts.tsx';
@@ -8,11 +8,10 @@ import { countryChoices } from './choices.ts';
 import { EntryDialog, useEntryForm } from './entry-form.tsx';
 import { orNull } from './use-form.ts';
 
-/** As the API bounds them. */
+/** Maximum lengths of the API. */
 const LENGTHS = { legalName: 200, tradeName: 200, registrationNumber: 50, taxId: 50 };
 
 interface EntityDialogProps {
-  /** Null for a new one. */
   readonly entity: OwnEntity | null;
   readonly addresses: readonly OwnAddress[];
   onSaved(): void;
@@ -48,7 +47,7 @@ export function EntityDialog({ entity, addresses, onSaved, onClose }: EntityDial
       registrationNumber: orNull(values.registrationNumber),
       taxId: orNull(values.taxId),
       country: values.country,
-      // One that is out of sight here stays.
+      // Sent only when changed, to keep an address that is hidden here.
       ...(values.addressId !== (entity?.addressId ?? '') && { addressId: orNull(values.addressId) }),
     });
   }

@@ -1,4 +1,4 @@
-/** Addresses or companies as a list in which each can be added, changed and removed. */
+/** List of addresses or companies that can be added, changed and removed. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { IconNode } from 'lucide';
@@ -10,17 +10,15 @@ import { useTexts } from '../components/texts.tsx';
 import { EditActions } from './edit-actions.tsx';
 import type { EntryKind } from './entry-form.tsx';
 
-/** How an entry stands in the list. */
 interface ShownEntry {
   readonly icon: IconNode;
   readonly title: ComponentChildren;
-  /** What its buttons are read out with. */
+  /** Accessible name for its buttons. */
   readonly name: string;
-  /** What is known of it; the rest is left out. */
+  /** Details; null ones are omitted. */
   readonly details: readonly (string | null)[];
 }
 
-/** What is done with an entry in its dialog. */
 interface EntryEvents {
   onSaved(): void;
   onClose(): void;
@@ -29,11 +27,10 @@ interface EntryEvents {
 interface EntriesSectionProps<Entry> {
   readonly id: string;
   readonly kind: EntryKind;
-  /** Null while they are fetched. */
+  /** Null while loading. */
   readonly entries: readonly Entry[] | null;
   readonly skeletons: number;
   show(entry: Entry): ShownEntry;
-  /** What is asked before one is removed. */
   removal(entry: Entry): { readonly title: string; readonly lead: ComponentChildren };
   /** @param entry null for a new one. */
   dialog(entry: Entry | null, events: EntryEvents): ComponentChildren;

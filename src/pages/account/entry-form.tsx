@@ -1,4 +1,4 @@
-/** The dialog in which an address or a company is added or changed: its fields of text, what has to be given, and how it is saved. */
+/** Dialog and form state shared by addresses and companies: text fields, required fields and saving. */
 import type { ComponentChildren } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -7,27 +7,26 @@ import { useToast } from '../components/toast.tsx';
 import { useAccount } from './account-context.tsx';
 import { type Form, useForm } from './use-form.ts';
 
-/** As in the ids of its elements and the keys of its words. */
+/** Used in element ids and message keys. */
 export type EntryKind = 'address' | 'entity';
 
 interface EntryOptions<Values extends object, Line extends keyof Values & string> {
   readonly kind: EntryKind;
-  /** Where entries of the kind are kept. */
+  /** API path of the collection. */
   readonly path: string;
-  /** Null for a new one. */
   readonly entryId: string | null;
   readonly initial: Values;
-  /** The fields of text, with their bounds as the API has them. */
+  /** Text fields with the API's maximum lengths. */
   readonly lengths: Readonly<Record<Line, number>>;
   readonly required: readonly (keyof Values & string)[];
   labelOf(line: Line): string;
-  /** Words for a field that the API refused; null for the usual ones. */
+  /** Returns a message for a field that the API refused; null for the default. */
   problemOf?(name: keyof Values & string): string | null;
   onSaved(): void;
 }
 
 interface EntryForm<Values extends object, Line extends keyof Values & string> extends Form<Values> {
-  /** What a field of text is rendered with. */
+  /** Returns the props of a text field. */
   field(line: Line): {
     readonly id: string;
     readonly label: string;
@@ -36,7 +35,7 @@ interface EntryForm<Values extends object, Line extends keyof Values & string> e
     readonly maxLength: number;
     onInput(event: { currentTarget: HTMLInputElement }): void;
   };
-  /** @param added what only a new one is given. */
+  /** @param added properties sent only for a new entry. */
   submit(given: object, added?: object): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The account in the browser. */
+/** Browser entry point of the account pages. */
 import { takeUp } from '../browser/take-up.tsx';
 import { AccountPage } from './page.tsx';
 

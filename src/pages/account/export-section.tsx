@@ -1,4 +1,4 @@
-/** Downloads everything that is held about the reader, as one file. */
+/** Downloads all data about the reader as one file. */
 import { Download } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
@@ -53,6 +53,6 @@ function save(name: string, json: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // Where a browser reads it only after the click has been dealt with.
+  // Delayed, because some browsers read the URL after the click handler has finished.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,9 +1,9 @@
-/** Says in the account's own words why something was not done, where it has any. */
+/** Translates failures with the account's own texts. */
 import type { Texts } from '../../i18n/texts.ts';
 import type { Failure } from '../browser/api.ts';
 import { failureText } from '../components/failure-text.ts';
 
-/** The sentence for a failure; one that only an operator can explain carries its reference. */
+/** Returns the text of a failure, with the request id if only an operator can explain it. */
 export function accountFailureText(text: Texts, failure: Failure): string {
   const own = `account.failure.${failure.code}`;
   if (!text.has(own)) return failureText(text, failure);

@@ -1,4 +1,4 @@
-/** The languages that the reader speaks, and how well. */
+/** Languages the reader speaks, with levels. */
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -34,7 +34,7 @@ export function LanguagesSection() {
     else fail(outcome);
   }
 
-  /** Shown at once, and as before where it fails. */
+  /** Updates the list optimistically, and restores it if the request fails. */
   async function change(shown: readonly SpokenLanguage[], method: 'PATCH' | 'DELETE', body: object, done: string) {
     const before = languages;
     setLanguages(shown);

@@ -1,4 +1,4 @@
-/** The language of pages and e-mails, and the time zone. */
+/** Form for the language of pages and mails, and the time zone. */
 import { LOCALES } from '../../core/locale.ts';
 import { browserTimezone } from '../browser/timing.ts';
 import { LANGUAGE_NAMES } from '../components/language-switch.tsx';
@@ -19,7 +19,7 @@ export function LocaleForm() {
   const toast = useToast();
   const { account, api, change } = useAccount();
   const { locale, timezone } = account.identity;
-  // Who signed in without a browser, as by an API, is told where this one is; it counts once it is saved.
+  // An account without a time zone gets the browser's as a suggestion, stored when the form is saved.
   const form = useForm(
     { locale: locale ?? '', timezone: zoneName(timezone ?? '') },
     () => text('account.field.invalid'),
@@ -81,7 +81,7 @@ export function LocaleForm() {
   );
 }
 
-/** A person's language may be one that the pages do not speak, such as `de-AT`. */
+/** Adds the current language if the pages do not support it, such as `de-AT`. */
 function withPresent(present: string | null, locale: string): readonly SelectChoice[] {
   if (present === null || OURS.some(({ value }) => value === present)) return OURS;
   return [{ value: present, label: nameOf(present, 'language', locale) }, ...OURS];
@@ -95,7 +95,7 @@ function timeIn(timeZone: string, locale: string): string {
   }
 }
 
-/** The address says it, as where the language is switched below. */
+/** Reloads the page in a language, by the same parameter as the language switch. */
 function showIn(locale: string): void {
   const address = new URL(location.href);
   address.searchParams.set('locale', locale);

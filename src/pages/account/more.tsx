@@ -1,4 +1,4 @@
-/** Below a list that goes on. */
+/** Button that loads the next page of a list. */
 import { Button } from '../components/button.tsx';
 import { useTexts } from '../components/texts.tsx';
 import type { Pages } from './use-pages.ts';

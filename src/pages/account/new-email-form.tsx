@@ -1,4 +1,4 @@
-/** Asks for the new address, then for the code that was sent there. */
+/** Form for a new e-mail address and the code sent to it. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';
@@ -32,7 +32,7 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
     const target = email.trim();
     if (isAtWork) return;
     if (target.toLowerCase() === account.email) return setError(text('account.email.same'));
-    // Refused before a code is mailed in vain.
+    // Validated here, so that no code is mailed for an invalid address.
     if (field.current?.validity.valid === false) return setError(text('errors.invalid_request'));
     setError(null);
     setIsAtWork(true);
@@ -59,7 +59,7 @@ export function NewEmailForm({ onChanged, onCancel }: NewEmailFormProps) {
     refused(outcome);
   }
 
-  /** A wrong code is typed again; the rest begins with another address. */
+  /** A wrong code can be retyped; any other failure restarts with the address. */
   function refused(failure: Failure): void {
     if (failure.code === 'conflict') return restart(text('account.email.taken'));
     if (failure.code === 'reauthentication_required') return restart(text('account.email.proofLost'));

@@ -1,4 +1,4 @@
-/** The account: signs its reader in to the application it was opened for, then shows its parts beside their navigation. */
+/** Account page: signs the reader in to the application, then shows its parts with navigation. */
 import { useEffect, useState } from 'preact/hooks';
 import { type Failure, failureOfCode, isOver, request, type SignedIn } from '../browser/api.ts';
 import { takeDeparture, takeProviderReturn } from '../browser/provider-return.ts';
@@ -15,7 +15,7 @@ import { SignedInAccount } from './signed-in.tsx';
 
 export interface AccountPageProps extends SignInData {
   readonly part: AccountPart;
-  /** The address says which language; else the person's own counts. */
+  /** The language comes from the address, so the person's own does not apply. */
   readonly isLocaleGiven: boolean;
 }
 
@@ -33,8 +33,8 @@ export function AccountPage(props: AccountPageProps) {
   useEffect(() => void begin(), []);
 
   /**
-   * By the cookie, or back from a provider; a link with somebody else's token signs nobody in. A trip that failed may have been
-   * made to connect a provider, by somebody who is signed in.
+   * Loads the account with the cookie, or signs in on return from a provider that this browser went to.
+   * Any other token is ignored. A failed return may belong to a signed-in reader who was connecting a provider.
    */
   async function begin(): Promise<void> {
     const back = takeProviderReturn();
@@ -47,12 +47,12 @@ export function AccountPage(props: AccountPageProps) {
     const outcome = await api.get<OwnAccount>('/api/account');
     if (!outcome.ok) return setState({ at: 'signing-in', failure: reasonOf(outcome) ?? failure });
     const account = outcome.data;
-    // Until now the page was in the browser's language; from now on the server knows the person's own.
+    // The page used the browser's language until now; a reload lets the server use the person's own.
     if (isJustSignedIn && isInAnotherLanguage(account)) location.reload();
     else setState({ at: 'account', account, failedReturn: isJustSignedIn ? null : failure });
   }
 
-  /** Who paused or left the application comes back by signing in; whoever is blocked is told so then. */
+  /** Shows no error to members who paused or left, who rejoin by signing in; blocked ones see why then. */
   function reasonOf(refused: Failure): string | null {
     if (refused.code === 'unauthenticated' || refused.code === 'membership_blocked') return null;
     return isOver(refused) ? 'session_ended' : refused.code;
@@ -62,7 +62,7 @@ export function AccountPage(props: AccountPageProps) {
     return !props.isLocaleGiven && identity.locale !== null && identity.locale !== locale;
   }
 
-  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  /** Stores the token in an HttpOnly cookie and drops it here. */
   async function signedIn(token: string): Promise<void> {
     const kept = await request('/account/session', { method: 'PUT', bearer: token });
     if (kept.ok) await load('internal', true);

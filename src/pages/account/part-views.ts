@@ -1,4 +1,4 @@
-/** What each part of the account shows. */
+/** Component of each account part. */
 import type { ComponentType } from 'preact';
 import { AddressesPart } from './addresses-part.tsx';
 import { ApplicationsPart } from './applications-part.tsx';

@@ -1,4 +1,4 @@
-/** The parts of the account, each a page with an address of its own. */
+/** Parts of the account, each with its own path. */
 export const ACCOUNT_PARTS = ['profile', 'addresses', 'sign-in', 'devices', 'applications', 'data'] as const;
 
 export type AccountPart = (typeof ACCOUNT_PARTS)[number];

@@ -1,4 +1,4 @@
-/** The passkeys of the account: listed, added by this browser's own ceremony, named, removed. */
+/** Lists the account's passkeys; adds, renames and removes them. */
 import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { canUsePasskeys } from '../browser/webauthn.ts';
@@ -54,7 +54,7 @@ export function PasskeysSection() {
     setAsked(null);
     passkeys.set((shown) => shown.filter((passkey) => passkey.id !== id));
     toast(text('account.passkey.removed', { name }));
-    // This very session may have rested on it.
+    // Fails if the current session depended on the removed passkey.
     await passkeys.reload();
   }
 

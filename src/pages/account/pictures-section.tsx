@@ -1,4 +1,4 @@
-/** The reader's pictures: chosen, dropped or taken, cut to their shape before they are sent, and removed. */
+/** Avatar and banner: chosen or dropped, cropped before upload, and removed. */
 import { UserRound } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
@@ -14,7 +14,7 @@ import { CropDialog } from './crop-dialog.tsx';
 
 type Kind = 'avatar' | 'banner';
 
-/** What is sent is far smaller, but has to be opened here first. */
+/** Limits what the browser has to decode; the upload is much smaller. */
 const MAX_MEGABYTES = 25;
 const TYPES = 'image/jpeg,image/png,image/webp,image/gif';
 
@@ -49,7 +49,7 @@ function Picture({ kind }: { kind: Kind }) {
   const url = kind === 'avatar' ? account.avatarUrl : bannerUrl(account);
   const isOwn = kind === 'avatar' ? account.avatarSizes !== null : account.bannerSizes !== null;
 
-  /** Only what this browser can show can be cut here. */
+  /** Opens the crop dialog if this browser can decode the file. */
   async function take(file: File | undefined): Promise<void> {
     if (!file) return;
     setProblem(null);
@@ -68,11 +68,11 @@ function Picture({ kind }: { kind: Kind }) {
     setIsRemoving(false);
     if (!outcome.ok) return;
     toast(text('account.picture.removed'));
-    // A provider's picture may take the place of one's own.
+    // A provider's picture may replace the removed one.
     await refresh();
   }
 
-  /** Chosen twice in a row, the same file counts twice. */
+  /** Clears the input, so that choosing the same file again fires a change. */
   function takeFrom(input: HTMLInputElement): void {
     const [file] = input.files ?? [];
     void take(file);
@@ -91,7 +91,7 @@ function Picture({ kind }: { kind: Kind }) {
         setIsOver(true);
       }}
       onDragLeave={(event) => {
-        // Also told of each part of the row that the file passes over.
+        // Also fires when entering child elements.
         if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setIsOver(false);
       }}
       onDrop={(event) => {
@@ -178,7 +178,7 @@ function Picture({ kind }: { kind: Kind }) {
   );
 }
 
-/** Its smallest size: three to one, it is shown small here. */
+/** Uses the smallest size, which is enough for this row. */
 function bannerUrl({ userId, applicationId, memberships, bannerSizes, bannerUpdatedAt }: OwnAccount): string | null {
   const slug = memberships.find((membership) => membership.applicationId === applicationId)?.slug;
   const size = bannerSizes?.[0];

@@ -1,4 +1,4 @@
-/** A part of the account: who the reader is, to other people and to applications. */
+/** Account page with the reader's profile. */
 import { LanguagesSection } from './languages-section.tsx';
 import { LocaleForm } from './locale-form.tsx';
 import { NamesForm } from './names-form.tsx';

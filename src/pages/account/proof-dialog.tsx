@@ -1,4 +1,4 @@
-/** Asks for a code that was mailed to the reader's present address, before something that a session alone is not enough for. */
+/** Reauthenticates with a code mailed to the reader's current address. */
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { CodeField } from '../components/code-field.tsx';
@@ -17,7 +17,7 @@ interface ProofDialogProps {
   onEnd(isProved: boolean): void;
 }
 
-/** The codes that were mailed for each thing and not used yet, for who puts the question away and comes back. */
+/** Unused challenges by purpose, so that a reopened dialog accepts the code already mailed. */
 const sent = new Map<string, string>();
 
 export function ProofDialog({ api, email, proof, onEnd }: ProofDialogProps) {
@@ -37,7 +37,7 @@ export function ProofDialog({ api, email, proof, onEnd }: ProofDialogProps) {
     if (outcome.ok) sent.set(thing, outcome.data.challengeId);
     const known = sent.get(thing) ?? null;
     setChallengeId(known);
-    // Asked for again too soon: the code that was mailed a moment ago is still good.
+    // Requested again too soon: the previous code is still valid.
     if (!outcome.ok && (known === null || outcome.code !== 'rate_limited' || isRepeat))
       setError(accountFailureText(text, outcome));
     setAttempt((before) => before + 1);

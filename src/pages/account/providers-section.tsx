@@ -1,4 +1,4 @@
-/** The accounts elsewhere that the reader can sign in with: connected over there, disconnected here. */
+/** Identity provider accounts the reader can sign in with. */
 import { Link } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { failureOfCode } from '../browser/api.ts';
@@ -26,7 +26,6 @@ interface Identity {
 const PATH = '/api/account/providers';
 const LINKED = '#linked=provider';
 
-/** Why nothing was connected over there, by the code that came back. */
 const REASONS = {
   conflict: 'account.provider.taken',
   access_denied: 'account.provider.cancelled',
@@ -76,7 +75,7 @@ export function ProvidersSection() {
     setAsked(null);
     identities.set((shown) => shown.filter((identity) => identity.id !== id));
     toast(text('account.disconnected', { name }));
-    // This very session may have rested on it.
+    // Fails if the current session depended on the removed provider.
     await identities.reload();
   }
 

@@ -1,4 +1,4 @@
-/** Where the reader is at home: what prices and measures are shown in. */
+/** Form for the reader's country and its currency and units. */
 import { Section } from '../components/rows.tsx';
 import { SelectField } from '../components/select-field.tsx';
 import { useTexts } from '../components/texts.tsx';

@@ -1,4 +1,4 @@
-/** Asks before a way to sign in goes, and whether all other sessions go with it. */
+/** Confirms removing a sign-in method and optionally ends all other sessions. */
 import { Checkbox } from '../components/checkbox.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { useTexts } from '../components/texts.tsx';

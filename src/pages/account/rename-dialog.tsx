@@ -1,4 +1,4 @@
-/** Gives something of the reader's another name. */
+/** Dialog for renaming an item. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../browser/api.ts';
 import { Button } from '../components/button.tsx';
@@ -7,13 +7,13 @@ import { accountFailureText } from './failure-words.ts';
 import { Field } from '../components/field.tsx';
 import { useTexts } from '../components/texts.tsx';
 
-/** As long as the API takes a name. */
+/** Maximum length of the API. */
 const MAX_LENGTH = 100;
 
 interface RenameDialogProps {
   readonly name: string;
   save(name: string): Promise<Outcome<unknown>>;
-  /** @param name the new one; null where it is left as it was. */
+  /** @param name new name; null if unchanged. */
   onEnd(name: string | null): void;
 }
 

@@ -1,4 +1,4 @@
-/** The addresses of the account: one for each part, so that applications can link to them. */
+/** Routes of the account: one path per part, so that applications can link to it. */
 import { AppError } from '../../core/error.ts';
 import type { Database } from '../../db/database.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -17,7 +17,7 @@ import { type AccountSessionDependencies, accountSessionRoutes } from './session
 
 export interface AccountPageDependencies extends SignInDataDependencies, AccountSessionDependencies {
   readonly db: Database;
-  /** The person's language, where the request comes from a browser that keeps a session of that application; else null. */
+  /** Person signed in by this browser's cookie of the application, if any; provides the page's language. */
   readonly readerOf: ReturnType<typeof readerOfPages>;
 }
 
@@ -57,7 +57,6 @@ export function accountPageRoutes(dependencies: AccountPageDependencies): Operat
   ];
 }
 
-/** A part of the account as a complete document. */
 export function renderAccountPage(props: AccountPageProps): string {
   return renderPage({
     locale: props.locale,

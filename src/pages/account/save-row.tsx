@@ -1,4 +1,4 @@
-/** The end of a form in the account: its button, and what may stand beside it. */
+/** Last row of an account form, with its save button. */
 import type { ComponentChildren } from 'preact';
 import { Button } from '../components/button.tsx';
 import { useTexts } from '../components/texts.tsx';
@@ -6,7 +6,7 @@ import { useTexts } from '../components/texts.tsx';
 interface SaveRowProps {
   readonly id: string;
   readonly isSaving: boolean;
-  /** There is something to save: only then the button asks to be pressed. */
+  /** Unsaved changes exist; emphasizes the button. */
   readonly isChanged: boolean;
   readonly children?: ComponentChildren;
 }

@@ -1,7 +1,4 @@
-/**
- * Keeps a session in the browser for the account pages: in a cookie of its application, which this server's own pages alone
- * can set and use. Nothing else signs anybody in by it.
- */
+/** Stores a session for the account pages in a cookie per application, which only this server's pages may use. */
 import { Type } from '@sinclair/typebox';
 import type { Actor } from '../../core/actor.ts';
 import { AppError } from '../../core/error.ts';
@@ -39,13 +36,13 @@ export function accountSessionRoutes({ db, cookie, baseUrl, signOut }: AccountSe
       limit: 'session',
       async handle({ principal, context }) {
         const { request, cookies } = context;
-        // Of what a browser sends, only our own pages': no other site may decide whose account is open here.
+        // CSRF protection: browsers may call this only from our own pages, so no site can choose the signed-in account.
         const isOfBrowser = request.headers.has('origin') || request.headers.has('sec-fetch-site');
         if (isOfBrowser && !isFromOwnPage(request, baseUrl()))
           throw new AppError('forbidden', { hint: 'cookie_change_from_elsewhere' });
         const token = request.headers.get('authorization')?.slice('Bearer '.length).trim();
         const { clientId } = await requireApplication(db.reader, principal.applicationId);
-        // By the cookie itself there is nothing to keep.
+        // A call authenticated by the cookie itself has nothing to store.
         if (token) {
           const { expiresAt } = required(await findSession(db.reader, principal.sessionId), 'the session that calls');
           cookies.push(cookie.write(token, expiresAt, clientId));

@@ -1,4 +1,4 @@
-/** The sessions in browsers: where each is, and how it ends. */
+/** Lists browser sessions and ends them. */
 import { MonitorSmartphone, Terminal } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
@@ -27,7 +27,7 @@ interface OwnSession {
 const PATH = '/api/account/sessions';
 
 interface SessionsSectionProps {
-  /** Called when devices were disconnected together with the sessions. */
+  /** Called when devices were disconnected with the sessions. */
   onDevicesEnded(): void;
 }
 
@@ -42,12 +42,12 @@ export function SessionsSection({ onDevicesEnded }: SessionsSectionProps) {
   const { items } = sessions;
   const others = items?.filter(({ isCurrent }) => !isCurrent) ?? [];
 
-  /** Gone at once, and back where it fails. */
+  /** Removes the session optimistically, and restores it on failure. */
   async function end(session: OwnSession): Promise<void> {
     const before = items ?? [];
     sessions.set((shown) => shown.filter(({ id }) => id !== session.id));
     const outcome = await api.send('DELETE', `${PATH}/${session.id}`);
-    // It may have ended by itself.
+    // The session may have ended already.
     if (outcome.ok || outcome.code === 'not_found') return toast(text('account.sessionEnded'));
     sessions.set(() => before);
     fail(outcome);

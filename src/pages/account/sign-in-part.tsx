@@ -1,4 +1,4 @@
-/** How the reader signs in: the address, passkeys, and accounts elsewhere. */
+/** Account page with the sign-in methods: address, passkeys and providers. */
 import { EmailSection } from './email-section.tsx';
 import { PasskeysSection } from './passkeys-section.tsx';
 import { ProvidersSection } from './providers-section.tsx';

@@ -1,4 +1,4 @@
-/** The account of somebody who is signed in: its navigation, and the part that its address names. */
+/** Account of a signed-in reader: navigation and the part named in the address. */
 import { AppWindow, Download, KeyRound, LogOut, MapPin, MonitorSmartphone, UserRound } from 'lucide';
 import type { IconNode } from 'lucide';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -27,10 +27,10 @@ const ICONS: Readonly<Record<AccountPart, IconNode>> = {
 
 interface SignedInProps extends AccountPageProps {
   readonly account: OwnAccount;
-  /** @param failure the code of what ended it; null where the reader did. */
+  /** @param failure error code that ended the session; null when the reader signed out. */
   onSignedOut(failure: string | null): void;
   onClosed(email: string): void;
-  /** The code that a trip to a provider has come back with, if it has just failed. */
+  /** Error code of a return from a provider that has just failed. */
   readonly failedReturn: string | null;
 }
 
@@ -146,7 +146,7 @@ export function SignedInAccount(props: SignedInProps) {
   );
 }
 
-/** The same application and language, at another part. */
+/** Returns the address of a part, with the same application and language. */
 function addressOf(part: AccountPart): string {
   const query = typeof location === 'undefined' ? '' : location.search;
   return `/account/${part}${query}`;

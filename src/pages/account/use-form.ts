@@ -1,4 +1,4 @@
-/** A form that is saved as a whole: what stands in it, what is wrong with it, and whether it is on its way. */
+/** Form state: values, field errors, and saving as a whole. */
 import { useState } from 'preact/hooks';
 import type { Outcome } from '../browser/api.ts';
 
@@ -6,18 +6,17 @@ export interface Form<Values extends object> {
   readonly values: Values;
   readonly errors: { readonly [Name in keyof Values]?: string };
   readonly isSaving: boolean;
-  /** Something stands in it that is not saved. */
   readonly isChanged: boolean;
   set(changes: Partial<Values>): void;
-  /** Marks fields without asking the server; nothing is marked by an empty object. */
+  /** Sets field errors without a request; an empty object clears them. */
   mark(errors: { readonly [Name in keyof Values]?: string }): void;
-  /** @returns whether it was saved; what was refused is marked in the words of {@link problemOf}. */
+  /** @returns whether it was saved; refused fields get the texts of {@link problemOf}. */
   save<T>(send: () => Promise<Outcome<T> | null>): Promise<boolean>;
 }
 
 /**
- * @param problemOf says what is wrong with a field that the API refused; its own words are for programs.
- * @param suggested stands in the form from the beginning, and is not saved yet.
+ * @param problemOf returns the text for a field that the API refused, whose own message is for developers.
+ * @param suggested initial values that count as unsaved.
  */
 export function useForm<Values extends object>(
   initial: Values,
@@ -54,7 +53,7 @@ export function useForm<Values extends object>(
   };
 }
 
-/** What the API takes for an empty field. */
+/** Converts an empty field to null for the API. */
 export function orNull(text: string): string | null {
   return text.trim() === '' ? null : text.trim();
 }

@@ -1,4 +1,4 @@
-/** Makes a passkey: the server's options, the browser's ceremony, and what came of it in words. */
+/** Creates a passkey: requests options, runs the browser's ceremony and registers the result. */
 import { useState } from 'preact/hooks';
 import type { Failure } from '../browser/api.ts';
 import { createPasskey, type CreationOptions } from '../browser/webauthn.ts';
@@ -34,7 +34,7 @@ export function useNewPasskey(onAdded: (passkey: OwnPasskey) => void) {
     return isOfCeremony ? text('account.passkey.failed') : accountFailureText(text, failure);
   }
 
-  /** @returns what went wrong; null where nothing did, or the reader gave up. */
+  /** @returns the error text; null on success or when cancelled. */
   async function make(): Promise<string | null> {
     const challenge = await withProof({ purpose: 'session' }, () => api.send<Challenge>('POST', `${PATH}/options`, {}));
     if (challenge === null) return null;

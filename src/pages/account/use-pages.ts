@@ -1,4 +1,4 @@
-/** A list of the account that comes in pages: shown as it grows, changed at once, fetched again. */
+/** Loads a paginated list of the account, with optimistic changes and reload. */
 import { useEffect, useState } from 'preact/hooks';
 import { useAccount } from './account-context.tsx';
 
@@ -8,22 +8,21 @@ interface Page<Item> {
 }
 
 export interface Pages<Item> {
-  /** Null until the first page is there. */
+  /** Null until the first page has loaded. */
   readonly items: readonly Item[] | null;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): Promise<void>;
-  /** From the first page on. */
+  /** Reloads from the first page. */
   reload(): Promise<void>;
   set(change: (items: readonly Item[]) => readonly Item[]): void;
 }
 
-/** What is looked over at a glance. */
 const PAGE_SIZE = 20;
 
 /**
- * @param path of the API, without parameters.
- * @param isPaged whether it takes any; else all comes at once.
+ * @param path API path without parameters.
+ * @param isPaged false for a list without pagination parameters.
  */
 export function usePages<Item>(path: string, isPaged: boolean): Pages<Item> {
   const { api, fail } = useAccount();

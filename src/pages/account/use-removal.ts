@@ -1,4 +1,4 @@
-/** Takes away a way to sign in: with the proof that it needs, and once more where it is the last one. */
+/** Removes a sign-in method, with reauthentication and a second confirmation for the last one. */
 import { useState } from 'preact/hooks';
 import { accountFailureText } from './failure-words.ts';
 import { useTexts } from '../components/texts.tsx';
@@ -6,13 +6,12 @@ import { type ProofWanted, useAccount } from './account-context.tsx';
 
 export interface Removal {
   readonly warning: string | null;
-  /** It was refused as the last way in: the next press goes on all the same. */
+  /** Refused as the last sign-in method: the next press forces it. */
   readonly isForced: boolean;
   readonly isEndingOthers: boolean;
   setIsEndingOthers(isEndingOthers: boolean): void;
-  /** Before another one is asked about. */
   reset(): void;
-  /** @returns whether it is gone. */
+  /** @returns whether it was removed. */
   remove(path: string, proof: ProofWanted): Promise<boolean>;
 }
 
@@ -39,7 +38,7 @@ export function useRemoval(): Removal {
       });
       const outcome = await withProof(proof, () => api.send('DELETE', query.size > 0 ? `${path}?${query}` : path));
       if (outcome === null) return false;
-      // Another tab may have been faster.
+      // Another tab may have removed it.
       if (outcome.ok || outcome.code === 'not_found') return true;
       setIsForced(outcome.code === 'invalid_state');
       setWarning(outcome.code === 'invalid_state' ? text('account.lastWayIn') : accountFailureText(text, outcome));

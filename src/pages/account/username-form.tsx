@@ -1,4 +1,4 @@
-/** The reader's username in the application, judged while it is typed. */
+/** Form for the username in the application, checked for availability while typing. */
 import { useEffect, useState } from 'preact/hooks';
 import { isClaimableUsername, normalizeUsername } from '../../core/username.ts';
 import { Button } from '../components/button.tsx';
@@ -15,7 +15,7 @@ const TYPING_MS = 350;
 
 type Status = 'available' | 'taken' | 'format_invalid';
 
-/** What is known about a name; `checking` while the server is asked. */
+/** Availability of a username; `checking` during the request. */
 interface Verdict {
   readonly username: string;
   readonly status: Status | 'checking';
@@ -43,7 +43,7 @@ export function UsernameForm() {
       setVerdict({ username: wanted, status: 'checking' });
       const query = new URLSearchParams({ username: wanted });
       const outcome = await api.get<Verdict>(`/api/account/username/check?${query}`);
-      // Where nothing is known, saving will tell.
+      // Unknown on failure; saving reports it.
       if (isCurrent) setVerdict(outcome.ok ? outcome.data : null);
     }
 

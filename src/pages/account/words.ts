@@ -1,8 +1,8 @@
-/** Places and times, in the reader's own form. */
+/** Formats places and times in the reader's language. */
 import type { Texts } from '../../i18n/texts.ts';
 import { intlName } from '../components/intl-name.ts';
 
-/** The country by its name, with the address it was told by; null where neither is known. */
+/** Returns country and IP address; null when both are unknown. */
 export function placeOf(
   { ip, ipCountry }: { readonly ip: string | null; readonly ipCountry: string | null },
   locale: string,
@@ -18,9 +18,9 @@ const STEPS = [
   ['minute', 60],
 ] as const;
 
-/** How long ago, as people say it. */
+/** Returns a relative time such as "2 hours ago"; a date after 30 days. */
 export function sinceText(text: Texts, timestamp: string): string {
-  // A clock that is behind the server's must not speak of the future.
+  // Never in the future, even if this clock lags behind the server's.
   const seconds = Math.min(0, Math.round((Date.parse(timestamp) - Date.now()) / 1_000));
   if (seconds < -30 * 86_400) return dateText(text, timestamp);
   const format = new Intl.RelativeTimeFormat(text.locale, { numeric: 'auto' });
@@ -33,14 +33,13 @@ export function dateText(text: Texts, timestamp: string): string {
   return new Intl.DateTimeFormat(text.locale, { dateStyle: 'medium' }).format(new Date(timestamp));
 }
 
-/** When it was used last, as part of a line. */
+/** Returns the time of last use as part of a line. */
 export function usedText(text: Texts, lastUsedAt: string | null): string {
   return lastUsedAt === null
     ? text('account.neverUsed')
     : text('account.lastUsed', { time: sinceText(text, lastUsedAt) });
 }
 
-/** What is known, in one line. */
 export function joined(...parts: readonly (string | null | false)[]): string {
   return parts.filter(Boolean).join(' · ');
 }

@@ -1,27 +1,25 @@
-/** Calls this server's JSON API, and turns every way it can fail into one kind of answer. */
+/** Calls this server's JSON API and turns every kind of failure into one type. */
 
-/** Why there is no data. */
 export interface Failure {
   ok: false;
-  /** The API's error code, or `network` when no answer came. */
+  /** Error code of the API, or `network` without a response. */
   code: string;
   requestId: string | null;
   retryAfterSeconds: number | null;
-  /** The names of the fields that were refused; what the API says of them is for programs. */
+  /** Names of the refused fields; the API's messages are for developers. */
   fields: readonly string[];
 }
 
-/** What the server answered. */
 export interface Success<T> {
   ok: true;
   data: T;
-  /** The server's own time of answering, so that its timestamps can be read whatever this device's clock says. */
+  /** The server's `Date` header, for comparing timestamps independently of this device's clock. */
   answeredAt: string | null;
 }
 
 export type Outcome<T> = Success<T> | Failure;
 
-/** A session, as signing in gives it. */
+/** Session created by a sign-in. */
 export interface SignedIn {
   token: string;
   expiresAt: string;
@@ -31,20 +29,19 @@ export interface SignedIn {
 
 const TIMEOUT_MS = 20_000;
 
-/** How a call is made. */
 export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly json?: unknown;
   readonly form?: FormData;
   /** A session token. */
   readonly bearer?: string;
-  /** The application whose cookie says who calls; without one, and without a token, it is the console's. */
+  /** Selects the application whose cookie authenticates; without it and without a token, the console's. */
   readonly clientId?: string;
-  /** Goes on when the page is closed meanwhile. */
+  /** Completes even if the page closes. */
   readonly keepalive?: boolean;
 }
 
-/** Never throws: a timeout, a lost connection and a proxy's error page are failures like any other. */
+/** Sends a request. Never throws: timeouts, lost connections and proxy error pages are failures too. */
 export async function request<T>(path: string, call: ApiCall): Promise<Outcome<T>> {
   const { method, json, form, bearer, clientId, keepalive = false } = call;
   const headers: Record<string, string> = {
@@ -72,7 +69,7 @@ export function post<T>(path: string, body: unknown, bearer?: string): Promise<O
   return request(path, { method: 'POST', json: body, bearer });
 }
 
-/** Reads what anybody may read, or what the console's cookie opens. */
+/** Reads public data, or data available to the console's cookie. */
 export function read<T>(path: string): Promise<Outcome<T>> {
   return request(path, { method: 'GET' });
 }
@@ -81,17 +78,17 @@ export function get<T>(path: string, bearer: string): Promise<Outcome<T>> {
   return request(path, { method: 'GET', bearer });
 }
 
-/** Ends the session, also when the page is closed meanwhile. Does not wait for the answer. */
+/** Ends the session without waiting for the response, even if the page closes. */
 export function signOut(bearer: string): void {
   void request('/api/v1/session', { method: 'DELETE', bearer, keepalive: true });
 }
 
-/** A failure of which no more than the code is known. */
+/** Returns a failure with only a code. */
 export function failureOfCode(code: string): Failure {
   return { ok: false, code, requestId: null, retryAfterSeconds: null, fields: [] };
 }
 
-/** The session is of no use any more, or was none. */
+/** Returns true if the session is missing or has ended. */
 export function isOver({ code }: Failure): boolean {
   return ['unauthenticated', 'invalid_token', 'expired', 'revoked'].includes(code);
 }

@@ -1,6 +1,6 @@
-/** Copies text, also where the page is not served over https and the clipboard API is missing. */
+/** Copies text, with a fallback for pages without https, where the clipboard API is missing. */
 
-/** Copies the element's text. When the browser refuses, leaves it selected and answers false. */
+/** Copies the element's text. If the browser refuses, leaves it selected and returns false. */
 export async function copyText(source: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(source.textContent ?? '');

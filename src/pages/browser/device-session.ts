@@ -1,17 +1,17 @@
-/** Keeps the session of the device page in this tab until the decision, as a phone may load the page again before it. */
+/** Keeps the device page's session in this tab until the decision: phones may reload the page meanwhile. */
 
 const KEY = 'gatehouse.device';
 
-/** In this tab alone, until it is closed. Never throws. */
+/** Stores the session in this tab only. Never throws. */
 export function keepDeviceSession(userCode: string, token: string): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ userCode, token }));
   } catch {
-    // Storage is switched off: after a reload one signs in again.
+    // Storage is disabled: after a reload the reader signs in again.
   }
 }
 
-/** The session kept for this code, if any. */
+/** Returns the session stored for this code, if any. */
 export function keptDeviceSession(userCode: string): string | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { userCode: string; token: string } | null;
@@ -21,7 +21,6 @@ export function keptDeviceSession(userCode: string): string | null {
   }
 }
 
-/** Never throws. */
 export function forgetDeviceSession(): void {
   try {
     sessionStorage.removeItem(KEY);

@@ -1,6 +1,6 @@
-/** Judges an address before anything is asked of the server, whose word is the last. */
+/** Checks an address before the server does, whose check is authoritative. */
 
-/** Whether it may be an address at all. */
+/** Returns whether the text could be an address. */
 export function isLikeEmail(text: string): boolean {
   return /^\S+@\S+$/.test(text);
 }

@@ -1,6 +1,5 @@
-/** Remembers in this browser how its reader signed in last, so that the next time begins there. Never throws. */
+/** Stores the last sign-in method in this browser, to suggest it next time. Never throws. */
 
-/** How, and by which address. */
 export interface LastSignIn {
   readonly method: 'otp' | 'passkey' | 'provider';
   readonly email: string | null;
@@ -8,13 +7,13 @@ export interface LastSignIn {
 
 const KEY = 'gatehouse.last-sign-in';
 
-/** By whatever application it was: the person is the same. */
+/** Shared by all applications, since the person is the same. */
 export function rememberLastSignIn(last: LastSignIn): void {
   try {
     const email = last.email ?? lastSignIn()?.email ?? null;
     localStorage.setItem(KEY, JSON.stringify({ ...last, email }));
   } catch {
-    // Storage is switched off: the page works, it only forgets.
+    // Storage is disabled: the method is not remembered.
   }
 }
 

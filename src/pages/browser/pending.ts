@@ -1,29 +1,28 @@
-/** Remembers a sent code in this tab, so that a reload (phones do it while one reads the mail) does not lose it. */
+/** Stores a sent code's challenge in this tab, so that it survives a reload, which phones do during app switches. */
 
-/** A code that was sent, and may still be typed. */
+/** A sent code that can still be entered. */
 export interface Pending {
   email: string;
   challengeId: string;
-  /** This device's epoch milliseconds. */
+  /** Epoch milliseconds of this device. */
   resendAt: number;
   expiresAt: number;
-  /** Wrong codes so far. */
   wrongTries?: number;
 }
 
 const key = (clientId: string) => `gatehouse.pending.${clientId}`;
 
-/** @param pending null forgets it. Never throws. */
+/** @param pending null deletes it. Never throws. */
 export function savePending(clientId: string, pending: Pending | null): void {
   try {
     if (pending) sessionStorage.setItem(key(clientId), JSON.stringify(pending));
     else sessionStorage.removeItem(key(clientId));
   } catch {
-    // Storage is switched off: the page works, it only forgets on reload.
+    // Storage is disabled: a reload loses the challenge.
   }
 }
 
-/** What was saved, as long as the code is still alive. */
+/** Returns the stored challenge unless expired. */
 export function loadPending(clientId: string): Pending | null {
   try {
     const pending = JSON.parse(sessionStorage.getItem(key(clientId)) ?? 'null') as Pending | null;
@@ -33,7 +32,7 @@ export function loadPending(clientId: string): Pending | null {
   }
 }
 
-/** True where the browser brought this page back, rather than the reader coming to sign in. */
+/** Returns whether the page was loaded by a reload or history navigation. */
 export function isReload(): boolean {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   return navigation?.type === 'reload' || navigation?.type === 'back_forward';

@@ -1,13 +1,12 @@
-/** The way back from an identity provider: a token or an error in this page's own fragment. */
+/** Handles the return from an identity provider, which puts a token or an error into the fragment. */
 
-/** Long enough to sign in over there; a link that somebody sent at another time finds nothing. */
+/** Time allowed for signing in at the provider; a link opened outside it is ignored. */
 const TRIP_MS = 20 * 60_000;
 const KEY = 'gatehouse.provider-departure';
 
-/** What came back from a provider. */
 export type ProviderReturn = { token: string; expiresAt: string } | { error: string };
 
-/** Reads the fragment, and takes it out of the address and the history at once. */
+/** Reads the fragment, and removes it from the address and the history at once. */
 export function takeProviderReturn(): ProviderReturn | null {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const [token, expiresAt, error] = ['token', 'expiresAt', 'error'].map((name) => fragment.get(name));
@@ -18,22 +17,21 @@ export function takeProviderReturn(): ProviderReturn | null {
 }
 
 /**
- * To be called when the reader goes to a provider. Never throws.
- *
- * @param startUrl where the trip starts; it says where the trip comes back to.
+ * Call when the reader goes to a provider. Never throws.
+ * | @param startUrl start URL of the flow, which contains the return address.
  */
 export function rememberDeparture(startUrl: string): void {
   try {
     const returnTo = new URL(startUrl).searchParams.get('returnTo');
     localStorage.setItem(KEY, JSON.stringify({ returnTo, at: Date.now() }));
   } catch {
-    // Storage is switched off: where it is asked for, the reader has to sign in another way.
+    // Storage is disabled: where a departure is required, the provider cannot be used.
   }
 }
 
 /**
- * Whether this browser went to a provider lately to come back to this very address; true once for each departure. A link with
- * somebody else's token does not sign the reader in without one, nor with one that was for another page.
+ * Returns whether this browser recently went to a provider with this address to return to; true once per departure.
+ * Login CSRF protection: a link with somebody else's token signs nobody in.
  */
 export function takeDeparture(): boolean {
   try {

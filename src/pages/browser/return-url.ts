@@ -1,10 +1,9 @@
-/** Builds the address that a finished or refused sign-in goes back to. */
+/** Builds the address to return to after a sign-in or refusal. */
 
 import { withFragment } from '../../core/return-url.ts';
 
 /**
- * The return address with the values in its fragment; null for anything but an http(s) address: a `javascript:` one must
- * never be followed.
+ * Returns the address with the values in its fragment. Null unless http(s): a `javascript:` URL must not be followed.
  */
 export function addressBack(returnTo: string | null, values: Record<string, string>): string | null {
   if (!returnTo || !URL.canParse(returnTo)) return null;

@@ -1,10 +1,10 @@
-/** Takes up in the browser what the server has rendered. */
+/** Hydrates a server-rendered page. */
 import { type ComponentType, hydrate } from 'preact';
 import { createTexts } from '../../i18n/texts.ts';
 import { TextsProvider } from '../components/texts.tsx';
 import type { PageData } from '../page-data.ts';
 
-/** @param Page the component that the server rendered; its props stand in the document. */
+/** @param Page component that the server rendered; its props are in the document. */
 export function takeUp<Props>(Page: ComponentType<Props>): void {
   const root = document.getElementById('page');
   const block = document.getElementById('page-data')?.textContent;

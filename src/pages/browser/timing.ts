@@ -1,11 +1,11 @@
-/** Waiting times, told from the server's timestamps without trusting this device's clock, and its time zone. */
+/** Computes waiting times from server timestamps, independently of this device's clock, and reads its time zone. */
 
-/** A Date header has whole seconds, and may have been written up to a second before: waits seem longer by less than this. */
+/** A Date header has whole seconds and may be up to a second old, so waits seem up to this much longer. */
 const DATE_LAG = 2;
 
 /**
- * Seconds from the moment the server answered (its Date header) until one of its timestamps. The fallback, which is the
- * usual wait, where that is what it comes to, and where it is no plausible wait, as when the server's clock has been moved.
+ * Returns the seconds from the server's response (its Date header) to a server timestamp.
+ * Returns the fallback, the usual wait, if the result is close to it or implausible, as after a clock change.
  */
 export function secondsUntil(
   timestamp: string,
@@ -17,12 +17,12 @@ export function secondsUntil(
   return wait >= 0 && wait <= atMost && !isUsual ? Math.floor(wait) : fallback;
 }
 
-/** `0:28`; the same in every language. */
+/** Returns `0:28`, the same in every language. */
 export function clockText(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Calls `onTick` at once and then each second with what is left, the last time with 0. Returns what stops it. */
+/** Calls `onTick` at once and then every second with the seconds left, down to 0. Returns a function that stops it. */
 export function startCountdown(seconds: number, onTick: (secondsLeft: number) => void): () => void {
   const endsAt = Date.now() + seconds * 1_000;
   const left = () => Math.min(seconds, Math.max(0, Math.ceil((endsAt - Date.now()) / 1_000)));
@@ -36,7 +36,7 @@ export function startCountdown(seconds: number, onTick: (secondsLeft: number) =>
   return () => clearInterval(timer);
 }
 
-/** The reader's own, where the browser tells it. */
+/** Returns the reader's time zone if the browser reports it. */
 export function browserTimezone(): string | undefined {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || undefined;
 }

@@ -1,4 +1,4 @@
-/** Hands the session token of a trial to the console in the same browser. Pages of other origins cannot listen. */
+/** Passes a trial's session token to the console in this browser. Other origins cannot listen. */
 
 export interface TrialToken {
   readonly applicationId: string;
@@ -13,7 +13,6 @@ export function sendTrialToken(message: TrialToken): void {
   channel.close();
 }
 
-/** @returns a function that stops listening. */
 export function onTrialToken(listener: (message: TrialToken) => void): () => void {
   const channel = new BroadcastChannel(NAME);
   channel.addEventListener('message', ({ data }: MessageEvent<TrialToken>) => listener(data));

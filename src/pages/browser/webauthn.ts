@@ -1,4 +1,4 @@
-/** The browser's side of passkeys: whether they can be used here, and its ceremonies, which end in one kind of answer. */
+/** WebAuthn in the browser: feature detection, and ceremonies with one type of result. */
 
 import {
   browserSupportsWebAuthn,
@@ -18,26 +18,25 @@ export type RequestOptions = PublicKeyCredentialRequestOptionsJSON;
 export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
 
 /**
- * `aborted` when this page ended it, as for another ceremony. `refused` is what a browser says for all the rest:
- * cancelled, timed out, no passkey here, or not the right finger; it does not tell which, for privacy. `known` where this
- * authenticator has one already.
+ * `aborted`: this page cancelled it, as for another ceremony. `known`: the authenticator already has one.
+ * `refused`: cancelled, timed out, no passkey or failed verification, which browsers do not tell apart for privacy.
  */
 export type CeremonyOutcome<Credential> =
   | { readonly ok: true; readonly credential: Credential }
   | { readonly ok: false; readonly reason: 'aborted' | 'refused' | 'known' | 'failed' };
 
-/** @param host the one the passkeys belong to; at another, and at a bare IP address, browsers offer none. */
+/** @param host the relying party's host; browsers offer no passkeys on others or on IP addresses. */
 export function canUsePasskeys(host: string | null): boolean {
   return host !== null && location.hostname === host && browserSupportsWebAuthn();
 }
 
-/** Whether passkeys can be offered in the suggestions of a field. */
+/** Returns whether fields can suggest passkeys (conditional UI). */
 export const canSuggestPasskeys = () => browserSupportsWebAuthnAutofill().catch(() => false);
 
-/** Whether this very device can keep a passkey behind its screen lock. */
+/** Returns whether this device has a platform authenticator. */
 export const canKeepPasskeys = () => platformAuthenticatorIsAvailable().catch(() => false);
 
-/** Asks for a passkey. @param isSuggestion waits, in silence, for one to be chosen from the suggestions of a field. */
+/** Asks for a passkey. @param isSuggestion waits silently for a choice from a field's suggestions. */
 export function askForPasskey(
   options: RequestOptions,
   isSuggestion: boolean,
@@ -45,17 +44,16 @@ export function askForPasskey(
   return carryOut(() => startAuthentication({ optionsJSON: options, useBrowserAutofill: isSuggestion }));
 }
 
-/** To be called right after a click: some browsers refuse otherwise. */
+/** Call right after a click: some browsers require a user gesture. */
 export function createPasskey(options: CreationOptions): Promise<CeremonyOutcome<RegistrationResponseJSON>> {
   return carryOut(() => startRegistration({ optionsJSON: options }));
 }
 
-/** Ends the ceremony under way, if there is one. */
 export function stopCeremony(): void {
   WebAuthnAbortService.cancelCeremony();
 }
 
-/** Lets the password manager know that a passkey is of no use any more; where it can be told. */
+/** Tells the password manager, where supported, that a passkey is unknown to the server. */
 export function reportUnknownPasskey(rpID: string, credentialID: string): void {
   sendSignal({ signalName: 'unknownCredential', rpID, credentialID }).catch(() => {});
 }

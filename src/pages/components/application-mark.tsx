@@ -1,8 +1,7 @@
-/** The logo of an application, a wide one too, with its first letter in its place for as long as there is none or it does not load. */
+/** Logo of an application, or its first letter while it has none or it fails to load. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { GateMark } from './icon.tsx';
 
-/** What a page shows of an application. */
 export interface ShownApplication {
   readonly name: string;
   readonly clientId: string;
@@ -14,7 +13,7 @@ export function ApplicationMark({ name, logoUrl }: Pick<ShownApplication, 'name'
   const [initial = ''] = name.trim().toUpperCase();
   const [isBroken, setIsBroken] = useState(false);
   const logo = useRef<HTMLImageElement>(null);
-  // It may have failed before the script was there to hear of it.
+  // The image may have failed before the script attached its handler.
   useLayoutEffect(() => {
     if (logo.current?.complete && logo.current.naturalWidth === 0) setIsBroken(true);
   }, []);
@@ -28,7 +27,7 @@ export function ApplicationMark({ name, logoUrl }: Pick<ShownApplication, 'name'
   );
 }
 
-/** The product's own, on pages of no application. */
+/** Gatehouse's own mark, for pages without an application. */
 export function ProductMark() {
   return (
     <span class="tile">

@@ -1,6 +1,5 @@
-/** Marks beside the ways to sign in: passkeys as they are shown everywhere, and whom a provider is. */
+/** Icons of sign-in methods: passkey and identity provider. */
 
-/** A person and a key. */
 export function PasskeyMark() {
   return (
     <svg class="icon" width="20" height="20" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -14,7 +13,7 @@ export function PasskeyMark() {
   );
 }
 
-/** Google's own mark where it is Google; otherwise a door in, as we know no provider's logo but that one. */
+/** Google's logo for Google, a generic icon for every other provider. */
 export function ProviderMark({ name }: { name: string }) {
   return name.toLowerCase() === 'google' ? <GoogleMark /> : <DoorMark />;
 }

@@ -1,4 +1,4 @@
-/** Buttons, and links that look like them. One that is at work says so, and takes no second press. */
+/** Buttons and links styled as buttons. A busy button shows its state and ignores presses. */
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'small' | 'danger';
@@ -6,7 +6,7 @@ type Look = 'primary' | 'plain' | 'quiet' | 'small' | 'danger';
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon'> {
   readonly look?: Look;
   readonly type?: 'button' | 'submit';
-  /** What it says while it is at work; given exactly then. */
+  /** Text while busy; set only then. */
   readonly busyText?: string | false;
   readonly icon?: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** A choice that is made or not, with its words beside it. */
+/** Checkbox with a label. */
 interface CheckboxProps {
   readonly id: string;
   readonly label: string;

@@ -1,20 +1,18 @@
-/** Six slots over one field: drawn apart, typed, pasted and filled in as one. */
+/** Code input: one field drawn as six slots, for typing, pasting and autofill. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CODE_LENGTH, codeDigits, extractCode } from '../browser/code.ts';
 import { FieldError } from './field.tsx';
 import { useTexts } from './texts.tsx';
 
 export interface CodeFieldProps {
-  /** What the code is called; the one to sign in where left out. */
+  /** Defaults to the label of the sign-in code. */
   readonly label?: string;
   readonly value: string;
   readonly error: string | null;
   readonly isReadOnly?: boolean;
-  /** Takes the focus when it changes: with the first showing, and with each code that was wrong. */
+  /** Focuses the field when it changes: on first display and after each wrong code. */
   readonly focusKey?: unknown;
-  /** The digits so far. */
   onDigits(digits: string): void;
-  /** All six are there. */
   onComplete(code: string): void;
 }
 
@@ -36,7 +34,7 @@ export function CodeField(props: CodeFieldProps) {
   }
 
   function takePasted(event: ClipboardEvent): void {
-    // A pasted sentence may be longer than the field takes, so that it is read from the clipboard.
+    // Read from the clipboard, because a pasted sentence may exceed the field's maximum length.
     const digits = extractCode(event.clipboardData?.getData('text') ?? '');
     if (!digits || isReadOnly) return;
     event.preventDefault();

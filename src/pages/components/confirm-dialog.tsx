@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone; says what is wrong where it was not done. */
+/** Confirms an irreversible action and shows why it failed. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
@@ -9,17 +9,16 @@ interface ConfirmDialogProps {
   readonly id: string;
   readonly title: string;
   readonly lead: ComponentChildren;
-  /** What else is to be chosen. */
   readonly children?: ComponentChildren;
   readonly warning?: string | null;
   readonly confirmText: string;
   readonly busyText: string;
-  /** Resolves once it is done, or was refused; who shows the dialog takes it away. */
+  /** Resolves once done or refused; the caller closes the dialog. */
   onConfirm(): Promise<void>;
   onClose(): void;
 }
 
-/** The safe answer has the focus. */
+/** Focuses the safe answer. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { id, title, lead, children, warning = null, confirmText, busyText, onConfirm, onClose } = props;
   const text = useTexts();

@@ -1,4 +1,4 @@
-/** A text to be copied, such as a key or a command, in a box with a copy button. */
+/** Box with text such as a key or a command, and a copy button. */
 import { Copy } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { copyText } from '../browser/clipboard.ts';
@@ -8,12 +8,12 @@ import { useTexts } from './texts.tsx';
 
 interface CopySampleProps {
   readonly id: string;
-  /** Label of the button for screen readers. */
+  /** Button label for screen readers. */
   readonly label: string;
   readonly content: string;
 }
 
-/** Selects the text where the browser refuses to copy. */
+/** Selects the text if the browser refuses to copy. */
 export function CopySample({ id, label, content }: CopySampleProps) {
   const text = useTexts();
   const box = useRef<HTMLPreElement>(null);

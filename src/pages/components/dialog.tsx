@@ -1,4 +1,4 @@
-/** A question that has to be answered first: the element's own modality, Escape and focus. */
+/** Modal dialog, based on the native element's modality, Escape and focus handling. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
@@ -9,13 +9,13 @@ interface DialogProps {
   onClose(): void;
 }
 
-/** Open for as long as it is rendered. */
+/** Open while rendered. */
 export function Dialog({ id, title, children, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // One that is longer than the screen scrolls, and would take the focus itself.
+    // A dialog taller than the screen is scrollable, so it would take the focus itself.
     if (element && document.activeElement === element.firstElementChild)
       element.querySelector<HTMLElement>('input, select, button')?.focus();
     return () => element?.close();

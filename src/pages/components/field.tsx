@@ -1,9 +1,9 @@
-/** A field with its label above and what is wrong with it below; the error is read out when it comes. */
+/** Input with a label and an error that screen readers announce. */
 import type { ComponentChildren, HTMLAttributes, Ref } from 'preact';
 
 type Handlers = Pick<HTMLAttributes<HTMLInputElement>, 'onInput' | 'onBlur' | 'onKeyDown'>;
 
-/** What a field of ours sets of the element's own. */
+/** Attributes of the native element that fields use. */
 interface InputProps extends Handlers {
   readonly class?: string;
   readonly type?: 'text' | 'email' | 'tel';
@@ -49,11 +49,11 @@ interface FieldFrameProps {
   readonly label: ComponentChildren;
   readonly hint: ComponentChildren;
   readonly error: string | null;
-  /** The element itself, {@link describedBy} what stands below it. */
+  /** The element, with {@link describedBy} as its description. */
   readonly children: ComponentChildren;
 }
 
-/** What every field has around the element that takes what is given. */
+/** Label, hint and error around an input element. */
 export function FieldFrame({ id, label, hint, error, children }: FieldFrameProps) {
   return (
     <div class="field">
@@ -69,12 +69,12 @@ export function FieldFrame({ id, label, hint, error, children }: FieldFrameProps
   );
 }
 
-/** The ids of what is read out with the element. */
+/** Returns the ids for `aria-describedby`. */
 export function describedBy(id: string, hint: ComponentChildren): string {
   return `${id}-error${hint ? ` ${id}-hint` : ''}`;
 }
 
-/** Stays on the page while empty, so that screen readers hear it change. */
+/** Rendered even when empty, so that screen readers announce changes. */
 export function FieldError({ id, error }: { id: string; error: string | null }) {
   return (
     <p class="field-error" id={`${id}-error`} role="alert">
@@ -83,7 +83,7 @@ export function FieldError({ id, error }: { id: string; error: string | null }) 
   );
 }
 
-/** The field for an e-mail address, as every page that asks for one shows it. */
+/** E-mail field with the same attributes on every page. */
 export function EmailField(props: Omit<FieldProps, 'type'>) {
   return (
     <Field

@@ -1,4 +1,4 @@
-/** The frame of every hosted page: trouble that concerns the whole page, the card, the foot. */
+/** Layout of every hosted page: page-wide message, card and footer. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
@@ -6,7 +6,6 @@ import { GateMark } from './icon.tsx';
 import { LanguageSwitch } from './language-switch.tsx';
 import { useTexts } from './texts.tsx';
 
-/** Where an application's own rules can be read. */
 export interface LegalLinks {
   readonly terms: string | null;
   readonly privacy: string | null;
@@ -14,12 +13,12 @@ export interface LegalLinks {
 }
 
 interface FrameProps {
-  /** What stands at the top of the card, on every step. */
+  /** Shown at the top of the card on every step. */
   readonly brand: ComponentChildren;
   readonly links?: LegalLinks | undefined;
-  /** The language asked for; absent where there is no choice. */
+  /** Current language; absent without a language switch. */
   readonly locale?: Locale;
-  /** A card with room for code samples. */
+  /** Wide card for code samples. */
   readonly isWide?: boolean;
   readonly scriptNeeded?: string;
   readonly children: ComponentChildren;
@@ -27,7 +26,7 @@ interface FrameProps {
 
 const Trouble = createContext<(text: string | null) => void>(() => {});
 
-/** Says what concerns the whole page, above the card; null takes it back. */
+/** Returns a function that shows a message above the card; null removes it. */
 export const useTrouble = () => useContext(Trouble);
 
 export function Frame({ brand, links, locale, isWide = false, scriptNeeded, children }: FrameProps) {

@@ -1,4 +1,4 @@
-/** Icons of the Lucide set, in the colour of the words beside them, and hidden from screen readers, which have the words. */
+/** Lucide icons in the text colour, hidden from screen readers because a text is always next to them. */
 import { h } from 'preact';
 import type { IconNode } from 'lucide';
 
@@ -12,7 +12,6 @@ export function Icon({ of, size = 20 }: { of: IconNode; size?: 16 | 20 | 24 }) {
   );
 }
 
-/** The product's own mark. */
 export function GateMark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
-/** What a country, currency or language is called in the reader's language, as in the middle of a sentence. */
+/** Names countries, currencies and languages in mid-sentence case. */
 
-/** The code itself where it has no name. */
+/** Returns the code itself if it has no name. */
 export function intlName(code: string, type: 'region' | 'currency' | 'language', locale: string): string {
   return new Intl.DisplayNames(locale, { type, fallback: 'code' }).of(code) ?? code;
 }

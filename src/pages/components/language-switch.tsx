@@ -1,10 +1,10 @@
-/** Shows the page in another language, each named in itself. The choice is in the address, so that a reload keeps it. */
+/** Switches the page's language through the address, so that a reload keeps the choice. */
 import { Languages } from 'lucide';
 import { LOCALES, type Locale } from '../../core/locale.ts';
 import { Icon } from './icon.tsx';
 import { useTexts } from './texts.tsx';
 
-/** As people of each language write its name; `Intl` would write some of them small. */
+/** Native names; `Intl` would write some of them in lower case. */
 export const LANGUAGE_NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
   de: 'Deutsch',

@@ -1,4 +1,4 @@
-/** The end of a way, good or bad: a mark, what has happened, and where it goes on. */
+/** Final step of a flow: icon, result and next action. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { IconNode } from 'lucide';
@@ -13,7 +13,7 @@ interface OutcomeProps {
   readonly children?: ComponentChildren;
 }
 
-/** Its heading takes the focus, so that keyboards and screen readers follow. */
+/** Focuses the heading for keyboards and screen readers. */
 export function OutcomeStep({ id, icon, tone, title, lead, children }: OutcomeProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {

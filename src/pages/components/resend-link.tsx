@@ -1,4 +1,4 @@
-/** Below a code: asks for another one. */
+/** Link that requests another code. */
 import { useTexts } from './texts.tsx';
 
 export function ResendLink({ onResend }: { onResend(): void }) {

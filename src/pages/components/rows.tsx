@@ -1,11 +1,11 @@
-/** Settings in rows: what it is, what it means, one action on the right. */
+/** Settings in rows: name, description and an action. */
 import type { ComponentChildren } from 'preact';
 
 interface SectionProps {
   readonly id?: string;
   readonly title: string;
   readonly lead?: ComponentChildren;
-  /** Stands apart, in the colour of danger. */
+  /** Separated and styled as dangerous. */
   readonly isDanger?: boolean;
   readonly children: ComponentChildren;
 }
@@ -47,7 +47,7 @@ export function Row({ id, icon, title, detail, action }: RowProps) {
   );
 }
 
-/** Of what comes, in its shape, while it is fetched. */
+/** Placeholder rows while loading. */
 export function RowsSkeleton({ count = 3 }: { count?: number }) {
   return (
     <ul class="rows" aria-hidden="true">
@@ -63,7 +63,7 @@ export function RowsSkeleton({ count = 3 }: { count?: number }) {
   );
 }
 
-/** What will be here, and how it comes to be. */
+/** Placeholder of an empty list: what it will contain, and how entries get there. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }

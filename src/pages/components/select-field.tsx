@@ -1,14 +1,13 @@
-/** A choice from a list, with its label above and what is wrong with it below. */
+/** Select field with a label and an error. */
 import { ChevronDown } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { describedBy, FieldFrame } from './field.tsx';
 import { Icon } from './icon.tsx';
 
-/** One entry of a list. */
 export interface SelectChoice {
   readonly value: string;
   readonly label: string;
-  /** The language the label is in, where that is not the page's. */
+  /** Language of the label if not the page's. */
   readonly lang?: string;
 }
 
@@ -17,7 +16,7 @@ interface SelectFieldProps {
   readonly label: string;
   readonly value: string;
   readonly choices: readonly SelectChoice[];
-  /** What choosing nothing is called; absent where something has to be chosen. */
+  /** Label of the empty choice; absent if a choice is required. */
   readonly none?: string;
   readonly autocomplete?: string;
   readonly hint?: ComponentChildren;
@@ -45,7 +44,7 @@ export function SelectField(props: SelectFieldProps) {
 
 interface SelectProps {
   readonly id?: string;
-  /** Where no visible label names it. */
+  /** Accessible name when no visible label exists. */
   readonly label?: string;
   readonly value: string;
   readonly choices: readonly SelectChoice[];
@@ -57,7 +56,6 @@ interface SelectProps {
   onChoose(value: string): void;
 }
 
-/** The list alone. */
 export function Select(props: SelectProps) {
   const { id, label, value, choices, none, autocomplete, describedBy, isInvalid, isSmall, onChoose } = props;
   return (

@@ -1,4 +1,4 @@
-/** The words of a page, for every component on it. */
+/** Provides a page's texts to its components. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Texts } from '../../i18n/texts.ts';
@@ -9,7 +9,6 @@ export function TextsProvider({ texts, children }: { texts: Texts; children: Com
   return <TextsContext.Provider value={texts}>{children}</TextsContext.Provider>;
 }
 
-/** @throws outside a page. */
 export function useTexts(): Texts {
   const texts = useContext(TextsContext);
   if (!texts) throw new Error('there are no words here: the component stands outside a page');

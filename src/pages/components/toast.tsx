@@ -1,4 +1,4 @@
-/** Says in passing that something was done, or was not; read out, and gone after some seconds. */
+/** Short notification that screen readers announce and that disappears after some seconds. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -28,7 +28,7 @@ export function ToastProvider({ children }: { children: ComponentChildren }) {
     [],
   );
   const element = useRef<HTMLDivElement>(null);
-  // What is opened last lies on top: above a dialog as well.
+  // Reopened to be last in the top layer, above dialogs.
   useLayoutEffect(() => {
     element.current?.hidePopover();
     if (message) element.current?.showPopover();

@@ -1,4 +1,4 @@
-/** The page that takes a device's code, in the browser. */
+/** Browser entry point of the page that takes a device code. */
 import { takeUp } from '../browser/take-up.tsx';
 import { DeviceCodePage } from './code-page.tsx';
 

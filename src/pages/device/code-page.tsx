@@ -1,4 +1,4 @@
-/** The page that takes the code of a device, for whoever has typed the address that it shows (RFC 8628 §3.3). */
+/** Page that takes a device's user code (RFC 8628 §3.3). */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
 import { formatUserCode, normalizeUserCode } from '../../core/user-code.ts';
@@ -10,7 +10,7 @@ import { useTexts } from '../components/texts.tsx';
 
 export interface DeviceCodePageProps {
   readonly locale: Locale;
-  /** What was given and is no good, as it should stand in the field; null where nothing was. */
+  /** Invalid code that was given, as it should appear in the field; null if none was. */
   readonly wrongCode: string | null;
 }
 
@@ -33,7 +33,7 @@ export function DeviceCodePage({ locale, wrongCode }: DeviceCodePageProps) {
     location.assign(address);
   }
 
-  /** In the middle of the code nothing is moved from under the cursor. */
+  /** Formats only at the end of the field, so that the cursor does not jump. */
   function take(field: HTMLInputElement, event: InputEvent): void {
     const isAtEnd = field.selectionStart === field.value.length;
     const isTyped = !event.isComposing && !event.inputType.startsWith('delete');

@@ -1,4 +1,4 @@
-/** The page behind a device's code, in the browser. */
+/** Browser entry point of the device confirmation page. */
 import { takeUp } from '../browser/take-up.tsx';
 import { ConnectPage } from './page.tsx';
 

@@ -1,4 +1,4 @@
-/** The page behind a device's code: signing in, what the device asks for, and the decision. */
+/** Page of a device code: sign-in, the device's request, and the decision. */
 import { CircleCheck, CircleSlash, TriangleAlert } from 'lucide';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -17,7 +17,7 @@ import { SignIn } from '../sign-in/sign-in.tsx';
 import { type DeviceRequest, Request } from './request.tsx';
 
 export interface DevicePageProps extends SignInData {
-  /** As it is shown: `BCDF-GHJK`. */
+  /** Formatted code: `BCDF-GHJK`. */
   readonly userCode: string;
 }
 
@@ -30,7 +30,7 @@ type State =
   | { readonly at: 'decided'; readonly status: DeviceRequest['status'] }
   | { readonly at: 'failed'; readonly failure: Failure };
 
-/** Trying again may help. */
+/** Failures for which a retry may help. */
 const PASSING = ['network', 'internal', 'unavailable', 'rate_limited'];
 
 export function ConnectPage(props: DevicePageProps) {
@@ -41,7 +41,7 @@ export function ConnectPage(props: DevicePageProps) {
   const token = useRef<string | null>(null);
   useLayoutEffect(resume, []);
 
-  /** After a reload, or back from a provider. A link with somebody else's token signs nobody in. */
+  /** Resumes after a reload or a provider's return. A token that this browser did not request is ignored. */
   function resume(): void {
     const back = takeProviderReturn();
     const isExpected = takeDeparture();
@@ -74,7 +74,7 @@ export function ConnectPage(props: DevicePageProps) {
     const outcome = await post<{ status: DeviceRequest['status'] }>(path, { user_code: userCode }, sessionToken);
     setDeciding(null);
     if (outcome.ok) return decided(outcome.data.status);
-    // Answered elsewhere meanwhile, as in another tab: what it has come to is what counts.
+    // Decided elsewhere, as in another tab: show that decision.
     if (outcome.code === 'invalid_state') return lookUp(sessionToken);
     fail(outcome);
   }
@@ -85,14 +85,14 @@ export function ConnectPage(props: DevicePageProps) {
   }
 
   function fail(failure: Failure): void {
-    // A session that is too old for this is as good as none.
+    // A session too old for this action counts as ended.
     const isSignedOut = isOver(failure) || failure.code === 'reauthentication_required';
     if (isSignedOut || !PASSING.includes(failure.code)) endSession();
     if (isSignedOut) return signIn(failureOfCode('session_ended'));
     setState({ at: 'failed', failure });
   }
 
-  /** The session was for this decision alone; but that of the console is in the browser's cookie as well, and stays. */
+  /** Ends the session, which was only for this decision. The console's stays: the browser's cookie shares it. */
   function endSession(): void {
     if (token.current !== null && application.clientId !== CONSOLE_CLIENT_ID) signOut(token.current);
     token.current = null;

@@ -1,11 +1,11 @@
-/** What a device asks for, and what it would be given. Every value is text, whatever the device calls itself. */
+/** Shows a device's request and the access it would get. All values are rendered as text. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { intlName } from '../components/intl-name.ts';
 import { useTexts } from '../components/texts.tsx';
 
-/** What the server says of a device's request, to the session of who may decide. */
+/** A device request as the server describes it to the deciding person's session. */
 export interface DeviceRequest {
   readonly userCode: string;
   readonly status: 'pending' | 'approved' | 'denied' | 'redeemed';
@@ -40,7 +40,7 @@ interface RequestProps {
   onChangeAccount(): void;
 }
 
-/** Times and countries are written as the page's own language has them. */
+/** Formats times and countries in the page's language. */
 export function Request({ request, userCode, appName, deciding, onDecide, onChangeAccount }: RequestProps) {
   const text = useTexts();
   const { device, grants, requestedAt } = request;

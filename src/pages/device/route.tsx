@@ -1,4 +1,4 @@
-/** The address that devices send people to: the code's form, or the page behind a code, and the watch over guesses. */
+/** Routes of the device pages: the code form or the confirmation, with a rate limit on wrong codes. */
 
 import { isClosed } from '../../core/application-state.ts';
 import { AppError } from '../../core/error.ts';
@@ -19,7 +19,7 @@ import { DeviceCodePage, type DeviceCodePageProps } from './code-page.tsx';
 import { ConnectPage, type DevicePageProps } from './page.tsx';
 
 export interface DevicePageDependencies extends SignInDataDependencies {
-  /** The application whose device shows this code, as long as the code is alive. */
+  /** Returns the application whose device shows this code, while the code is valid. */
   readonly findDeviceGrant: (userCode: string) => Promise<Application | null>;
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
@@ -29,12 +29,12 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
   const { findDeviceGrant, limiter } = dependencies;
   const { wrongDeviceCodesPerAddress: allowed } = dependencies.limits;
 
-  /** @throws {AppError} rate_limited where this address has tried too many that were wrong. */
+  /** @throws {AppError} rate_limited after too many wrong codes from this address. */
   async function find(userCode: string, { ip, headers }: RequestContext): Promise<Application | null> {
     const subject = addressBlock(ip);
     applyLimit(headers, limiter.peek(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     const application = await findDeviceGrant(userCode);
-    // Others may have been wrong meanwhile: right ones are refused as well from the same guess on.
+    // Concurrent wrong codes may have used up the limit meanwhile; right codes are then refused as well.
     const count = application ? limiter.peek : limiter.consume;
     applyLimit(headers, count(LIMITS.wrongDeviceCodesPerAddress, subject, allowed));
     return application;
@@ -69,7 +69,6 @@ export function devicePageRoute(dependencies: DevicePageDependencies): Operation
   });
 }
 
-/** The page that asks for the code. */
 export function renderDeviceCodePage(props: DeviceCodePageProps): string {
   return renderPage({
     locale: props.locale,
@@ -79,7 +78,6 @@ export function renderDeviceCodePage(props: DeviceCodePageProps): string {
   });
 }
 
-/** The page behind a good code: signing in, what the device asks for, and the decision. */
 export function renderDevicePage(props: DevicePageProps): string {
   return renderPage({
     locale: props.locale,

@@ -1,4 +1,4 @@
-/** A button on each block of code that copies it. */
+/** Adds a copy button to each code block. */
 import { copyText } from '../browser/clipboard.ts';
 
 const SHOWN_MS = 1500;

@@ -1,4 +1,4 @@
-/** What a script adds to the documentation: buttons that copy, and the search. */
+/** Browser entry point of the documentation: copy buttons and search. */
 import { addCopyButtons } from './copy-buttons.ts';
 import { startSearch } from './search-field.ts';
 

@@ -1,4 +1,4 @@
-/** The frame of the documentation: the bar with the search, the list of guides beside, what is read in the middle. */
+/** Layout of the documentation: search bar, list of guides and content. */
 import type { ComponentChildren } from 'preact';
 import { Menu, Search } from 'lucide';
 import { GateMark, Icon } from '../components/icon.tsx';
@@ -7,17 +7,15 @@ import type { GuideEntry } from './docs.ts';
 
 interface FrameProps {
   readonly guides: readonly GuideEntry[];
-  /** The address of this page. */
   readonly here: string;
   readonly children: ComponentChildren;
 }
 
-/** A document of the documentation, in its own look. */
 export function renderDocs(title: string, frame: FrameProps): string {
   return renderPage({ ...docsDocument(title, frame), style: 'docs.css' });
 }
 
-/** The document of the API reference. @param library the address of its renderer, which brings a look of its own. */
+/** Renders the API reference page. @param library path of the renderer, which brings its own style. */
 export function renderReferenceFrame(title: string, frame: FrameProps, library: string): string {
   return renderPage({
     ...docsDocument(title, frame),
@@ -63,7 +61,7 @@ function DocsFrame({ guides, here, children }: FrameProps) {
   );
 }
 
-/** Filled by the script; without one there is nothing to search with, and it is not shown. */
+/** Shown and filled by the script; hidden without JavaScript. */
 function SearchField() {
   return (
     <div class="search" role="search">
@@ -117,7 +115,6 @@ function Contents({ guides, here }: Pick<FrameProps, 'guides' | 'here'>) {
   );
 }
 
-/** The address of a guide's page. */
 export function guidePath(slug: string): string {
   return `/docs/guides/${slug}`;
 }

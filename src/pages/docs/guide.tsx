@@ -1,4 +1,4 @@
-/** The page of a guide: its text, what is on it, and the guides before and after. */
+/** Page of a guide: content, its sections, and links to the previous and next guide. */
 import type { GuideContent, GuideEntry, GuideSection } from './docs.ts';
 import { guidePath, renderDocs } from './frame.tsx';
 

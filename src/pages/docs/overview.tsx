@@ -1,8 +1,7 @@
-/** The first page of the documentation: every guide with its summary, and the descriptions for programs. */
+/** Start page of the documentation: all guides, and the machine-readable descriptions. */
 import type { GuideEntry } from './docs.ts';
 import { guidePath, renderDocs } from './frame.tsx';
 
-/** What programs read, beside the guides. */
 const DESCRIPTIONS = [
   { href: '/docs/reference', title: 'API reference', what: 'Every operation, to be tried against this instance.' },
   {

@@ -1,4 +1,4 @@
-/** Draws the API reference from this server's description, and asks nobody else for anything. */
+/** Renders the API reference from this server's description, without third-party requests. */
 
 interface Scalar {
   createApiReference(selector: string, configuration: object): void;
@@ -12,14 +12,14 @@ declare global {
 
 window.Scalar.createApiReference('#reference', {
   url: '/openapi.json',
-  // The look is ours, in docs.css, and follows the scheme of the system by itself.
+  // Styled by docs.css, which follows the system's colour scheme.
   theme: 'none',
   withDefaultFonts: false,
   hideDarkModeToggle: true,
   forceDarkModeState: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
-  // One search finds operations and guides.
+  // The documentation's own search covers operations and guides.
   hideSearch: true,
-  // Nothing of it is told to, fetched from, or sent through anybody else.
+  // Disables everything that contacts third parties.
   telemetry: false,
   proxyUrl: '',
   hideClientButton: true,

@@ -1,4 +1,4 @@
-/** The page of the API reference, which its renderer draws from this instance's own description. */
+/** Page of the API reference, rendered from this instance's own description. */
 import { REFERENCE_LIBRARY_PATH } from '../reference-library.ts';
 import type { GuideEntry } from './docs.ts';
 import { renderReferenceFrame } from './frame.tsx';

@@ -1,4 +1,4 @@
-/** The documentation: its overview, guides as pages and as Markdown, the API reference, and what the search reads. */
+/** Routes of the documentation: overview, guides as HTML and Markdown, API reference and search index. */
 import { AppError } from '../../core/error.ts';
 import { answerTagged, type Tagged, tagged } from '../../http/etag.ts';
 import { type Operation, operation } from '../../http/operation.ts';
@@ -17,11 +17,11 @@ export interface DocsPageDependencies {
 
 const page = { ...HOSTED_PAGE, method: 'GET', limit: 'none' } as const;
 
-/** The same for everybody, and asked for again before it is shown again. */
+/** Public, and revalidated before each use. */
 const CACHE = { 'Cache-Control': 'no-cache' };
 
 export function docsPageRoutes({ docs, baseUrl }: DocsPageDependencies): Operation[] {
-  // Each is made at the first call, for good: it cannot change while the process runs.
+  // Responses, each built on first use and kept: they cannot change while the process runs.
   const made = new Map<string, Promise<Tagged>>();
 
   function once(name: string, make: () => string | Promise<string>): Promise<Tagged> {

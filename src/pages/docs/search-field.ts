@@ -1,4 +1,4 @@
-/** The search of the documentation in the browser: a field with a list of places, for keyboard and pointer. */
+/** Search field of the documentation, usable by keyboard and pointer. */
 import type { SearchEntry } from './docs.ts';
 import { findPlaces } from './search.ts';
 
@@ -9,7 +9,7 @@ export function startSearch(): void {
   if (field && list && none) searchIn(field, list, none);
 }
 
-/** @param none says that nothing was found. */
+/** @param none element shown when nothing was found. */
 function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement): void {
   let entries: Promise<SearchEntry[]> | undefined;
   let active = -1;
@@ -18,7 +18,7 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
     (entries ??= fetch('/docs/search.json').then(
       (response) => response.json(),
       () => {
-        // The next letter asks again.
+        // The next input retries.
         entries = undefined;
         return [];
       },
@@ -66,7 +66,7 @@ function searchIn(field: HTMLInputElement, list: HTMLElement, none: HTMLElement)
   field.parentElement?.addEventListener('focusout', ({ relatedTarget }) => {
     if (!field.parentElement?.contains(relatedTarget as Node | null)) close();
   });
-  // A fragment of this very page leaves it as it is.
+  // A link to a fragment of this page does not reload it, so the list is closed.
   list.addEventListener('click', () => setTimeout(close));
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -88,7 +88,7 @@ function optionFor({ title, place, href }: SearchEntry, index: number): HTMLElem
   return option;
 }
 
-/** In the reference a slash may be meant for a field of its own. */
+/** Returns true for editable elements, where a slash is text; the reference has some. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -1,9 +1,9 @@
-/** What a query finds among the places of the documentation, best first. */
+/** Searches the documentation and ranks results. */
 import type { SearchEntry } from './docs.ts';
 
 const MOST = 12;
 
-/** Every word has to be found somewhere; what has it in its title, and at the beginning of a word, comes first; else guides come before operations, as they are given. */
+/** Requires every word. Ranks matches in titles and at word starts first; ties keep the given order, guides first. */
 export function findPlaces(entries: readonly SearchEntry[], query: string): SearchEntry[] {
   const words = wordsOf(query);
   if (words.length === 0) return [];
@@ -29,7 +29,7 @@ function scoreOf({ title, place, words = '' }: SearchEntry, query: readonly stri
   return sum;
 }
 
-/** Half of it within a word. */
+/** Returns the full weight for a match at a word start, half of it within a word. */
 function weigh(text: string, word: string, most: number): number {
   const at = text.toLowerCase().indexOf(word);
   if (at < 0) return 0;

@@ -1,4 +1,4 @@
-/** A page that says what went wrong, for a browser that asked for a page and cannot have it. Needs no script. */
+/** Error page for browsers that requested a page. Works without JavaScript. */
 import type { AppError, ErrorCode } from '../../core/error.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import { queryOf } from '../../http/request-url.ts';
@@ -20,14 +20,14 @@ const TITLES: Readonly<Record<number, MessageKey>> = {
   429: 'errors.problem.waitTitle',
 };
 
-/** Trying again may help. */
+/** Errors for which a retry may help. */
 const PASSING: readonly ErrorCode[] = ['rate_limited', 'internal', 'unavailable'];
-/** Another way to sign in may help. */
+/** Errors for which another sign-in method may help. */
 const OF_ONE_WAY: readonly ErrorCode[] = ['forbidden', 'invalid_state', 'provider_failed'];
 
 type ProblemContext = Pick<RequestContext, 'request' | 'requestId' | 'application'>;
 
-/** The problem as a complete document, in the reader's words: what an error says to programs is never among them. */
+/** Renders the error in the reader's language; the error's own message is for developers. */
 export function renderProblemPage(error: AppError, context: ProblemContext): string {
   const locale = localeOf(context);
   const text = textsFor(locale);
@@ -60,7 +60,7 @@ function titleOf({ status, hint }: AppError, text: Texts): string {
   return text(TITLES[status] ?? 'errors.problem.title');
 }
 
-/** By the hint, where people can do something else about it than about its code. */
+/** Prefers the hint's text, which is more specific than the code's. */
 function problemText({ code, hint, status, retryAfterSeconds }: AppError, text: Texts): string {
   if (code === 'rate_limited') return waitText(text, retryAfterSeconds ?? 60);
   for (const key of [`errors.${hint}`, `errors.problem.${code}`, `errors.${code}`]) if (text.has(key)) return text(key);
@@ -68,11 +68,11 @@ function problemText({ code, hint, status, retryAfterSeconds }: AppError, text: 
 }
 
 /**
- * Returns the next address: this page again, another sign-in method, or the application's home. Null if none is known. Never
- * this server's start page, which leads to the operator's console.
+ * Returns the next link: this page again, another sign-in method, or the application's home; null if none is known.
+ * Never this server's start page, which leads to the operator's console.
  */
 function wayOnFrom({ code }: AppError, { request, application }: ProblemContext, text: Texts) {
-  // An empty address is this very page.
+  // An empty address means this page.
   if (PASSING.includes(code)) return { href: '', label: text('errors.problem.tryAgain') };
   const query = queryOf(request);
   const clientId = query.get('clientId');

@@ -1,4 +1,4 @@
-/** The setup page in the browser. */
+/** Browser entry point of the setup page. */
 import { takeUp } from '../browser/take-up.tsx';
 import { SetupPage } from './page.tsx';
 

@@ -1,4 +1,4 @@
-/** The page behind a one-time setup link: makes the first owner, or gives access back, then offers an API key. */
+/** Page of a one-time setup link: creates the first owner or restores access, then offers an API key. */
 import { CircleCheck } from 'lucide';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Locale } from '../../core/locale.ts';
@@ -17,9 +17,9 @@ import { useTexts } from '../components/texts.tsx';
 
 export interface SetupPageProps {
   readonly locale: Locale;
-  /** The link's token, which the server has found valid; null where the link has done its work already. */
+  /** Token of the link, already validated; null when the link has been used. */
   readonly token: string | null;
-  /** Whoever has become the owner in this browser, where the page is loaded again. */
+  /** Owner signed in by this browser, when the page is loaded again. */
   readonly ownerEmail: string | null;
   readonly hasOwner: boolean;
 }
@@ -29,7 +29,7 @@ export function SetupPage({ locale, token, ownerEmail, hasOwner }: SetupPageProp
   const [owner, setOwner] = useState(ownerEmail);
 
   function done(email: string): void {
-    // The link has done its work; it should not stay in the history.
+    // Removes the used link from the history.
     history.replaceState(null, '', location.pathname);
     setOwner(email);
   }
@@ -94,7 +94,7 @@ function Ask({ token, hasOwner, onDone }: { token: string; hasOwner: boolean; on
   );
 }
 
-/** Everything that says "this token is not good" means one thing to the reader: the link is spent. */
+/** Every error that rejects the token means that the link has been used. */
 function isLinkSpent({ code }: Failure): boolean {
   return /^(?:not_found|unauthenticated|forbidden|invalid_state|code_\w+)$/.test(code);
 }
@@ -115,7 +115,7 @@ function Done({ email, isRecovery }: { email: string; isRecovery: boolean }) {
     if (key) keyHeading.current?.focus();
   }, [key]);
 
-  /** By the cookie that the setup has left. */
+  /** Authenticated by the cookie that the setup has set. */
   async function createKey(): Promise<void> {
     if (isAtWork) return;
     setIsAtWork(true);

@@ -1,4 +1,4 @@
-/** The address of setup links. */
+/** Route of setup links. */
 import type { Operation } from '../../http/operation.ts';
 import { operation } from '../../http/operation.ts';
 import { CONSOLE_CLIENT_ID } from '../../core/console.ts';
@@ -29,7 +29,7 @@ export function setupPageRoute({ isSetupTokenValid, hasOwner, readerOf }: SetupP
     async handle({ context }) {
       const token = queryOf(context.request).get('token');
       const isValid = token !== null && (await isSetupTokenValid(token));
-      // Loaded again after the setup, whose link is no longer in the address: the key can still be made.
+      // After the setup a reload has no token in its address; the signed-in owner can still create the key.
       const owner = token === null ? await readerOf(context.request, CONSOLE_CLIENT_ID) : null;
       if (!isValid && !owner) throw new AppError('not_found', { hint: 'setup_link_spent' });
       const ownerEmail = owner?.email ?? null;
@@ -39,7 +39,6 @@ export function setupPageRoute({ isSetupTokenValid, hasOwner, readerOf }: SetupP
   });
 }
 
-/** The setup page as a complete document. */
 export function renderSetupPage(props: SetupPageProps): string {
   const text = textsFor(props.locale);
   return renderPage({

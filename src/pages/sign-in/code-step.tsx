@@ -1,4 +1,4 @@
-/** The second step: the code that was mailed. One that is complete is sent at once; a spent one leads to a new one. */
+/** Second step: the mailed code. Submits a complete code at once; offers a new one when it is used up. */
 import { useEffect, useState } from 'preact/hooks';
 import { rememberLastSignIn } from '../browser/last-sign-in.ts';
 import type { Failure, SignedIn } from '../browser/api.ts';
@@ -15,11 +15,11 @@ import type { EmailCode } from './use-email-code.ts';
 interface CodeStepProps {
   readonly code: EmailCode;
   readonly pending: Pending;
-  /** The code was under way before it was asked for again. */
+  /** The code was already sent before this request. */
   readonly isEarlier: boolean;
   readonly isMailOff: boolean;
   onSignedIn(signedIn: SignedIn): void;
-  /** What is no matter of the code; true where it was dealt with. */
+  /** Handles failures that do not concern the code; returns true if it did. */
   onFailure(failure: Failure): boolean;
   onChangeEmail(): void;
 }
@@ -133,7 +133,7 @@ function leadOf(isMailOff: boolean, isEarlier: boolean) {
   return isEarlier ? 'signin.codeAlready' : 'signin.codeLead';
 }
 
-/** @param at this device's epoch milliseconds. */
+/** @param at epoch milliseconds of this device. */
 function useSecondsUntil(at: number): number {
   const until = () => Math.max(0, Math.ceil((at - Date.now()) / 1_000));
   const [seconds, setSeconds] = useState(until);

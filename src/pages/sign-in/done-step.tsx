@@ -1,4 +1,4 @@
-/** The end of a sign-in: on the way back to the application, or here, without a return address. */
+/** Final step of a sign-in: returning to the application, or a message without a return address. */
 import { LogIn } from 'lucide';
 import { LinkButton } from '../components/button.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
@@ -9,7 +9,7 @@ import type { SignInApplication } from './offer.ts';
 export interface DoneStepProps {
   readonly application: SignInApplication;
   readonly isReturning: boolean;
-  /** The session token of a trial; null for everybody else. Only a trial shows a token. */
+  /** Session token of a trial, the only sign-in that shows one; null otherwise. */
   readonly trialToken: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The sign-in page in the browser. */
+/** Browser entry point of the sign-in page. */
 import { takeUp } from '../browser/take-up.tsx';
 import { SignInPage } from './page.tsx';
 

@@ -1,14 +1,14 @@
-/** What signing in needs to know, on whichever page it stands. Types only: the server fills it in, the browser reads it. */
+/** Types of the sign-in data that the server passes to a page. Types only, because browsers import them. */
 import type { LegalLinks } from '../components/frame.tsx';
 import type { ShownApplication } from '../components/application-mark.tsx';
 import type { Locale } from '../../core/locale.ts';
 
-/** The ways to sign in that a page shows. */
+/** Sign-in methods that a page shows. */
 export interface SignInOffer {
   readonly isCodeAllowed: boolean;
-  /** The host that passkeys belong to; their button shows where the browser is at that host and knows them. */
+  /** Relying party's host; the button shows if the browser is at that host and supports passkeys. */
   readonly passkeyHost: string | null;
-  /** The identity provider's name and where going there starts. */
+  /** Name of the identity provider and the start of its flow. */
   readonly provider: { readonly name: string; readonly startUrl: string } | null;
 }
 
@@ -16,21 +16,21 @@ export interface SignInOffer {
 export interface SignInApplication extends ShownApplication {
   readonly id: string;
   readonly links: LegalLinks;
-  /** Not opened yet: only those who make it come in. */
+  /** Only its developers can sign in yet. */
   readonly isDraft: boolean;
-  /** The application's own start page; null if unknown. */
+  /** Start page of the application; null if unknown. */
   readonly homeUrl: string | null;
 }
 
 export interface SignInData {
-  /** The reader's own, for the mail with the code; the page may be in another. */
+  /** The reader's language, for the code mail; the page may be in another. */
   readonly locale: Locale;
   readonly application: SignInApplication;
   readonly ways: SignInOffer;
-  /** What a code takes before it is dead. */
+  /** Wrong attempts before a code is invalid. */
   readonly wrongTriesPerCode: number;
-  /** No mail leaves this server: nothing is claimed to have been sent. */
+  /** No mail is sent, so the page must not claim it. */
   readonly isMailOff: boolean;
-  /** A server for development, which may name its calls. */
+  /** Development server, which may show API calls. */
   readonly isDev: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The sign-in page of an application: signs the reader in and takes them back with a session token. The console's own keeps the
- * session in this browser and opens the console.
+ * Sign-in page of an application: signs in and returns with a session token.
+ * The console's own keeps the session in this browser and opens the console.
  */
 import { Fingerprint } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -20,9 +20,9 @@ import { type PasskeyOffer, preparePasskeyOffer } from './passkey-offer.ts';
 import { SignIn } from './sign-in.tsx';
 
 export interface SignInPageProps extends SignInData {
-  /** Where the session token goes, in the fragment. The server has checked it against the registered return URLs. */
+  /** Receives the session token in the fragment; validated against the registered return URLs by the server. */
   readonly returnTo: string | null;
-  /** Opened by a trial link: the token is shown at the end and handed to the console in this browser. */
+  /** Opened by a trial link: shows the token and passes it to the console in this browser. */
   readonly isTrial: boolean;
   readonly email: string | null;
 }
@@ -43,7 +43,7 @@ export function SignInPage(props: SignInPageProps) {
 
   const isConsole = application.clientId === CONSOLE_CLIENT_ID && returnTo === null;
 
-  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  /** Stores the token in an HttpOnly cookie and drops it here. */
   async function enterConsole(token: string): Promise<void> {
     setState({ at: 'done', isReturning: true, trialToken: null });
     const kept = await request('/account/session', { method: 'PUT', bearer: token });
@@ -51,7 +51,7 @@ export function SignInPage(props: SignInPageProps) {
     else setState({ at: 'signing-in', failure: kept.code });
   }
 
-  /** The token goes on in a fragment, exactly as a link straight to the application would carry it. */
+  /** Passes the token in the fragment, as a direct provider return would. */
   function finish({ token, expiresAt }: Session): void {
     if (isConsole) return void enterConsole(token);
     const address = addressBack(returnTo, { token, expiresAt });
@@ -77,7 +77,7 @@ export function SignInPage(props: SignInPageProps) {
     const back = takeProviderReturn();
     if (back === null) return null;
     if ('error' in back) return failureOfCode(back.error);
-    // A link with somebody else's token leaves no session of theirs in this browser.
+    // Login CSRF protection: a link with somebody else's token must not leave their session here.
     if ((isConsole || isTrial) && !takeDeparture()) return failureOfCode('provider_failed');
     finish(back);
     return null;

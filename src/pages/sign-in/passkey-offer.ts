@@ -1,4 +1,4 @@
-/** Offers a passkey after a sign-in by code: once in a browser, and never in the way of going on. */
+/** Offers a passkey after a sign-in by code: once per browser, and without blocking the reader. */
 import { get, type Outcome, post } from '../browser/api.ts';
 import { canKeepPasskeys, canUsePasskeys, createPasskey, type CreationOptions } from '../browser/webauthn.ts';
 
@@ -8,23 +8,22 @@ interface Challenge {
 }
 
 const KEY = 'gatehouse.passkey-offered';
-/** Nobody waits longer for an offer they did not ask for. */
+/** Maximum wait before going on without an offer. */
 const PATIENCE_MS = 3_000;
-/** After that an offer that was left standing asks for another challenge. */
+/** Age after which an open offer requests a new challenge. */
 const CHALLENGE_MS = 4 * 60_000;
 
-/** An offer that is shown. */
 export interface PasskeyOffer {
-  /** To be called right after a click. Resolves when it is over, made or not. Never throws. */
+  /** Call right after a click. Resolves when it is over, created or not. Never throws. */
   accept(): Promise<void>;
 }
 
-/** @returns null where there is nothing to offer, or it cannot be known soon enough. Never throws. */
+/** @returns null if there is nothing to offer, or that cannot be determined in time. Never throws. */
 export async function preparePasskeyOffer(passkeyHost: string | null, token: string): Promise<PasskeyOffer | null> {
   const { promise: impatience, resolve } = Promise.withResolvers<false>();
   setTimeout(() => resolve(false), PATIENCE_MS);
   if (!(await Promise.race([isWorthOffering(passkeyHost, token), impatience])) || !rememberOffer()) return null;
-  // Asked for beforehand: some browsers make a passkey only right after a click.
+  // Requested in advance: some browsers create a passkey only right after a click.
   let challenge = requestChallenge(token);
   const shownAt = Date.now();
   return {
@@ -44,7 +43,7 @@ async function isWorthOffering(passkeyHost: string | null, token: string): Promi
 function requestChallenge(token: string): Promise<Outcome<Challenge>> {
   return post('/api/account/passkeys/options', {}, token);
 }
-/** Whatever goes wrong here, the reader is signed in and goes on; they can make a passkey later. */
+/** Ignores failures: the reader is signed in and can create a passkey later. */
 async function create(challenge: Outcome<Challenge>, token: string): Promise<void> {
   if (!challenge.ok) return;
   const { challengeId, options } = challenge.data;
@@ -60,7 +59,7 @@ function wasOffered(): boolean {
   }
 }
 
-/** @returns false where it cannot be remembered; no offer is made then, as it would come back every time. */
+/** @returns false if storage fails; no offer is made then, as it would repeat every time. */
 function rememberOffer(): boolean {
   try {
     localStorage.setItem(KEY, new Date().toISOString());

@@ -1,4 +1,4 @@
-/** What somebody sees who may not come in: why, in words of its own for each reason, and what they can do about it. */
+/** Shows why a sign-in was refused and what the reader can do, for each reason. */
 import { Archive, Ban, Clock, DoorClosed, DoorOpen, Hammer, MailCheck, Trash2, UserRoundCog } from 'lucide';
 import { useState } from 'preact/hooks';
 import { post } from '../browser/api.ts';
@@ -11,7 +11,7 @@ import { useTexts } from '../components/texts.tsx';
 import type { SignInData } from './offer.ts';
 import { type PublicState, usePublicState } from './use-public-state.ts';
 
-/** Why nobody can come in this way: no other way helps against these. */
+/** Refusals that apply to every sign-in method. */
 export const REFUSALS = [
   'gate_closed',
   'waitlist',
@@ -27,14 +27,14 @@ export const isRefusal = (code: string): code is Refusal => REFUSALS.some((refus
 interface RefusedProps {
   readonly data: SignInData;
   readonly reason: Refusal;
-  /** The address concerned, where it is known. */
+  /** Address concerned, if known. */
   readonly email: string;
-  /** Where the application takes the reader back. */
+  /** Return address of the application. */
   readonly backTo: string | null;
   onOtherWay(): void;
 }
 
-/** Follows the application: when it opens, or goes out of service, the page says so by itself. */
+/** Polls the application's state, so that the page updates when it opens or closes. */
 export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProps) {
   const text = useTexts();
   const { application, ways } = data;
@@ -92,7 +92,7 @@ export function Refused({ data, reason, email, backTo, onOtherWay }: RefusedProp
   }
 }
 
-/** Nothing that the reader does here helps against these. */
+/** Refusals that the reader cannot change here. */
 const ENDINGS = {
   archived: { icon: Archive, tone: 'neutral' },
   blocked: { icon: Ban, tone: 'bad' },
@@ -128,7 +128,7 @@ interface InterestProps extends Pick<RefusedProps, 'data' | 'email' | 'onOtherWa
   readonly leave: (isAlone: boolean) => preact.ComponentChildren;
 }
 
-/** Offers to be let in, or to be told; and says what has been recorded. */
+/** Offers a request for access or a notification, and confirms what was recorded. */
 function Interest({ data, kind, icon, email, state, leave, onOtherWay }: InterestProps) {
   const text = useTexts();
   const { application, isDev } = data;

@@ -1,4 +1,4 @@
-/** The address of the sign-in page. */
+/** Route of the sign-in page. */
 import { AppError } from '../../core/error.ts';
 import { isReturnUrlRegistered } from '../../core/return-url.ts';
 import type { Database } from '../../db/database.ts';
@@ -15,15 +15,17 @@ import { ownAddress, signInDataFor, type SignInDataDependencies } from './sign-i
 
 export interface SignInPageDependencies extends SignInDataDependencies {
   readonly db: Database;
-  /** Dev and ephemeral instances take http addresses on loopback as return URLs… */
+  /** Dev and ephemeral instances accept http loopback addresses as return URLs. */
   readonly isLoopbackAllowed: boolean;
-  /** …and an ephemeral one takes any of them, registered or not. */
+  /** Ephemeral instances accept any loopback address, registered or not. */
   readonly isLoopbackOpen: boolean;
-  /** Whether a ticket opens a trial of the application. */
+  /** Returns whether a ticket opens a trial of the application. */
   readonly isTrial: (application: Application, ticket: string | null) => boolean;
 }
 
-/** @throws {AppError} not_found, application_archived, invalid_request: nobody is ever sent to an address not checked. */
+/**
+ * @throws {AppError} not_found, application_archived, invalid_request (an unregistered return URL is never followed).
+ */
 export function signInPageRoute(dependencies: SignInPageDependencies): Operation {
   return operation({
     ...HOSTED_PAGE,
@@ -54,7 +56,6 @@ export function signInPageRoute(dependencies: SignInPageDependencies): Operation
   });
 }
 
-/** The sign-in page of one application as a complete document. */
 export function renderSignInPage(props: SignInPageProps): string {
   const { locale, application } = props;
   return renderPage({

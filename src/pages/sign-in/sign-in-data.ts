@@ -1,4 +1,4 @@
-/** What signing in to an application needs to know: which ways it offers and this server can carry out, and how it looks. */
+/** Collects the sign-in data of an application: available methods and branding. */
 import type { Locale } from '../../core/locale.ts';
 import { relyingPartyOf } from '../../core/relying-party.ts';
 import type { Application } from '../../store/applications.ts';
@@ -6,24 +6,23 @@ import { homeOf } from '../application-home.ts';
 import type { SignInApplication, SignInData, SignInOffer } from './offer.ts';
 
 export interface SignInDataDependencies {
-  /** Where this server is reached, without a trailing slash. */
+  /** Public URL of this server, without a trailing slash. */
   readonly baseUrl: () => string;
-  /** The identity provider that the application's people can use; null where none is configured. */
+  /** Returns the application's identity provider; null if none is configured. */
   readonly providerFor: (application: Application) => Promise<{ readonly name: string } | null>;
   readonly wrongTriesPerCode: number;
-  /** Mail stays in the outbox of a server that is not for development. */
+  /** Mail stays in the outbox although this is not a development server. */
   readonly isMailOff: boolean;
   readonly isDev: boolean;
 }
 
-/** What the start of a provider's flow takes. */
+/** Limit of the provider flow's start. */
 const MAX_RETURN_LENGTH = 2000;
 
-/** Which page asks. */
 export interface SignInRequest {
   readonly application: Application;
   readonly locale: Locale;
-  /** The page's own path and query, where the provider's flow comes back to. */
+  /** Path and query of the page, to which the provider's flow returns. */
   readonly own: string;
   readonly returnTo?: string | null;
 }
@@ -43,7 +42,7 @@ export async function signInDataFor(
   };
 }
 
-/** What anybody sees of an application on its pages. */
+/** Returns an application's public branding. */
 export function shownApplication(application: Application): SignInApplication {
   const { id, clientId, name, logoUrl, accentColor, stage, termsUrl, privacyUrl, imprintUrl } = application;
   return {
@@ -65,7 +64,7 @@ export async function waysInto(
 ): Promise<SignInOffer> {
   const { signinMethods, clientId } = application;
   const provider = signinMethods.includes('provider') ? await providerFor(application) : null;
-  // Back on this page a failure leaves the other ways open; a very long address can only go back directly.
+  // Returning to this page keeps other methods available after a failure. A very long address returns directly.
   const page = baseUrl() + own;
   const back = page.length > MAX_RETURN_LENGTH && returnTo !== null ? returnTo : page;
   const start = new URLSearchParams({ clientId, returnTo: back, locale });
@@ -76,7 +75,7 @@ export async function waysInto(
   };
 }
 
-/** A page of this server with what is given of its parameters. */
+/** Returns a path of this server with the parameters that are set. */
 export function ownAddress(path: string, parameters: Record<string, string | null>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
   return `${path}?${new URLSearchParams(given)}`;

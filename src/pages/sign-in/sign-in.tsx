@@ -1,4 +1,4 @@
-/** Signing in as a part of a page: its steps one at a time, and a refusal in their place. */
+/** Sign-in component: one step at a time, or a refusal. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Failure, SignedIn } from '../browser/api.ts';
@@ -20,9 +20,9 @@ interface SignInProps {
   readonly title: string;
   readonly lead: ComponentChildren;
   readonly email?: string | null;
-  /** What went wrong before the page was shown, as at a provider; asked once, in the browser. */
+  /** Returns an earlier failure, such as a provider's; called once, in the browser. */
   readonly earlierFailure?: () => Failure | null;
-  /** Where a refused person can go back to. */
+  /** Returns the address that a refused person can return to. */
   readonly backTo: (reason: string) => string | null;
   onSignedIn(signedIn: SignedIn, method: 'otp' | 'passkey'): void;
 }
@@ -32,7 +32,7 @@ type Step =
   | { readonly at: 'code'; readonly pending: Pending; readonly isEarlier: boolean }
   | { readonly at: 'refused'; readonly reason: Refusal };
 
-/** Failures that are about the address, and belong under its field. */
+/** Failures that concern the address and appear at its field. */
 const OF_ADDRESS = ['invalid_request', 'rate_limited'];
 
 export function SignIn({ data, title, lead, email: given, earlierFailure, backTo, onSignedIn }: SignInProps) {
@@ -54,7 +54,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
     },
   });
 
-  // The step is an entry of the browser's history: going back from the code leads to the address.
+  // Each step is a history entry: going back from the code leads to the address.
   useLayoutEffect(() => {
     const failure = earlierFailure?.() ?? null;
     const interrupted = interruptedCode(data.application.clientId);
@@ -74,7 +74,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
     trouble(null);
   }
 
-  /** @returns whether it has been dealt with here: what is about a field is left to its step. */
+  /** @returns whether the failure was handled; the step handles failures of its field. */
   function fail(failure: Failure, isOfField = false): boolean {
     clear();
     if (isRefusal(failure.code)) {
@@ -148,7 +148,7 @@ export function SignIn({ data, title, lead, email: given, earlierFailure, backTo
   );
 }
 
-/** Neither the reader's address nor their code is to blame: no field is painted red for it. */
+/** Returns true for failures that are not the reader's fault, so no field is marked. */
 function isOfPage({ code }: Failure): boolean {
   return ['network', 'unavailable', 'internal'].includes(code);
 }

@@ -1,4 +1,4 @@
-/** Signing in by e-mail: asks for a code, then exchanges it. What is shown of it is the steps' affair. */
+/** Sign-in by mailed code: requests a code and exchanges it for a session. */
 import { useState } from 'preact/hooks';
 import { failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
 import { isReload, loadPending, type Pending, savePending } from '../browser/pending.ts';
@@ -9,37 +9,36 @@ interface Challenge {
   readonly challengeId: string;
   readonly expiresAt: string;
   readonly resendAfter: string;
-  /** False where a code was under way already, and no other mail left. */
+  /** False when an earlier code is still valid and no new mail was sent. */
   readonly sent?: boolean;
 }
 
-/** The code that can be typed now. */
 export interface SentCode {
   readonly pending: Pending;
-  /** It was sent before: no other mail left. */
+  /** No new mail was sent. */
   readonly isEarlier: boolean;
-  /** The code before it can still be typed as well. */
+  /** The previous code is still valid too. */
   readonly isFormerAlive: boolean;
 }
 
-/** The challenge is dead: only a new code helps. */
+/** Errors after which only a new code helps. */
 const SPENT = ['code_expired', 'code_exhausted', 'code_consumed', 'not_found'];
 
 export interface EmailCode {
-  /** The code that was asked for last; null before the first. */
+  /** Last requested code; null before the first. */
   readonly pending: Pending | null;
   send(email: string): Promise<Outcome<SentCode>>;
-  /** `isSpent` where no other try can help. */
+  /** `isSpent` if no further attempt can succeed. */
   verify(code: string): Promise<Outcome<SignedIn> & { readonly isSpent?: boolean }>;
   forget(): void;
 }
 
-/** The code that this tab was waiting for when its page was loaded again; null else. */
+/** Returns the code this tab was waiting for before a reload; null otherwise. */
 export function interruptedCode(clientId: string): Pending | null {
   return isReload() ? loadPending(clientId) : null;
 }
 
-/** A code asked for again within the cool-down is the one that was sent: it still works. */
+/** A request within the cool-down returns the code already sent, which is still valid. */
 export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInData): EmailCode {
   const { clientId } = application;
   const [pending, setPending] = useState<Pending | null>(null);
@@ -56,7 +55,7 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
     const wait = secondsUntil(resendAfter, outcome.answeredAt, { fallback: 30, atMost: 300 });
     const life = secondsUntil(expiresAt, outcome.answeredAt, { fallback: 600, atMost: 3_600 });
     const now = Date.now();
-    // Null where it has expired or its tries are used up.
+    // Null if expired or out of attempts.
     const known = loadPending(clientId);
     const wrongTries = known?.challengeId === challengeId ? known.wrongTries : 0;
     const next = { email, challengeId, resendAt: now + wait * 1_000, expiresAt: now + life * 1_000, wrongTries };
@@ -76,7 +75,7 @@ export function useEmailCode({ application, locale, wrongTriesPerCode }: SignInD
       return outcome;
     }
     const wrongTries = (current.wrongTries ?? 0) + (outcome.code === 'code_invalid' ? 1 : 0);
-    // The one that uses up the tries ends the code: a right one would be refused after it.
+    // The last allowed wrong attempt invalidates the code: even a right one is refused after it.
     const isSpent = SPENT.includes(outcome.code) || wrongTries >= wrongTriesPerCode;
     savePending(clientId, isSpent ? null : { ...current, wrongTries });
     setPending({ ...current, wrongTries });

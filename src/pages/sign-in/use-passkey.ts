@@ -1,4 +1,4 @@
-/** Signing in with a passkey: by its button, or from the suggestions of the e-mail field. */
+/** Sign-in with a passkey, by its button or from suggestions in the e-mail field. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Failure, failureOfCode, type Outcome, post, type SignedIn } from '../browser/api.ts';
 import { secondsUntil } from '../browser/timing.ts';
@@ -19,34 +19,33 @@ interface Challenge {
 }
 
 interface HeldChallenge extends Challenge {
-  /** This device's epoch milliseconds; some time before the server drops it. */
+  /** Epoch milliseconds of this device, safely before the server's expiry. */
   readonly usableUntil: number;
 }
 
-/** The challenge was answered too late, or twice: another one will do. */
+/** Errors of an expired or used challenge, after which a new one works. */
 const STALE = ['code_expired', 'code_consumed'];
-/** Left for touching the sensor and for the answer's way. */
+/** Reserve for user verification and network latency. */
 const MARGIN_SECONDS = 45;
 
-/** What came of it. */
 export interface PasskeyEvents {
   readonly onSignedIn: (signedIn: SignedIn) => void;
   readonly onFailure: (failure: Failure) => void;
-  /** The reader has put the question away, or has none that fits. */
+  /** The reader cancelled, or has no matching passkey. */
   readonly onUnused: () => void;
   readonly onBegin: () => void;
 }
 
 export interface PasskeyWay {
-  /** Whether this browser can use them at this address; assumed until the page is up there. */
+  /** Whether this browser supports passkeys at this address; assumed true until checked in the browser. */
   readonly isUsable: boolean;
   readonly busy: 'waiting' | 'checking' | null;
   ask(): void;
-  /** Ends what the button has started, as the reader chose another way. */
+  /** Cancels the ceremony started by the button. */
   cancel(): void;
 }
 
-/** @param isSuggested whether passkeys are offered in the e-mail field, as long as the page is open. */
+/** @param isSuggested offers passkeys in the e-mail field while the page is open. */
 export function usePasskey(data: SignInData, isSuggested: boolean, events: PasskeyEvents): PasskeyWay {
   const latest = useRef(events);
   latest.current = events;
@@ -61,7 +60,7 @@ export function usePasskey(data: SignInData, isSuggested: boolean, events: Passk
   return { isUsable, busy, ask: () => void prompt.ask(), cancel: prompt.cancel };
 }
 
-/** A challenge that is at hand serves until it has been answered, so that a click need not wait for another. */
+/** Keeps a challenge until it is answered, so that a click need not wait for a new one. */
 function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (busy: PasskeyWay['busy']) => void) {
   let held: HeldChallenge | null = null;
   let isAsking = false;
@@ -89,7 +88,7 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
       return events().onFailure(challenge);
     }
     let ceremony = await askForPasskey(challenge.data.options, false);
-    // A suggestion that was just being set up ends what the button has begun; it cannot do so twice.
+    // A suggestion that was still starting aborts this ceremony; that can happen only once.
     if (isAsking && !ceremony.ok && ceremony.reason === 'aborted')
       ceremony = await askForPasskey(challenge.data.options, false);
     isAsking = false;
@@ -121,7 +120,7 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
   }
 
   async function verify(challenge: Challenge, credential: { id: string }, isRetry: boolean): Promise<void> {
-    // Right or wrong, an answer uses it up.
+    // Any answer uses up the challenge.
     held = null;
     setBusy('checking');
     const { challengeId, options } = challenge;
@@ -134,7 +133,7 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
     events().onFailure(isOfPasskey ? { ...outcome, code: 'passkey_invalid' } : outcome);
   }
 
-  /** The challenge at hand, or a new one. */
+  /** Returns the stored challenge, or a new one. */
   async function holdChallenge(): Promise<Outcome<HeldChallenge>> {
     if (held && held.usableUntil > Date.now()) return { ok: true, data: held, answeredAt: null };
     const outcome = await post<Challenge>('/api/v1/auth/passkey/options', { clientId });
@@ -152,7 +151,7 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
   return { ask, suggest, cancel };
 }
 
-/** A page in the background needs no fresh challenge until it is looked at. */
+/** A background page needs no fresh challenge until it becomes visible. */
 function untilVisible(): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => document.addEventListener('visibilitychange', () => resolve(), { once: true }));

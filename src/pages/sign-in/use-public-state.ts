@@ -1,8 +1,7 @@
-/** Follows whether an application takes people: asked for every six seconds as long as the page is looked at. */
+/** Polls whether an application accepts sign-ins, every six seconds while the page is visible. */
 import { useEffect, useState } from 'preact/hooks';
 import { read } from '../browser/api.ts';
 
-/** What anybody may know of an application. */
 export interface PublicState {
   readonly stage: 'draft' | 'test' | 'live';
   readonly signinGate: 'public' | 'private_beta' | 'closed';
@@ -13,7 +12,7 @@ export interface PublicState {
 
 const EVERY_MS = 6_000;
 
-/** @returns null until it is known; what was known last while the server cannot be reached. */
+/** @returns null until known; the last known state while the server is unreachable. */
 export function usePublicState(applicationId: string, isFollowed: boolean): PublicState | null {
   const [state, setState] = useState<PublicState | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The first step: the e-mail address, and the other ways of the application. */
+/** First step: the e-mail address and the other sign-in methods. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rememberDeparture } from '../browser/provider-return.ts';
 import { type LastSignIn, lastSignIn, rememberLastSignIn } from '../browser/last-sign-in.ts';
@@ -13,13 +13,12 @@ import type { PasskeyWay } from './use-passkey.ts';
 interface WaysStepProps {
   readonly data: SignInData;
   readonly email: string;
-  /** What is wrong with the address. */
   readonly error: string | null;
-  /** What is worth knowing about a way that was tried. */
+  /** Note about a method that was tried. */
   readonly hint: string | null;
   readonly isSending: boolean;
   readonly passkey: PasskeyWay;
-  /** Its heading and lead have been seen: the field takes the focus. */
+  /** Focuses the field, because heading and lead have been read before. */
   readonly isFocused: boolean;
   onEmail(email: string): void;
   onSubmit(email: string): void;
@@ -121,7 +120,7 @@ export function WaysStep(props: WaysStepProps) {
   );
 }
 
-/** The browser's own, for the first sign-in of a person. */
+/** Adds the browser's time zone, stored at a person's first sign-in. */
 function addTimezone(link: EventTarget | null): void {
   const timezone = browserTimezone();
   if (!(link instanceof HTMLAnchorElement) || !timezone) return;

@@ -1,4 +1,4 @@
-/** The pages behind the link that undoes a change of address: the question, and that it is done. They need no script. */
+/** Pages of the link that undoes an address change: confirmation and result. They work without JavaScript. */
 import { CircleCheck } from 'lucide';
 import type { Locale } from '../../core/locale.ts';
 import { textsFor } from '../../i18n/catalogue.ts';
@@ -8,16 +8,14 @@ import { Frame } from '../components/frame.tsx';
 import { OutcomeStep } from '../components/outcome.tsx';
 import { renderPage } from '../document.tsx';
 
-/** What the question needs. */
 export interface UndoPage {
   readonly locale: Locale;
-  /** Where its form is sent. */
   readonly path: string;
-  /** The link's token; the caller has found it valid. */
+  /** Validated token of the link. */
   readonly token: string;
 }
 
-/** Whom it is about does not stand in it: the link is all that its reader has shown. */
+/** Renders the confirmation without personal data: holding the link proves nothing more. */
 export function renderUndoPage({ locale, path, token }: UndoPage): string {
   const text = textsFor(locale);
   return renderPage({
@@ -43,7 +41,6 @@ export function renderUndoPage({ locale, path, token }: UndoPage): string {
   });
 }
 
-/** After the button. */
 export function renderUndonePage(locale: Locale): string {
   const text = textsFor(locale);
   return renderPage({

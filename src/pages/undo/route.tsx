@@ -1,4 +1,4 @@
-/** The address of the link that undoes a change of address: looking shows a button, and the button does it. */
+/** Routes of the link that undoes an address change: GET shows a button, POST carries it out. */
 
 import { Type } from '@sinclair/typebox';
 import type { Actor } from '../../core/actor.ts';
@@ -16,7 +16,7 @@ import { renderUndonePage, renderUndoPage } from './page.tsx';
 export interface UndoPageDependencies {
   readonly emailUndo: {
     isOpen(token: string): Promise<boolean>;
-    /** The application that the link was mailed by, also of a spent link; null for a token that never was. */
+    /** Returns the application that mailed the link, even if used; null for an unknown token. */
     applicationOf(token: string): Promise<PageApplication | null>;
     undo(actor: Actor, token: string): Promise<void>;
   };
@@ -24,7 +24,7 @@ export interface UndoPageDependencies {
 
 const page = { ...HOSTED_PAGE, path: UNDO_PATH, limit: 'setup' } as const;
 
-/** Mail scanners follow links and press no buttons. */
+/** GET changes nothing, because mail scanners follow links. */
 export function undoPageRoutes({ emailUndo }: UndoPageDependencies): Operation[] {
   return [
     operation({
