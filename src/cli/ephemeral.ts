@@ -1,6 +1,4 @@
-/**
- * Starts an ephemeral instance with a workspace key and an application, so that integration tests can begin at once.
- */
+/** Starts an ephemeral instance with a workspace key and an application, for integration tests. */
 import type { Config } from '../config.ts';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import { systemRandom } from '../core/random.ts';

@@ -1,6 +1,4 @@
-/**
- * `gatehouse healthcheck`: reports by exit code whether this machine's server is ready, for containers and monitors.
- */
+/** `gatehouse healthcheck`: tells containers and monitors by exit code whether this machine's server is ready. */
 import { loadConfig, localUrlOf, ownUrl } from '../config.ts';
 import { isLoopback } from '../core/ip-address.ts';
 import { findServer } from '../db/beside-server.ts';

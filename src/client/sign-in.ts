@@ -73,8 +73,8 @@ function keep(state: string): void {
 }
 
 /**
- * Returns null when storage is disabled; every returning sign-in is then refused. Never uses a server runtime's
- * storage: all visitors would share it.
+ * Returns null when storage is disabled; every returning sign-in is then refused.
+ * Never uses a server runtime's storage, which all visitors would share.
  */
 function storage<Result>(use: (kept: Storage) => Result): Result | null {
   if (typeof document === 'undefined') return null;

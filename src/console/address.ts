@@ -1,7 +1,7 @@
-/** The addresses of the console's views, and the filters that live in them. */
+/** Paths of the console's views, and filters stored in the address. */
 import { useLocation, useParams, useSearch } from 'wouter-preact';
 
-/** Within `/console`, where the router begins. */
+/** Relative to `/console`, the router's base. */
 export const addresses = {
   home: '/',
   application: (id: string, section: ApplicationSection = 'overview', ...rest: string[]) =>
@@ -28,10 +28,9 @@ export type WorkspaceSection = 'applications' | 'members' | 'keys' | 'activity' 
 export type Filters<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * Filters as the address has them, so that a view can be linked to, and gone back from.
- *
- * @returns those that are set, and a way to change some; undefined or '' takes one away. Typing replaces the entry of the
- * browser's history, choosing adds one.
+ * Keeps filters in the address, so that views can be linked to and the browser's back button works.
+ * @returns the set filters and a function that changes some; undefined or '' removes one. Typing replaces the history
+ * entry, choosing adds one.
  */
 export function useFilters<Name extends string>(
   names: readonly Name[],
@@ -53,12 +52,12 @@ export function useFilters<Name extends string>(
   return [filters, change];
 }
 
-/** The same address with the filters it has: for a detail that opens beside a list. */
+/** Keeps the current filters when a detail opens next to a list. */
 export function withSearch(path: string, search: string): string {
   return search ? `${path}?${search}` : path;
 }
 
-/** What stands behind the section in an address: the record that is open, and what of it. */
+/** Returns the path segments after the section: the id of the open record, and its sub-page. */
 export function useOpen(): readonly (string | undefined)[] {
   const rest = useParams()['*'] ?? '';
   return rest
@@ -67,7 +66,7 @@ export function useOpen(): readonly (string | undefined)[] {
     .map((part) => decoded(part) || undefined);
 }
 
-/** As it stands where it is no encoding: an address can be typed. */
+/** Decodes a segment; returns it unchanged if malformed, because an address can be typed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

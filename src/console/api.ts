@@ -1,18 +1,17 @@
-/** Calls the public API by the types of its description; every way in which a call can fail is one kind of answer. */
+/** Typed client of the public API that turns every kind of failure into one type. */
 import createClient from 'openapi-fetch';
 import type { components, operations, paths } from './generated/api.ts';
 
-/** The records of the API. */
 export type Schemas = components['schemas'];
 
-/** What a call takes, by the operation's id. */
+/** Request body of an operation, by its id. */
 export type BodyOf<Id extends keyof operations> = operations[Id] extends {
   requestBody?: { content: { 'application/json': infer Body } };
 }
   ? Body
   : never;
 
-/** By the console's cookie, as the member who is signed in. Give a call to {@link ask}. */
+/** Client authenticated by the console's cookie. Pass each call to {@link ask}. */
 export const api = createClient<paths>({
   cache: 'no-store',
   fetch: (request) => fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) }),
@@ -20,22 +19,21 @@ export const api = createClient<paths>({
 
 const TIMEOUT_MS = 30_000;
 
-/** Why there is no data. */
 export interface Failure {
   readonly ok: false;
   readonly status: number;
-  /** The API's error code, or `network` where no answer came. */
+  /** Error code of the API, or `network` without a response. */
   readonly code: string;
   /** One sentence that says what to do. */
   readonly message: string;
   readonly fields: readonly { readonly path: string; readonly message: string }[];
-  /** When to try again, where the server says so. */
+  /** Seconds until a retry makes sense, if the server says so. */
   readonly retryAfterSeconds?: number;
 }
 
 export type Outcome<T> = { readonly ok: true; readonly data: T } | Failure;
 
-/** What openapi-fetch gives. */
+/** Result of an openapi-fetch call. */
 interface Called<Body> {
   readonly data?: Body;
   readonly error?: unknown;
@@ -44,7 +42,7 @@ interface Called<Body> {
 
 type DataOf<Body> = Body extends { data: infer Data } ? Data : Body;
 
-/** Never throws: a lost connection is a failure like any other. A session that is over begins again at the sign-in. */
+/** Awaits a call. Never throws; a lost connection is a failure too. An ended session reloads the page to sign in. */
 export async function ask<Body>(call: Promise<Called<Body>>): Promise<Outcome<DataOf<Body>>> {
   let answer: Called<Body>;
   try {
@@ -66,7 +64,7 @@ export async function ask<Body>(call: Promise<Called<Body>>): Promise<Outcome<Da
 
 let isOver = false;
 
-/** Once: a page with something unsaved asks before it is left, and would ask at every call. */
+/** Reloads only once: a page with unsaved changes would ask at every failing call. */
 function beginAgain(): void {
   if (isOver) return;
   isOver = true;
@@ -87,7 +85,6 @@ function failureOf({ status, headers }: Response, error: unknown): Failure {
   };
 }
 
-/** A page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;

@@ -1,4 +1,4 @@
-/** Whether the dialog that makes something new stands over a list: by its button, or by `?new=1` in the address. */
+/** State of a creation dialog, opened by a button or by `?new=1` in the address. */
 import { useState } from 'preact/hooks';
 import { useFilters } from './address.ts';
 import { useRights } from './rights.tsx';
@@ -6,11 +6,11 @@ import { useRights } from './rights.tsx';
 interface Creation {
   readonly isOpen: boolean;
   open(): void;
-  /** Takes it out of the address as well. */
+  /** Also removes `?new=1` from the address. */
   close(): void;
 }
 
-/** A link opens it for those alone who may make something, and also where the list is shown already. */
+/** The address opens the dialog only for members who may write, even if the list is already shown. */
 export function useCreation(): Creation {
   const { canWrite } = useRights();
   const [filters, setFilters] = useFilters(['new']);

@@ -1,24 +1,24 @@
-/** What a view shows of the API: one record or a list in pages, with its loading, its failure and its refreshing. */
+/** Loads API records and paginated lists for views, with loading, failure and refresh. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Failure, Outcome, Page } from './api.ts';
 
 export interface Loaded<T> {
-  /** Null until it is there; what was there stays while it is fetched again. */
+  /** Null until loaded; kept during a reload. */
   readonly data: T | null;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
   reload(): Promise<void>;
-  /** Shows what a change has answered, without another call. */
+  /** Shows the response of a change without another request. */
   set(data: T): void;
 }
 
-/** @param load is called when one of `inputs` changes; answers that come too late are dropped. */
+/** @param load called when one of `inputs` changes; outdated responses are dropped. */
 export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly unknown[]): Loaded<T> {
   const [data, setData] = useState<T | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isLoading, setIsLoading] = useState(true);
   const turn = useRef(0);
-  // What is fetched again is what the view would fetch now, though no input has changed.
+  // A reload uses the latest `load`, even though no input has changed.
   const latest = useRef(load);
   latest.current = load;
 
@@ -42,23 +42,23 @@ export function useLoaded<T>(load: () => Promise<Outcome<T>>, inputs: readonly u
 }
 
 export interface Listed<Item> {
-  /** Null until the first page is there. */
+  /** Null until the first page has loaded. */
   readonly items: readonly Item[] | null;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
   readonly hasMore: boolean;
   loadMore(): Promise<void>;
-  /** From the first page on; what is shown stays until it is there. */
+  /** Reloads from the first page; the current items stay until it arrives. */
   reload(): Promise<void>;
-  /** The first page into what is shown; where `merge` has no place for it, the list begins anew. */
+  /** Merges a new first page into the list; reloads from the start if `merge` cannot connect them. */
   renew(merge: Merge<Item>): Promise<void>;
   change(change: (items: readonly Item[]) => readonly Item[]): void;
 }
 
-/** @returns null where the two do not meet. */
+/** @returns null when the two do not overlap. */
 type Merge<Item> = (known: readonly Item[], newest: Page<Item>) => readonly Item[] | null;
 
-/** @param load one page, from a cursor on; called anew when one of `inputs` changes. */
+/** @param load loads the page at a cursor; called again when one of `inputs` changes. */
 export function useListed<Item>(
   load: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>,
   inputs: readonly unknown[],
@@ -100,7 +100,7 @@ export function useListed<Item>(
     async renew(merge) {
       if (page === null) return;
       const newest = await load(undefined);
-      // What comes after another choice of inputs is not of it.
+      // Drops a response for earlier inputs.
       if (!newest.ok || latest.current !== fetchPage) return;
       if (merge(page.items, newest.data) === null) return fetchPage();
       setPage((now) => now && { ...now, items: merge(now.items, newest.data) ?? now.items });
@@ -109,7 +109,7 @@ export function useListed<Item>(
   };
 }
 
-/** A list that is there already, as tables take it. */
+/** Wraps items that are already loaded for a table. */
 export function listOf<Item>(items: readonly Item[], rest: Partial<Listed<Item>> = {}): Listed<Item> {
   const nothing = async () => {};
   return {

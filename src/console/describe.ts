@@ -1,7 +1,4 @@
-/**
- * Build time only: the types of the API's calls, from this product's own description, for the console, so that it can do nothing
- * else, and for the client that customers use.
- */
+/** Build time only: generates API types for the console and the client from this product's own description. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -9,9 +6,9 @@ import openapiTS, { astToString } from 'openapi-typescript';
 const ROOT = resolve(import.meta.dir, '../..');
 const GENERATED_FILES = ['console', 'client'].map((program) => join(ROOT, 'src', program, 'generated', 'api.ts'));
 
-/** Writes `generated/api.ts` of both; a file that would not change is not touched. The pages must have been bundled. */
+/** Writes `generated/api.ts` of both unless unchanged. The pages must be bundled already. */
 export async function describeApi(): Promise<void> {
-  // The description is the running product's own: from a process that has been built already.
+  // Runs the product in a separate process, which loads the pages built before.
   const child = Bun.spawn([process.execPath, 'src/main.ts', 'openapi'], { cwd: ROOT, stdout: 'pipe', env: {} });
   const description = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error('the API could not be described');

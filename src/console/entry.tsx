@@ -1,8 +1,8 @@
-/** The console's script: what every view stands on; the views come when they are asked for. */
+/** Entry script of the console; views load on demand. */
 import { render } from 'preact';
 import { Shell } from './shell/shell.tsx';
 
-// Whoever is signed in needs no other session: one that a link brings is not kept in the address.
+// The signed-in member needs no other session: a token from a link must not stay in the address.
 if (/[#&]token=/.test(location.hash)) history.replaceState(null, '', location.pathname + location.search);
 
 const root = document.getElementById('page');

@@ -1,13 +1,13 @@
-/** A view whose script is fetched when it is first shown. */
+/** Loads a view's script when it is first shown. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** When the page was last loaded anew for a script, in this tab. */
+/** Storage key for the time of the last reload in this tab. */
 const RELOADED = 'gatehouse.console.reloaded';
-/** A script that is missing again so soon is not missing because of an upgrade. */
+/** A script missing again this soon is not caused by an upgrade, so the page is not reloaded. */
 const AGAIN_MS = 30_000;
 
-/** After an upgrade the server's scripts have other names, and the page is loaded anew. */
+/** Reloads the page if a script is missing: an upgrade renames the scripts. */
 export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let known: ComponentType<Props> | null = null;
   return (props: Props) => {
@@ -34,7 +34,7 @@ export function lazyView<Props extends object>(load: () => Promise<ComponentType
   };
 }
 
-/** @returns whether it is done. */
+/** @returns whether the page is reloading. */
 function reloadOnce(): boolean {
   if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < AGAIN_MS) return false;
   sessionStorage.setItem(RELOADED, String(Date.now()));

@@ -1,4 +1,4 @@
-/** A list as a file, CSV or JSON, put together page by page. */
+/** Builds a CSV or JSON file from a list, page by page. */
 import { BYTE_ORDER_MARK, type CsvCell, csvOf } from '../core/csv.ts';
 import { saveFile } from './save-file.ts';
 
@@ -7,14 +7,13 @@ export type FileFormat = 'csv' | 'json';
 export type FileColumn<Item> = readonly [name: string, cellOf: (item: Item) => CsvCell];
 
 export interface ListFile<Item> {
-  /** How many it holds. */
   count(): number;
   add(items: readonly Item[]): void;
-  /** @param name without its ending. */
+  /** @param name without extension. */
   save(name: string): void;
 }
 
-/** @param columns of CSV; JSON holds the records as the API gives them. */
+/** @param columns columns of a CSV file; JSON holds the API's records. */
 export function listFile<Item>(format: FileFormat, columns: readonly FileColumn<Item>[]): ListFile<Item> {
   const parts: string[] = [];
   let count = 0;

@@ -1,9 +1,9 @@
-/** Puts the newest page of a list before what is shown already. */
+/** Merges the newest page into a list. */
 import type { Page } from './api.ts';
 
 /**
- * @param known newest first, by ids that sort by time.
- * @returns null where there may be others between the two, so that the list has to begin anew.
+ * @param known newest first, with ids that sort by time.
+ * @returns null if records may be missing between the two, so the list must be reloaded.
  */
 export function withNewest<Item extends { readonly id: string }>(
   known: readonly Item[],

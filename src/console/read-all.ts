@@ -1,25 +1,24 @@
-/** Reads lists to their ends, page by page: short ones to choose from, long ones for a file. */
+/** Reads paginated lists completely, for choices and files. */
 import type { Failure, Outcome, Page } from './api.ts';
 
-/** What a browser holds and writes without trouble. */
+/** Maximum that a browser handles comfortably. */
 export const MAX_READ = 100_000;
-/** Where the server does not say how long to wait. */
+/** Wait when the server gives no Retry-After. */
 export const WAIT_SECONDS = 5;
 const MAX_WAITS = 20;
 
 export interface Reading<Item> {
-  /** One page, from a cursor on. */
   readonly load: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>;
   readonly onPage: (items: readonly Item[]) => void;
   readonly signal: AbortSignal;
-  /** How many at most; {@link MAX_READ} where nothing is said. */
+  /** Maximum number of items; {@link MAX_READ} by default. */
   readonly max?: number;
 }
 
-/** How it ended: `full` where there was more than the bound. */
+/** End of a read; `full` means that the maximum was reached. */
 type ReadEnd = { readonly ok: true; readonly end: 'whole' | 'full' | 'stopped' } | Failure;
 
-/** For a file: can be stopped, waits where calls are limited, and has a bound. */
+/** Reads a list for a file: can be aborted, waits out rate limits, and has a maximum. */
 export async function readAll<Item>({ load, onPage, signal, max = MAX_READ }: Reading<Item>): Promise<ReadEnd> {
   let cursor: string | undefined;
   let read = 0;
@@ -44,7 +43,7 @@ export async function readAll<Item>({ load, onPage, signal, max = MAX_READ }: Re
   return { ok: true, end: 'stopped' };
 }
 
-/** Ends early where the signal says so. */
+/** Resolves early when aborted. */
 export function pause(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, seconds * 1000);
@@ -55,7 +54,7 @@ export function pause(seconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** All of what is chosen from; what is beyond `max` nobody would look through. */
+/** Reads all choices, at most `max`, beyond which nobody would look through them. */
 export async function allOf<Item>(
   load: (cursor: string | undefined) => Promise<Outcome<Page<Item>>>,
   max = MAX_READ,

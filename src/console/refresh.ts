@@ -1,7 +1,7 @@
-/** What goes on by itself while a view is shown: fetching again what is under way, and clocks that run. */
+/** Polling and clocks of a visible view. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Runs again and again, each time so long after the end of the last; at rest while nobody looks. @param ms null for never */
+/** Runs again `ms` after each run has ended; pauses while the page is hidden. @param ms null disables it. */
 export function useEvery(ms: number | null, run: () => unknown): void {
   const latest = useRef(run);
   latest.current = run;
@@ -23,7 +23,7 @@ export function useEvery(ms: number | null, run: () => unknown): void {
   }, [ms]);
 }
 
-/** The time, told every second for as long as it is needed. */
+/** Returns the current time, updated every second while needed. */
 export function useNow(isNeeded: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEvery(isNeeded ? 1000 : null, () => setNow(Date.now()));

@@ -1,18 +1,15 @@
-/** Who is signed in, in which workspace, and what they may change there. */
+/** Signed-in member, current workspace and rights. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Schemas } from './api.ts';
 
-/** A workspace as its members see it. */
 export type Workspace = Schemas['Workspace'];
 
-/** What every view knows. */
 export interface World {
-  /** The one that is open. */
   readonly workspace: Workspace;
   readonly workspaces: readonly Workspace[];
   readonly me: { readonly userId: string; readonly email: string; readonly name: string };
-  /** Of all workspaces; hidden ones too, which are shown where they are asked for alone. */
+  /** Applications of all workspaces, including hidden ones. */
   readonly applications: readonly Schemas['Application'][];
   reloadApplications(): Promise<void>;
   reloadWorkspaces(): Promise<void>;
@@ -31,21 +28,21 @@ export function useWorld(): World {
 interface Rights {
   readonly canWrite: boolean;
   readonly isOwner: boolean;
-  /** Why not; undefined where they may. */
+  /** Reason why not; undefined if allowed. */
   readonly whyNot: string | undefined;
   readonly whyNotOwner: string | undefined;
 }
 
-/** What a control needs: `write` is for admins and owners. */
+/** Right required by a control: `write` is for admins and owners. */
 export type Needs = 'nothing' | 'write' | 'owner';
 
-/** Why a control is out of reach; undefined where it is not. */
+/** Returns why a control is disabled; undefined if it is enabled. */
 export function useWhyNot(needs: Needs): string | undefined {
   const { whyNot, whyNotOwner } = useRights();
   return needs === 'owner' ? whyNotOwner : needs === 'write' ? whyNot : undefined;
 }
 
-/** As the server judges it too: what is shown as out of reach would be refused. */
+/** Applies the server's rules, so that a disabled control would be refused. */
 export function useRights(): Rights {
   const { role } = useWorld().workspace;
   const canWrite = role === 'owner' || role === 'admin';

@@ -1,4 +1,4 @@
-/** The addresses of the console: one document for all of its views, and the sign-in for whoever has no session. */
+/** Routes of the console: one document for all views, or the sign-in page without a session. */
 import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import type { Database } from '../db/database.ts';
 import { type Operation, operation } from '../http/operation.ts';
@@ -59,7 +59,7 @@ export function consoleRoutes(dependencies: ConsoleDependencies): Operation[] {
   ];
 }
 
-/** What stands there until the script has come: the places of what comes. */
+/** Renders placeholders that the script replaces. */
 function renderConsole(): string {
   return renderPage({
     locale: 'en',

@@ -1,4 +1,4 @@
-/** Has the browser save what is in memory as a file. */
+/** Saves in-memory data as a file. */
 import { BYTE_ORDER_MARK, type CsvCell, csvOf } from '../core/csv.ts';
 
 export function saveFile(name: string, type: string, parts: BlobPart[]): void {
@@ -7,7 +7,7 @@ export function saveFile(name: string, type: string, parts: BlobPart[]): void {
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // Delayed, until the browser has started reading.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 

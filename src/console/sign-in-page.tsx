@@ -1,4 +1,4 @@
-/** Signing in to the console: the ordinary steps, and then the console in this page's place. */
+/** Sign-in page of the console, which then loads in its place. */
 import { useState } from 'preact/hooks';
 import { failureOfCode, request, type SignedIn } from '../pages/browser/api.ts';
 import { takeDeparture, takeProviderReturn } from '../pages/browser/provider-return.ts';
@@ -13,14 +13,14 @@ export function ConsoleSignInPage(data: SignInData) {
   const text = useTexts();
   const [failure, setFailure] = useState<string | null>(null);
 
-  /** The token goes into a cookie that scripts cannot read, and is dropped here. */
+  /** Stores the token in an HttpOnly cookie and drops it here. */
   async function enter(token: string): Promise<void> {
     const kept = await request('/account/session', { method: 'PUT', bearer: token });
     if (kept.ok) location.reload();
     else setFailure(kept.code);
   }
 
-  /** Back from a provider; a link with somebody else's token signs nobody in. */
+  /** Handles the return from a provider. A token that this browser did not request is ignored. */
   function earlier() {
     const back = takeProviderReturn();
     const isExpected = takeDeparture();

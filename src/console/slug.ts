@@ -1,6 +1,6 @@
-/** Slugs as they follow from names, until they are written by hand. */
+/** Derives slugs from names. */
 
-/** @param others characters that are kept besides `a-z0-9-`. @returns '' where nothing of the name can be kept. */
+/** @param others characters kept besides `a-z0-9-`. @returns '' if no character can be kept. */
 export function slugOf(name: string, maxLength: number, others = ''): string {
   return name
     .normalize('NFKD')

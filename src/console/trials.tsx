@@ -17,7 +17,7 @@ export interface Trial {
 
 const NEW_TRIAL: Trial = { key: null, email: null, newestMailBefore: null, token: '' };
 
-/** Whether a text has the form of a session token. The session may still be over, or of another application. */
+/** Whether a text has the form of a session token. The session may have ended, or belong to another application. */
 export const isSessionToken = (text: string): boolean => /^est_\w{40,}$/.test(text.trim());
 
 type ChangeTrial = (change: Partial<Trial>) => void;
@@ -29,7 +29,7 @@ interface Trials {
 
 const TrialsContext = createContext<Trials>({ byApplication: new Map(), change() {} });
 
-/** Outlives the views, and receives the tokens of trial sign-ins in this browser. */
+/** Provides trials to all views, and receives the tokens of trial sign-ins in this browser. */
 export function TrialsProvider({ children }: { readonly children: ComponentChildren }) {
   const [byApplication, setTrials] = useState<ReadonlyMap<string, Trial>>(new Map());
   const trials = useMemo<Trials>(

@@ -1,10 +1,9 @@
-/** Which view an address shows, and where its script is. */
+/** Maps addresses to lazily loaded views. */
 import { useParams } from 'wouter-preact';
 import type { Schemas } from './api.ts';
 import { NothingHere } from './components/nothing-here.tsx';
 import { lazyView } from './lazy-view.tsx';
 
-/** What every view of an application is given. */
 export interface ApplicationViewProps {
   readonly application: Schemas['Application'];
 }

@@ -65,10 +65,7 @@ export interface GeneratedAsset {
 
 `;
 
-/**
- * Writes `generated/assets.ts` deterministically, and leaves an unchanged file untouched.
- * `bytes` is the total size before compression.
- */
+/** Writes `generated/assets.ts` deterministically, if changed. `bytes` is the total size before compression. */
 export async function bundlePages(): Promise<{ files: number; bytes: number }> {
   const assets: Record<string, Record<string, string>> = {};
   let bytes = 0;

@@ -1,6 +1,4 @@
-/**
- * Checks that the instance key exists, is complete and belongs to its database, by the same rules as a server start.
- */
+/** Checks that the instance key exists, is complete and belongs to its database, by the rules of a server start. */
 import { existsSync } from 'node:fs';
 import { StartupError } from '../../core/startup-error.ts';
 import { type DataFolder, pathsIn, quoted } from '../../db/data-folder.ts';

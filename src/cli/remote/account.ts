@@ -1,6 +1,4 @@
-/**
- * `gatehouse login`, `logout`, `whoami`: manage this user's keys at servers, obtained by the device grant (RFC 8628).
- */
+/** `gatehouse login`, `logout`, `whoami`: manage this user's keys, obtained by the device grant (RFC 8628). */
 import { createClient } from '../../client/client.ts';
 import { deviceLogin, type PendingLogin } from '../../client/device-login.ts';
 import { ApiError, Unreachable } from '../../client/errors.ts';

@@ -79,10 +79,7 @@ interface Way {
   send(part: Part, dryRun: boolean): Promise<Result>;
 }
 
-/**
- * Applies through the workspace where the key has access to it, otherwise one application at a time. @throws
- * {StartupError}
- */
+/** Applies through the workspace where the key has access to it, otherwise per application. @throws {StartupError} */
 async function wayTo({ client, text }: RemoteCall, { document, secrets }: SeedFile): Promise<Way> {
   const { namesOfSecrets } = await import('../../modules/seed/check.ts');
   const secretsOf = (part: Part) =>

@@ -1,6 +1,4 @@
-/**
- * The environment of a command: output, prompts, variables, clock and network; injected, so that tests can replace it.
- */
+/** Environment of a command: output, prompts, variables, clock and network; injected, so that tests can replace it. */
 import { homedir, hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type Fetch, pause } from '../../client/exchange.ts';

@@ -1,4 +1,4 @@
-/** A detail whose record is not there: not yet, not any more, or not to be had. */
+/** Detail panel without its record: still loading, removed or failed to load. */
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../api.ts';
 import { FailureNote } from './failure-note.tsx';
@@ -7,10 +7,10 @@ import { Detail } from './list-detail.tsx';
 interface AbsentDetailProps {
   readonly title: string;
   readonly closeTo: string;
-  /** Null while it is being fetched. */
+  /** Null while loading. */
   readonly failure: Pick<Failure, 'status' | 'message'> | null;
   readonly onRetry?: (() => unknown) | undefined;
-  /** Said where there is no such record. */
+  /** Shown when the record does not exist. */
   readonly missing: ComponentChildren;
 }
 
@@ -31,11 +31,11 @@ export function AbsentDetail({ title, closeTo, failure, onRetry, missing }: Abse
 interface UnlistedDetailProps {
   readonly title: string;
   readonly closeTo: string;
-  /** Whether the list goes on. */
+  /** Whether the list has more pages. */
   readonly hasMore: boolean;
 }
 
-/** Of what only the list tells. */
+/** Detail panel of a record that only the list contains. */
 export function UnlistedDetail({ title, closeTo, hasMore }: UnlistedDetailProps) {
   return (
     <Detail title={title} closeTo={closeTo}>

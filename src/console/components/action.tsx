@@ -1,4 +1,4 @@
-/** A button that does something: busy while it does, out of reach with its reason where the member may not. */
+/** Button that shows progress, and is disabled with a reason if the member lacks the right. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
@@ -10,7 +10,7 @@ interface ActionProps {
   readonly id?: string;
   readonly look?: 'primary' | 'plain' | 'small' | 'danger';
   readonly icon?: ComponentChildren;
-  /** Who may: whoever can write, unless said otherwise. */
+  /** Right required; by default `write`. */
   readonly needs?: Needs;
   readonly isDisabled?: boolean;
   readonly onClick: () => unknown;
@@ -43,11 +43,7 @@ export function Action({ look = 'small', needs = 'write', isDisabled = false, on
   );
 }
 
-/**
- * Says what became of a change: the sentence where it was made, the server's reason where it was refused.
- *
- * @returns whether it was made.
- */
+/** Returns a function that shows the success sentence or the server's reason. @returns whether it succeeded. */
 export function useReport(): <T>(outcome: Outcome<T>, done?: string) => outcome is Extract<Outcome<T>, { ok: true }> {
   const toast = useToast();
   return <T,>(outcome: Outcome<T>, done?: string): outcome is Extract<Outcome<T>, { ok: true }> => {

@@ -1,26 +1,24 @@
-/** What was counted a day, as a chart with its axes, and as a table for those who cannot see it. */
+/** Daily counts as a chart, with a table for people who cannot see it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { count, dayOf } from './words.ts';
 
 interface Series {
   readonly name: string;
-  /** One for each day. */
   readonly values: readonly number[];
 }
 
 interface ChartProps {
   readonly id: string;
-  /** What was counted: "Sign-ins a day". */
   readonly label: string;
   /** ISO dates, oldest first. */
   readonly days: readonly string[];
-  /** One or two. */
+  /** One or two series. */
   readonly series: readonly [Series, ...Series[]];
 }
 
 const HEIGHT = 200;
-/** By their places: the accent, and what stands behind it. */
+/** Colour variables by series. */
 const COLOURS = ['--ring', '--muted'];
 
 export function Chart({ id, label, days, series }: ChartProps) {
@@ -108,7 +106,7 @@ function optionsFor(element: HTMLElement, series: readonly Series[]): uPlot.Opti
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
-    // A quiet day is at the foot, not in the middle.
+    // Starts at zero, so that a quiet day is at the bottom.
     scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
     tzDate: (seconds) => new Date(seconds * 1000 + new Date(seconds * 1000).getTimezoneOffset() * 60_000),
     axes: [
@@ -138,7 +136,7 @@ function optionsFor(element: HTMLElement, series: readonly Series[]): uPlot.Opti
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const shortDay = (seconds: number) => SHORT_DAY.format(new Date(seconds * 1000));
 
-/** The day under the pointer and its numbers, where the browser shows titles. */
+/** Shows the hovered day and its numbers in a native tooltip. */
 function tell({ cursor, data, series }: uPlot, element: HTMLElement): void {
   const at = cursor.idx;
   const day = at === null || at === undefined ? undefined : data[0][at];

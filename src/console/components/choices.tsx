@@ -1,11 +1,11 @@
-/** Several of a list, each with its checkbox; and one of a few, each with what it means. */
+/** Multiple choice with checkboxes, and single choice with descriptions. */
 import type { ComponentChildren } from 'preact';
 
 export interface Choice<Value extends string = string> {
   readonly value: Value;
   readonly label: ComponentChildren;
   readonly detail?: ComponentChildren;
-  /** Why it cannot be chosen; left out where it can. */
+  /** Reason why it is disabled; absent when it is enabled. */
   readonly whyNot?: string | undefined;
 }
 
@@ -15,7 +15,6 @@ interface ManyProps {
   readonly choices: readonly Choice[];
   readonly chosen: readonly string[];
   readonly isDisabled?: boolean;
-  /** Shown where there is nothing to choose. */
   readonly none?: ComponentChildren;
   readonly onChange: (chosen: string[]) => void;
 }

@@ -1,4 +1,4 @@
-/** Texts that are there to be copied: ids, snippets, and secrets that are shown once. */
+/** Texts with a copy button: ids, snippets and one-time secrets. */
 import { Check, Copy as CopyIcon } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { copyText } from '../../pages/browser/clipboard.ts';
@@ -7,7 +7,7 @@ import { Icon } from '../../pages/components/icon.tsx';
 
 const SHOWN_MS = 2000;
 
-/** @returns whether it has just been copied, and the press that does it. */
+/** @returns the state of the last copy, and a function that copies. */
 export function useCopy(element: {
   readonly current: HTMLElement | null;
 }): ['copied' | 'failed' | null, () => Promise<void>] {
@@ -20,7 +20,7 @@ export function useCopy(element: {
   return [state, copy];
 }
 
-/** A short value in a line, such as an id. */
+/** Inline value such as an id. */
 export function Copyable({ value, label }: { readonly value: string; readonly label: string }) {
   const box = useRef<HTMLElement>(null);
   const [state, copy] = useCopy(box);
@@ -39,7 +39,6 @@ export function Copyable({ value, label }: { readonly value: string; readonly la
   );
 }
 
-/** A block of code or a secret. */
 export function CopyBox({ id, value, label }: { readonly id: string; readonly value: string; readonly label: string }) {
   const box = useRef<HTMLPreElement>(null);
   const [state, copy] = useCopy(box);

@@ -1,4 +1,4 @@
-/** How long something lasts yet, as the time goes by. */
+/** Live countdown of the remaining time. */
 import { useEffect } from 'preact/hooks';
 import { useNow } from '../refresh.ts';
 import { duration, exactTime } from './words.ts';
@@ -6,7 +6,6 @@ import { duration, exactTime } from './words.ts';
 interface CountdownProps {
   /** ISO 8601 */
   readonly to: string;
-  /** Said once nothing is left. */
   readonly over?: string;
   readonly onEnd?: () => unknown;
 }

@@ -1,4 +1,4 @@
-/** Asks once before something destructive: says what will happen, and has the name typed where it cannot be undone. */
+/** Confirms a destructive action: explains it, and asks to type the name if it cannot be undone. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Field } from '../../pages/components/field.tsx';
@@ -8,11 +8,10 @@ import { FormDialog } from './form-dialog.tsx';
 interface DangerDialogProps<T> {
   readonly id: string;
   readonly title: string;
-  /** What will happen, to whom, and whether it can be undone. */
+  /** Explains what will happen, to whom, and whether it can be undone. */
   readonly lead: ComponentChildren;
-  /** The verb: "Delete webhook". */
   readonly confirmText: string;
-  /** To be typed; left out where it can be undone. */
+  /** Name to type; absent if the action can be undone. */
   readonly nameToType?: string;
   readonly children?: ComponentChildren;
   readonly send: () => Promise<Outcome<T>>;

@@ -1,6 +1,6 @@
 /**
- * A list as a table: the name first, a detail behind each row, several chosen at once. Rows are reached by the arrow keys,
- * opened by Enter, chosen by the space bar; the next page comes when the end is near.
+ * Table of a list with detail links, selection and row menus.
+ * Arrow keys move, Enter opens, space selects; the next page loads near the end.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -13,27 +13,24 @@ export interface Column<Item> {
   readonly title: string;
   readonly render: (item: Item) => ComponentChildren;
   readonly isNumeric?: boolean;
-  /** Left out where a detail stands beside the list, and on narrow screens. */
+  /** Hidden next to an open detail and on narrow screens. */
   readonly isExtra?: boolean;
 }
 
 interface DataTableProps<Item> {
   readonly id: string;
-  /** Says what is listed, to screen readers. */
+  /** Accessible name of the table. */
   readonly label: string;
   readonly list: Listed<Item>;
   readonly columns: readonly Column<Item>[];
   readonly keyOf: (item: Item) => string;
-  /** Where a row leads, if it leads anywhere; the first column is the link. */
+  /** Link of a row's first column, if any. */
   readonly hrefOf?: (item: Item) => string | undefined;
-  /** The key of the row whose detail is open. */
   readonly open?: string | null;
-  /** The keys of the rows that are chosen; left out where none can be. */
+  /** Keys of the selected rows; absent if rows cannot be selected. */
   readonly chosen?: ReadonlySet<string>;
   readonly onChoose?: (chosen: ReadonlySet<string>) => void;
-  /** Actions at the end of a row. */
   readonly menuOf?: (item: Item) => ComponentChildren;
-  /** Shown where there is nothing. */
   readonly empty: ComponentChildren;
 }
 
@@ -152,7 +149,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   );
 }
 
-/** Fetches the next page when it comes into sight; the button is for those who do not scroll. */
+/** Loads the next page when scrolled into view; the button is for keyboard use. */
 function More<Item>({ list }: { readonly list: Listed<Item> }) {
   const end = useRef<HTMLButtonElement>(null);
   const { loadMore } = list;

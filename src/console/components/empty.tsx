@@ -1,4 +1,4 @@
-/** An empty place: what will be here, and the first step to it. */
+/** Empty state: what will appear here, and the first step. */
 import type { ComponentChildren } from 'preact';
 
 interface EmptyProps {

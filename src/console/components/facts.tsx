@@ -1,9 +1,8 @@
-/** What is known of something, as names and values. */
+/** Description list of names and values. */
 import type { ComponentChildren } from 'preact';
 
 export type Fact = readonly [name: string, value: ComponentChildren];
 
-/** What is null or undefined is left out. */
 export function Facts({ of }: { readonly of: readonly (Fact | null | false)[] }) {
   const known = of.filter(
     (fact): fact is Fact => Boolean(fact) && (fact as Fact)[1] !== null && (fact as Fact)[1] !== undefined,

@@ -1,4 +1,4 @@
-/** Why something is not shown, and a way to try again. */
+/** Explains why something did not load, with a retry button. */
 import type { Failure } from '../api.ts';
 import { Action } from './action.tsx';
 

@@ -1,4 +1,4 @@
-/** The filters above a list: what is typed waits a moment, what is chosen counts at once. */
+/** Filters above a list: typing is debounced, choices apply at once. */
 import { Search } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../pages/components/icon.tsx';
@@ -16,11 +16,11 @@ interface SearchFieldProps {
 export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // Another filter may be chosen, or another view opened, before the typing has paused.
+  // Uses the latest callback: another filter or view may be opened before typing pauses.
   const latest = useRef(onSearch);
   latest.current = onSearch;
   useEffect(() => () => clearTimeout(timer.current), []);
-  // Going back in the history changes what was searched for.
+  // History navigation changes the search.
   useEffect(() => setTyped(value), [value]);
   return (
     <div class="search">
@@ -46,7 +46,7 @@ export function SearchField({ id, label, value, onSearch }: SearchFieldProps) {
 interface FilterProps {
   readonly id: string;
   readonly label: string;
-  /** What not filtering is called: "Any status". */
+  /** Label of the unfiltered choice: "Any status". */
   readonly any: string;
   readonly value: string | undefined;
   readonly choices: readonly SelectChoice[];

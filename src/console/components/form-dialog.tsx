@@ -1,4 +1,4 @@
-/** A form in a dialog: sends what was given, and says under each field what the server refused. */
+/** Form in a dialog, with the server's errors below the fields. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
@@ -10,12 +10,10 @@ interface FormDialogProps<T> {
   readonly id: string;
   readonly title: string;
   readonly lead?: ComponentChildren;
-  /** The verb: "Create key". */
   readonly submitText: string;
   readonly isDanger?: boolean;
-  /** While it cannot be sent. */
   readonly isIncomplete?: boolean;
-  /** The fields, if there are any. @param errorOf what was refused of one, by its path in the body. */
+  /** Fields, if any. @param errorOf returns the error of a field by its path in the body. */
   readonly children?: (errorOf: (path: string) => string | null) => ComponentChildren;
   readonly send: () => Promise<Outcome<T>>;
   readonly onDone: (data: T) => void;

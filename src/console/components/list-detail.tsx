@@ -1,4 +1,4 @@
-/** A list, and beside it the detail that its address names; on narrow screens the detail lies over the list. */
+/** List with the detail named in the address next to it; on narrow screens the detail covers the list. */
 import { X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { Icon } from '../../pages/components/icon.tsx';
 
 interface ListDetailProps {
   readonly list: ComponentChildren;
-  /** Null where none is open. */
+  /** Null when none is open. */
   readonly detail: ComponentChildren;
 }
 
@@ -21,16 +21,16 @@ export function ListDetail({ list, detail }: ListDetailProps) {
 }
 
 interface DetailProps {
-  /** Of whom or what; has the focus when it opens. */
+  /** Name of the record; focused on opening. */
   readonly title: ComponentChildren;
   readonly subtitle?: ComponentChildren;
-  /** Where closing leads: the list, with its filters. */
+  /** Address of the list with its filters, where closing leads. */
   readonly closeTo: string;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** Escape closes it; the focus goes back to its row. Give it a key, so that another record is another panel. */
+/** Detail panel. Escape closes it and returns focus to its row. Set a `key`, so that each record gets its own. */
 export function Detail({ title, subtitle, closeTo, actions, children }: DetailProps) {
   const [, navigate] = useLocation();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -62,12 +62,11 @@ export function Detail({ title, subtitle, closeTo, actions, children }: DetailPr
   );
 }
 
-/** Whoever goes through a list by its keys goes on where they were. */
+/** Returns focus to the row of the closed detail, for keyboard users. */
 function focusRow(): void {
   document.querySelector<HTMLElement>('.list-side tr[aria-current] .row-link')?.focus();
 }
 
-/** A part of a detail, with its heading. */
 export function DetailPart({
   title,
   action,

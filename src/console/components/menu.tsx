@@ -1,4 +1,4 @@
-/** The actions of a row, behind a button: the platform's own popover, moved through by the arrow keys. */
+/** Row actions behind a button: a native popover with arrow key navigation. */
 import { Ellipsis } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { Icon } from '../../pages/components/icon.tsx';
 import { type Needs, useWhyNot } from '../rights.tsx';
 
 interface MenuProps {
-  /** Whose actions these are, to screen readers. */
+  /** Accessible name of the menu. */
   readonly label: string;
   readonly children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** Stands where an address leads nowhere. */
+/** Not-found view. */
 import { PageHead } from './page-head.tsx';
 
 export function NothingHere() {

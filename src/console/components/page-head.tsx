@@ -1,4 +1,4 @@
-/** The head of a view: what it shows, and what can be done here. */
+/** Heading of a view, with its actions. */
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-/** A part of a view that stands by itself: settings, a chart, a danger zone. */
+/** Titled section of a view, such as settings, a chart or a danger zone. */
 import type { ComponentChildren } from 'preact';
 
 interface PanelProps {

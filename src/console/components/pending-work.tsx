@@ -1,4 +1,4 @@
-/** A change that has taken effect and whose traces are still being written: how far it is, looked at until it is done. */
+/** Progress of the background task that an effective change has left, polled until it is done. */
 import { useEffect } from 'preact/hooks';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoaded } from '../data.ts';
@@ -7,13 +7,12 @@ import { Progress } from './progress.tsx';
 
 interface PendingWorkProps {
   readonly application: Schemas['Application'];
-  /** When nothing is left to be written. */
   readonly onDone: () => unknown;
 }
 
 const LOOK_MS = 1500;
 
-/** Give it a key where one change may follow another. */
+/** Set a `key` if one change may follow another. */
 export function PendingWork({ application, onDone }: PendingWorkProps) {
   const { id, pendingWork } = application;
   const loaded = useLoaded(async () => {

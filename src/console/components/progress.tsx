@@ -1,10 +1,10 @@
-/** How far long work is. */
+/** Progress bar of a long operation. */
 import { count } from './words.ts';
 
 interface ProgressProps {
   readonly label: string;
   readonly done: number;
-  /** Null where nobody knows. */
+  /** Null when unknown. */
   readonly total: number | null;
 }
 

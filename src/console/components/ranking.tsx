@@ -1,4 +1,4 @@
-/** What there was most of, as a table with bars. */
+/** Top values as a table with bars. */
 import type { ComponentChildren } from 'preact';
 import { count } from './words.ts';
 
@@ -11,7 +11,6 @@ interface Ranked {
 interface RankingProps {
   readonly label: string;
   readonly of: readonly Ranked[];
-  /** Shown where there was nothing. */
   readonly none: string;
 }
 

@@ -1,10 +1,10 @@
-/** What the server refused of a form, told apart by its fields. */
+/** Assigns the server's validation errors to form fields. */
 import type { Failure } from '../api.ts';
 
 export interface Refusals {
-  /** What was refused of a field, by its path in the body. */
+  /** Returns the error of a field, by its path in the body. */
   errorOf(path: string): string | null;
-  /** What stands under no field; asked after all fields. */
+  /** Returns an error that belongs to no field; call after all `errorOf` calls. */
   elsewhere(): string | null;
 }
 

@@ -1,4 +1,4 @@
-/** A secret that is shown this once, with copying it as the obvious act. */
+/** One-time secret with a prominent copy button. */
 import { Check, Copy as CopyIcon } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
@@ -6,9 +6,8 @@ import { Icon } from '../../pages/components/icon.tsx';
 import { useCopy } from './copy.tsx';
 
 interface SecretBoxProps {
-  /** The value is found by `<id>-value`, the button by `<id>-copy`. */
+  /** Prefix of the element ids `<id>-value` and `<id>-copy`. */
   readonly id: string;
-  /** Its name in a sentence: "token". */
   readonly what: string;
   readonly value: string;
   readonly isFocused?: boolean;

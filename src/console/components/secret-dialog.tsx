@@ -1,4 +1,4 @@
-/** A secret that is shown this once: copying it is the obvious act, and closing a decision. */
+/** One-time secret in a dialog that warns before it is closed. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../pages/components/button.tsx';
@@ -8,9 +8,8 @@ import { SecretBox } from './secret-box.tsx';
 interface SecretDialogProps {
   readonly id: string;
   readonly title: string;
-  /** What it is for, and where to keep it. */
+  /** Purpose of the secret and where to store it. */
   readonly lead: ComponentChildren;
-  /** What it is called: "token". */
   readonly what: string;
   readonly value: string;
   readonly onStored: () => void;
@@ -20,7 +19,7 @@ export function SecretDialog({ id, title, lead, what, value, onStored }: SecretD
   const [wasCopied, setWasCopied] = useState(false);
   const [isWarned, setIsWarned] = useState(false);
 
-  // A second Escape would close the element whatever it is told.
+  // Handled here, because browsers close a dialog on a second Escape regardless of its cancel handler.
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return;

@@ -1,8 +1,8 @@
-/** Slugs, each by itself. */
+/** List of slugs. */
 
 interface SlugsProps {
   readonly of: readonly string[];
-  /** Of those beyond, how many there are. */
+  /** Maximum shown; the rest is counted. */
   readonly shown?: number;
 }
 

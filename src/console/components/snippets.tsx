@@ -1,9 +1,8 @@
-/** The same in several languages, one shown at a time. */
+/** Tabs with the same code in several languages. */
 import { useId, useState } from 'preact/hooks';
 import { CopyBox } from './copy.tsx';
 
 export interface Snippet {
-  /** "curl", "TypeScript". */
   readonly name: string;
   readonly code: string;
 }

@@ -1,4 +1,4 @@
-/** A state as a dot and a word. */
+/** Status as a coloured dot and a word. */
 
 export type Tone = 'good' | 'warn' | 'bad' | 'calm';
 

@@ -1,4 +1,4 @@
-/** A field of several lines. */
+/** Multi-line text field. */
 import type { ComponentChildren } from 'preact';
 import { describedBy, FieldFrame } from '../../pages/components/field.tsx';
 

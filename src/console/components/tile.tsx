@@ -1,14 +1,13 @@
-/** A number with what it is compared to. */
+/** Number compared with a previous period. */
 import { count } from './words.ts';
 
 interface TileProps {
   readonly label: string;
   readonly value: number;
-  /** The same of the time before. */
+  /** Value of the previous period. */
   readonly previous?: number;
-  /** What that time is called: "the 30 days before". */
   readonly before?: string;
-  /** Whether more is worse. */
+  /** Whether an increase is bad. */
   readonly isTrouble?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** When something happened: how long ago, and exactly on hover and for screen readers. */
+/** Relative time, with the exact time on hover and for screen readers. */
 import { exactTime, relativeTime } from './words.ts';
 
 export function Time({ at, none = 'Never' }: { readonly at: string | null; readonly none?: string }) {

@@ -1,4 +1,4 @@
-/** Times, numbers and names as the console says them. */
+/** Formats times, numbers and names for the console. */
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -16,7 +16,7 @@ const STEPS: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
 ];
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400, month: 86_400 * 30, year: 86_400 * 365 };
 
-/** "3 minutes ago", "in 2 days". @param time ISO 8601 */
+/** Returns "3 minutes ago" or "in 2 days". @param time ISO 8601. */
 export function relativeTime(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   const distance = Math.abs(seconds);
@@ -26,13 +26,12 @@ export function relativeTime(time: string, now = Date.now()): string {
 }
 
 export const exactTime = (time: string) => EXACT.format(new Date(time));
-/** "22 Nov 2026" */
 export const dayOf = (time: string) => DAY.format(new Date(time));
 export const count = (value: number) => NUMBER.format(value);
 
 export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** "1 user", "1,200 users". */
+/** Returns "1 user" or "1,200 users". */
 export const counted = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
 export function bytes(value: number): string {
@@ -41,7 +40,7 @@ export function bytes(value: number): string {
   return `${amount < 10 && step > 0 ? amount.toFixed(1) : Math.round(amount)} ${BYTE_UNITS[step]}`;
 }
 
-/** "1 h 20 min", "45 s". */
+/** Returns "1 h 20 min" or "45 s". */
 export function duration(seconds: number): string {
   const parts: [number, string][] = [
     [Math.floor(seconds / 86_400), 'd'],

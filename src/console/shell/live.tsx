@@ -1,4 +1,4 @@
-/** What happens in the open application while it is looked at: one stream for all views, by server-sent events. */
+/** Streams the open application's activity to all views by server-sent events, over one connection. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../api.ts';
@@ -9,7 +9,7 @@ type Listener = (event: AuthEvent) => void;
 const AGAIN_MS = 10_000;
 
 interface Live {
-  /** How many records came since the activity was last looked at. */
+  /** Records received since the activity was last viewed. */
   readonly unseen: number;
   readonly isConnected: boolean;
   listen(listener: Listener): () => void;
@@ -23,7 +23,7 @@ interface LiveProviderProps {
   readonly children: ComponentChildren;
 }
 
-/** A stream that breaks is opened again by the browser, but not where it was refused, as by a proxy while the server starts. */
+/** Browsers reconnect a broken stream, but not a refused one, such as by a proxy during a server start; we do. */
 export function LiveProvider({ applicationId, children }: LiveProviderProps) {
   const listeners = useRef(new Set<Listener>());
   const [unseen, setUnseen] = useState(0);
@@ -69,7 +69,7 @@ export function LiveProvider({ applicationId, children }: LiveProviderProps) {
 
 export const useLive = () => useContext(LiveContext);
 
-/** Tells of records as they are made, oldest first: of all that come within so long at once, as many come together. */
+/** Passes new records to the callback, oldest first, in batches collected over `withinMs`. */
 export function useLiveEvents(withinMs: number, onEvents: (events: readonly AuthEvent[]) => unknown): void {
   const { listen } = useLive();
   const latest = useRef(onEvents);

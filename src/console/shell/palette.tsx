@@ -1,4 +1,4 @@
-/** The command palette: everything that can be gone to or done, found by a few letters. Ctrl+K or ⌘K. */
+/** Command palette: finds views, records and actions. Ctrl+K or ⌘K. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { addresses } from '../address.ts';
@@ -9,10 +9,8 @@ import { APPLICATION_SECTIONS, WORKSPACE_SECTIONS } from './sections.ts';
 interface Entry {
   readonly id: string;
   readonly title: string;
-  /** What kind of thing it is, or where. */
   readonly detail: string;
   readonly href: string;
-  /** Words that it is also found by. */
   readonly also?: string;
 }
 
@@ -106,7 +104,7 @@ export function Palette({ application, onClose }: PaletteProps) {
   );
 }
 
-/** Where every word that was typed begins a word of the entry, or is in its title. */
+/** Returns true if the entry contains every typed word. */
 function isMatch({ title, detail, also = '' }: Entry, query: string): boolean {
   const text = `${title} ${detail} ${also}`.toLowerCase();
   return query
@@ -165,7 +163,7 @@ function useKnownEntries(application: Schemas['Application'] | null): Entry[] {
   ];
 }
 
-/** People and keys of the open application, asked for when the typing pauses. */
+/** Searches people and keys of the open application once typing pauses. */
 function useSearched(query: string, application: Schemas['Application'] | null): Entry[] {
   const { canWrite } = useRights();
   const [found, setFound] = useState<Entry[]>([]);
@@ -180,7 +178,7 @@ function useSearched(query: string, application: Schemas['Application'] | null):
             params: { path: { id: application.id }, query: { q: query.trim(), limit: FOUND_PEOPLE } },
           }),
         ),
-        // The API shows keys to those alone who can make them.
+        // The API shows keys only to members who may write.
         canWrite ? ask(api.GET('/api/applications/{id}/api-keys', { params: { path: { id: application.id } } })) : null,
       ]);
       if (isOver) return;

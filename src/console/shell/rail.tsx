@@ -1,4 +1,4 @@
-/** The rail: which application is open, its sections, search, the workspace, and who is signed in. */
+/** Navigation rail: application, sections, search, workspace and account. */
 import { BookOpen, ChevronsUpDown, LogOut, Menu as MenuIcon, Search } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Link, useLocation } from 'wouter-preact';
@@ -19,7 +19,7 @@ interface RailProps {
   readonly onSearch: () => void;
 }
 
-/** On narrow screens a bar, which opens. */
+/** Collapses to a bar on narrow screens. */
 export function Rail({ application, isOpen, onToggle, onSearch }: RailProps) {
   const { workspace, workspaces, me } = useWorld();
   return (
@@ -122,7 +122,7 @@ interface SectionLinkProps {
 
 function SectionLink({ section, href, badge }: SectionLinkProps) {
   const [location] = useLocation();
-  // What an address without a section shows.
+  // Section shown for an address without one.
   const isFirst = href === `${location}/overview` || href === `${location}/applications`;
   const isHere = isFirst || location === href || location.startsWith(`${href}/`);
   return (
@@ -144,7 +144,6 @@ function Unseen() {
   );
 }
 
-/** Applications of all workspaces, and the workspaces themselves. */
 function Switcher({ application }: Pick<RailProps, 'application'>) {
   const { applications, workspace, workspaces } = useWorld();
   const close = () => document.getElementById('switcher')?.hidePopover();

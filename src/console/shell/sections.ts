@@ -1,4 +1,4 @@
-/** The sections of an application and of a workspace: their names, in the order of the rail. */
+/** Sections of an application and of a workspace, in the order of the rail. */
 import {
   Activity,
   AppWindow,
@@ -24,7 +24,6 @@ export interface Section<Name extends string> {
   readonly name: Name;
   readonly title: string;
   readonly icon: IconNode;
-  /** Words that it is also found by. */
   readonly also?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The frame of the console: who is signed in, which workspace and application are open, and the view that the address names. */
+/** Frame of the console: loads member, workspace and application, and shows the view of the address. */
 import { useEffect, useState } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { ToastProvider } from '../../pages/components/toast.tsx';
@@ -77,7 +77,7 @@ function Signed() {
   );
 }
 
-/** All of them, hidden ones too: what is switched between and searched through is known whole. */
+/** Loads all applications, including hidden ones, for the switcher and search. */
 function loadApplications(): Promise<Outcome<Schemas['Application'][]>> {
   return allOf((cursor) =>
     ask(api.GET('/api/applications', { params: { query: { include: 'hidden', limit: PAGE_SIZE, cursor } } })),
@@ -109,7 +109,7 @@ function Opened({ known, reload }: OpenedProps) {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      // A dialog is answered first: what stands in it may be shown this once.
+      // An open dialog must be answered first: it may show a one-time secret.
       if (!document.querySelector('dialog[open]:not(.palette)')) setIsPaletteOpen((isOpen) => !isOpen);
     };
     addEventListener('keydown', onKey);
@@ -163,7 +163,6 @@ function Opened({ known, reload }: OpenedProps) {
   );
 }
 
-/** In the shape of what comes. */
 function Loading() {
   return (
     <div class="console" aria-busy="true">

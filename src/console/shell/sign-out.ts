@@ -1,6 +1,6 @@
-/** Ends the session of whoever is signed in, and shows the sign-in. */
+/** Ends the current session and shows the sign-in page. */
 export async function signOut(): Promise<void> {
-  // Where the server does not answer, that is shown rather than nothing.
+  // If the server does not respond, the navigation shows that.
   await fetch('/account/session', { method: 'DELETE' }).catch(() => null);
   location.assign('/console');
 }

@@ -38,6 +38,7 @@ const AUTOCOMPLETE: Readonly<Partial<Record<TextField, string>>> = {
 const REQUIRED = ['recipient', 'line1', 'city', 'country'] as const;
 
 interface AddressDialogProps {
+  /** Null for a new address. */
   readonly address: OwnAddress | null;
   onSaved(): void;
   onClose(): void;

@@ -12,6 +12,7 @@ import { orNull } from './use-form.ts';
 const LENGTHS = { legalName: 200, tradeName: 200, registrationNumber: 50, taxId: 50 };
 
 interface EntityDialogProps {
+  /** Null for a new company. */
   readonly entity: OwnEntity | null;
   readonly addresses: readonly OwnAddress[];
   onSaved(): void;

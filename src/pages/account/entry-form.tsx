@@ -14,6 +14,7 @@ interface EntryOptions<Values extends object, Line extends keyof Values & string
   readonly kind: EntryKind;
   /** API path of the collection. */
   readonly path: string;
+  /** Null for a new entry. */
   readonly entryId: string | null;
   readonly initial: Values;
   /** Text fields with the API's maximum lengths. */

@@ -7,6 +7,7 @@ export interface Pending {
   /** Epoch milliseconds of this device. */
   resendAt: number;
   expiresAt: number;
+  /** Wrong attempts so far. */
   wrongTries?: number;
 }
 

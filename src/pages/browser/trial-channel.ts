@@ -13,6 +13,7 @@ export function sendTrialToken(message: TrialToken): void {
   channel.close();
 }
 
+/** @returns a function that stops listening. */
 export function onTrialToken(listener: (message: TrialToken) => void): () => void {
   const channel = new BroadcastChannel(NAME);
   channel.addEventListener('message', ({ data }: MessageEvent<TrialToken>) => listener(data));

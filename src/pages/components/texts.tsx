@@ -9,6 +9,7 @@ export function TextsProvider({ texts, children }: { texts: Texts; children: Com
   return <TextsContext.Provider value={texts}>{children}</TextsContext.Provider>;
 }
 
+/** @throws outside a page. */
 export function useTexts(): Texts {
   const texts = useContext(TextsContext);
   if (!texts) throw new Error('there are no words here: the component stands outside a page');

@@ -23,9 +23,7 @@ export interface SignInPageDependencies extends SignInDataDependencies {
   readonly isTrial: (application: Application, ticket: string | null) => boolean;
 }
 
-/**
- * @throws {AppError} not_found, application_archived, invalid_request (an unregistered return URL is never followed).
- */
+/** @throws {AppError} not_found, application_archived, invalid_request (an unregistered return URL is refused). */
 export function signInPageRoute(dependencies: SignInPageDependencies): Operation {
   return operation({
     ...HOSTED_PAGE,

@@ -1,4 +1,4 @@
-/** One record with everything in it: what came of it, whom it is about, who did it, and from where. */
+/** Detail of an audit record: result, subject, actor and origin. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { AbsentDetail } from '../../components/absent-detail.tsx';
@@ -19,7 +19,7 @@ import type { ActivitySource } from './source.ts';
 interface ActivityDetailProps {
   readonly id: string;
   readonly source: ActivitySource;
-  /** What the list has of it; else it is fetched. */
+  /** Record from the list; fetched if absent. */
   readonly known: AuthEvent | undefined;
   readonly closeTo: string;
 }
@@ -118,7 +118,7 @@ function particular([name, value]: [string, unknown]): Fact {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** `pausedUntil` → "Paused until" */
+/** Converts `pausedUntil` to "Paused until". */
 function title(name: string): string {
   return capitalised(name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** The filters of activity as the address has them, as the API takes them, and as a record that just came is judged by them. */
+/** Activity filters: parsed from the address, converted for the API, and matched against live records. */
 import type { Filters } from '../../address.ts';
 import type { AuthEvent } from './kinds.ts';
 
@@ -6,7 +6,7 @@ export const ACTIVITY_FILTERS = ['status', 'family', 'country', 'q', 'userId', '
 
 type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
 
-/** As the API takes them. */
+/** Query parameters of the API. */
 export interface ActivityQuery {
   readonly status?: 'ok' | 'error';
   readonly family?: string;
@@ -17,7 +17,7 @@ export interface ActivityQuery {
   readonly to?: string;
 }
 
-/** What is no filter of the API's is left out. */
+/** Omits values that the API does not accept. */
 export function queryOf({ status, family, country, q, userId, from, to }: ActivityFilters): ActivityQuery {
   return {
     ...((status === 'ok' || status === 'error') && { status }),
@@ -32,7 +32,7 @@ export function queryOf({ status, family, country, q, userId, from, to }: Activi
 
 const timeRange = (name: 'from' | 'to', time: string | null) => time !== null && { [name]: time };
 
-/** A day of the reader's begins at their midnight; a last day ends with the next one. Whole times stay. */
+/** Converts a day to local midnight, shifted by `daysLater` to include a last day. Keeps full timestamps. */
 function startOf(text: string | undefined, daysLater: number): string | null {
   if (!text) return null;
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
@@ -40,7 +40,7 @@ function startOf(text: string | undefined, daysLater: number): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** As the server judges it. */
+/** Matches a record as the server does. */
 export function isWithin(event: AuthEvent, query: ActivityQuery): boolean {
   const { status, family, country, q, userId, from, to } = query;
   return (

@@ -1,4 +1,4 @@
-/** What narrows the activity down, and whether it goes on by itself. */
+/** Activity filters and the live switch. */
 import { X } from 'lucide';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
@@ -87,7 +87,7 @@ export function ActivityToolbar({ filters, onChange, canBeLive }: ActivityToolba
 interface DayProps {
   readonly id: string;
   readonly label: string;
-  /** A day, or a whole time, of which the day is shown. */
+  /** A day or a timestamp; only its day is shown. */
   readonly value: string | undefined;
   readonly onChoose: (day: string | undefined) => void;
 }

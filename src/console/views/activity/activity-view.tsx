@@ -1,4 +1,4 @@
-/** Activity of an application or a workspace: what happened, newest first, filtered by the address, growing while it is looked at. */
+/** Activity of an application or workspace: newest first, filtered, with live updates. */
 import { Download, RefreshCw } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';

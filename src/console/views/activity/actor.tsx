@@ -1,4 +1,4 @@
-/** Who did something, as a link to where they are looked after: a member, a user, or a key. */
+/** Actor of a record, linked to the member, user or key. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { api, ask, type Outcome } from '../../api.ts';
@@ -33,7 +33,7 @@ export function Actor({ of: event }: { readonly of: AuthEvent }) {
   );
 }
 
-/** Where nobody is found, the kind of actor and the id say what is known. */
+/** Falls back to actor type and id if nobody is found. */
 async function find(event: AuthEvent, workspaceId: string): Promise<Outcome<Found | null>> {
   const { actorUserId, actorApiKeyId, applicationId } = event;
   const found =

@@ -1,4 +1,4 @@
-/** What happened in an application. */
+/** Activity of an application. */
 import type { ApplicationViewProps } from '../../views.tsx';
 import { ActivityView } from './activity-view.tsx';
 import { activityOfApplication } from './source.ts';

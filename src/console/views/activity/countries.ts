@@ -1,15 +1,15 @@
-/** Countries by name, for a filter: those that the browser has names for. */
+/** Country names for a filter, as far as the browser knows them. */
 
 const NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Codes that are reserved, withdrawn or private. */
+/** Reserved, withdrawn and private codes. */
 const NO_COUNTRIES = new Set(
   'AC CP CQ CS DD DG DY EA EU EZ FX IC NT QO SU TA TP UK UN XA XB YD YU ZR ZZ AN BU CT FQ HV JT MI NH NQ PC PU PZ RH VD WK'.split(
     ' ',
   ),
 );
 
-/** "Germany"; the code where it has no name. */
+/** Returns the name, or the code if unnamed. */
 export function countryName(code: string): string {
   try {
     return NAMES.of(code) ?? code;

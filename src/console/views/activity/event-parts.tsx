@@ -1,11 +1,11 @@
-/** Parts of a record as lists and details show them alike. */
+/** Parts of a record shared by lists and details. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { Status } from '../../components/status.tsx';
 import { type AuthEvent, reasonOf } from './kinds.ts';
 import { shownEvent } from './shown-event.ts';
 
-/** What came of it, and why not. */
+/** Result of a record, with the reason for a failure. */
 export function Result({ of: event }: { readonly of: AuthEvent }) {
   if (event.ok) return <Status tone="good">OK</Status>;
   const isRefusal = event.kind.startsWith('signin.');
@@ -17,7 +17,7 @@ export function Result({ of: event }: { readonly of: AuthEvent }) {
   );
 }
 
-/** The person a record is about, as a link where there is somewhere to go. */
+/** Subject of a record, linked to their page if there is one. */
 export function Person({ of: event }: { readonly of: AuthEvent }) {
   const { userId, email, applicationId } = shownEvent(event);
   const name = email ?? userId;

@@ -1,4 +1,4 @@
-/** The activity that the filters show as a file: read page by page, with how far it is and a way to stop. */
+/** Exports the filtered activity to a file, with progress and a stop button. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../../pages/components/button.tsx';
 import { Dialog } from '../../../pages/components/dialog.tsx';
@@ -101,7 +101,6 @@ export function ExportDialog({ source, query, onClose }: ExportDialogProps) {
   );
 }
 
-/** As they are called in a record. */
 const AS_THEY_ARE = [
   'email',
   'userId',

@@ -1,4 +1,4 @@
-/** What happened, in words: the kinds of the audit trail, their families, the reasons of refusals, and who did it. */
+/** Texts of the audit record kinds, families, refusal reasons and actors. */
 import type { AuditKind } from '../../../core/audit.ts';
 import type { Schemas } from '../../api.ts';
 import { capitalised } from '../../components/words.ts';
@@ -106,14 +106,14 @@ const KINDS: Record<AuditKind, string> = {
   'mail.read': 'Mail read in the outbox',
 };
 
-/** What a kind that is not known yet says of itself stands for it. */
+/** Falls back to the kind's own name if it is unknown. */
 export function kindInWords(kind: string): string {
   const words = (KINDS as Record<string, string>)[kind];
   if (words !== undefined) return words;
   return capitalised(kind.replaceAll(/[._]/g, ' '));
 }
 
-/** In the order in which they are looked for. */
+/** Ordered by how often they are searched. */
 export const FAMILIES: readonly { readonly value: string; readonly label: string }[] = [
   { value: 'signin', label: 'Sign-ins' },
   { value: 'session', label: 'Sessions' },
@@ -155,10 +155,10 @@ const REASONS: Record<string, string> = {
   provider_failed: 'the provider did not answer as it should',
 };
 
-/** Half a sentence; the reason itself where there are no words for it yet. */
+/** Returns half a sentence, or the reason itself if it is unknown. */
 export const reasonInWords = (reason: string) => REASONS[reason] ?? reason;
 
-/** Why a record says no; null where it gives no reason. */
+/** Returns why a record failed; null without a reason. */
 export function reasonOf({ detail }: AuthEvent): string | null {
   const reason = detail?.['reason'];
   return typeof reason === 'string' && reason !== '' ? reasonInWords(reason) : null;

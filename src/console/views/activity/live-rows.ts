@@ -1,26 +1,26 @@
-/** Records that come while the list is looked at, above those that were there. */
+/** Adds live records above the loaded list. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Listed } from '../../data.ts';
 import { useLive, useLiveEvents } from '../../shell/live.tsx';
 import { type ActivityQuery, isWithin } from './activity-filters.ts';
 import type { AuthEvent } from './kinds.ts';
 
-/** So often the list grows at most, however much comes. */
+/** Minimum time between updates of the list. */
 const EVERY_MS = 250;
-/** After so many the list is read anew, so that it does not grow for as long as it is left open. */
+/** Reloads after this many new records, so that an open list does not grow without bound. */
 const MAX_NEW = 200;
 
-/** The list with what came since. */
+/** Returns the list with new records prepended. */
 export function useLiveRows(list: Listed<AuthEvent>, query: ActivityQuery, isOn: boolean): Listed<AuthEvent> {
   const { isConnected, see, unseen } = useLive();
   const [recent, setRecent] = useState<readonly AuthEvent[]>([]);
   const missed = useRef(false);
 
   useLiveEvents(EVERY_MS, (come) => isOn && setRecent((before) => [...come.toReversed(), ...before]));
-  // Whoever looks here has seen them.
+  // Records shown here count as seen.
   useEffect(() => (unseen > 0 && isOn ? see() : undefined), [unseen, isOn]);
 
-  /** What came is in the first page by then. */
+  /** Reloads; the records received before are then on the first page. */
   async function readAnew(): Promise<void> {
     const known = new Set(recent);
     await list.reload();

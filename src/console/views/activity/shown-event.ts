@@ -1,7 +1,7 @@
-/** A record as the console shows it. */
+/** Prepares a record for display. */
 import type { AuthEvent } from './kinds.ts';
 
-/** The address of a key's principal: no mail reaches it. */
+/** Placeholder address of a key's principal, which receives no mail. */
 const PLACEHOLDER = /@api-key\.invalid$/;
 
 /** Removes the placeholder address of a key's principal. Records of earlier versions contain it. */

@@ -1,10 +1,9 @@
-/** Whose activity is shown: the calls and addresses in which an application and a workspace differ. */
+/** Source of activity: the calls and addresses that differ between an application and a workspace. */
 import { addresses } from '../../address.ts';
 import { api, ask, type Outcome, type Page } from '../../api.ts';
 import type { AuthEvent } from './kinds.ts';
 import type { ActivityQuery } from './activity-filters.ts';
 
-/** Part of a page of the list. */
 interface ActivityPart extends ActivityQuery {
   readonly cursor?: string | undefined;
   readonly limit: number;
@@ -13,7 +12,7 @@ interface ActivityPart extends ActivityQuery {
 export interface ActivitySource {
   readonly id: string;
   readonly lead: string;
-  /** Whether the records are of several applications. */
+  /** Whether records belong to several applications. */
   readonly isOfMany: boolean;
   list(part: ActivityPart): Promise<Outcome<Page<AuthEvent>>>;
   one(activityId: string): Promise<Outcome<AuthEvent>>;

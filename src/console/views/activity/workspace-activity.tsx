@@ -1,4 +1,4 @@
-/** What happened in the workspace and all its applications. */
+/** Activity of the workspace and all its applications. */
 import { useWorld } from '../../rights.tsx';
 import { ActivityView } from './activity-view.tsx';
 import { activityOfWorkspace } from './source.ts';

@@ -1,4 +1,4 @@
-/** An application as it is made. */
+/** Form for creating an application. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -18,7 +18,7 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
   const [name, setName] = useState('');
   const [slug, setSlug] = useState<string | null>(null);
   const [urls, setUrls] = useState('');
-  // Until it is written by hand, the slug follows the name.
+  // The slug follows the name until edited.
   const shownSlug = slug ?? slugOf(name, MAX_SLUG);
   const returnUrls = urls.split(/\s+/).filter(Boolean);
   return (
@@ -34,7 +34,7 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
             params: { query: { workspaceId } },
             body: {
               name: name.trim(),
-              // One that cannot be made from the name is left to the server.
+              // If no slug can be derived, the server chooses one.
               ...(shownSlug !== '' && { slug: shownSlug }),
               ...(returnUrls.length > 0 && { returnUrls }),
             },

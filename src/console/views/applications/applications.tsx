@@ -1,4 +1,4 @@
-/** The applications of the open workspace, and the workspace itself: its name, and another one beside it. */
+/** Applications of the workspace, renaming it, and creating another workspace. */
 import { Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

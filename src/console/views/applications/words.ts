@@ -1,4 +1,4 @@
-/** Stages and gates of applications, as every view says them. */
+/** Texts for application stages and gates. */
 import type { Schemas } from '../../api.ts';
 import type { Tone } from '../../components/status.tsx';
 
@@ -8,7 +8,6 @@ interface StageWords {
   readonly meaning: string;
 }
 
-/** In their order. */
 export const STAGES: Readonly<Record<Schemas['Stage'], StageWords>> = {
   draft: {
     title: 'Draft',
@@ -32,7 +31,7 @@ interface GateWords {
   readonly meaning: string;
 }
 
-/** The widest first. */
+/** Ordered, most open first. */
 export const GATES: Readonly<Record<Schemas['SignInGate'], GateWords>> = {
   public: {
     title: 'Public',

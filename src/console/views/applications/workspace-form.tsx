@@ -1,4 +1,4 @@
-/** The name of a workspace, given or changed. */
+/** Form for a workspace's name. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome } from '../../api.ts';
@@ -9,7 +9,6 @@ interface WorkspaceFormProps {
   readonly title: string;
   readonly lead?: string;
   readonly submitText: string;
-  /** As it is now. */
   readonly name: string;
   readonly send: (name: string) => Promise<Outcome<Workspace>>;
   readonly onDone: (workspace: Workspace) => void;

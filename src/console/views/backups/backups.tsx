@@ -1,4 +1,4 @@
-/** The server's own backups: whether they are made, how the last ones ended, one now, and how one is brought back. */
+/** Server backups: schedule, last results, backup on demand, and how to restore. */
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
 import { Copyable } from '../../components/copy.tsx';
@@ -88,7 +88,7 @@ function OwnersBackups() {
   );
 }
 
-/** What kept the last one that was tried. */
+/** Reason for the failure of the last attempt. */
 function LastFailure({ of: { runs, lastGoodAt } }: { readonly of: Schemas['Backups'] }) {
   const last = runs.find(({ status }) => status === 'succeeded' || status === 'failed');
   if (last?.status !== 'failed') return null;

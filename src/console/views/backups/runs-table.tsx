@@ -1,4 +1,4 @@
-/** The server's own backups, newest first, each with how it ended. */
+/** Backup runs, newest first. */
 import type { Schemas } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { Empty } from '../../components/empty.tsx';

@@ -1,4 +1,4 @@
-/** Addresses put on the allowlist, one or a pasted list; one that is none is named. */
+/** Dialog for adding addresses to the allowlist; names invalid ones. */
 import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome } from '../../api.ts';
@@ -72,7 +72,7 @@ export function AddDialog({ applicationId, onDone, onClose }: AddDialogProps) {
   );
 }
 
-/** Also of `Ada Lovelace <ada@example.com>`, as mail programs copy them. */
+/** Extracts addresses, also from `Ada Lovelace <ada@example.com>` as mail programs copy them. */
 function addressesIn(text: string): string[] {
   return [
     ...new Set(
@@ -84,7 +84,7 @@ function addressesIn(text: string): string[] {
   ];
 }
 
-/** All or nothing as far as one call takes them. */
+/** Sends addresses in batches. Each batch is atomic; earlier ones stay added when a later one fails. */
 async function add(
   applicationId: string,
   emails: readonly string[],

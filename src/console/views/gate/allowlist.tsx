@@ -1,4 +1,4 @@
-/** Those who asked to be let in or were put on the list, by state, and decided over singly and several at once. */
+/** Allowlist and waitlist, filtered by state, with single and bulk decisions. */
 import { Plus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -23,7 +23,7 @@ import { BETA_STATUSES, type Decision, type Interest, SOURCES } from './words.ts
 export const PAGE = 100;
 const NOTHING = { ok: true as const, data: { items: [] as Interest[], nextCursor: null } };
 
-/** @param mayRead the list is for admins. */
+/** @param mayRead false for members without admin rights, who cannot read the list. */
 export function useAllowlist(applicationId: string, mayRead: boolean): Listed<Interest> {
   const [{ status }] = useFilters(['status']);
   return useListed<Interest>(
@@ -57,11 +57,11 @@ interface AllowlistProps extends ApplicationViewProps {
   readonly list: Listed<Interest>;
   readonly counts: Schemas['BetaCounts'] | null;
   readonly onChanged: () => Promise<void>;
-  /** What the list shows is right already. */
+  /** Called when the list already shows the decision. */
   readonly onDecided: () => Promise<void>;
 }
 
-/** As decided; who is not in the state that is shown any more leaves the list, and nothing else moves. */
+/** Applies decisions to the list and drops entries that no longer match the filter, without moving others. */
 function settled(items: readonly Interest[], states: Done['states'], shown: string | undefined): readonly Interest[] {
   return items.flatMap((interest) => {
     const status = states.has(interest.id) ? states.get(interest.id) : interest.status;
@@ -178,7 +178,7 @@ interface StatusTabsProps extends ApplicationViewProps {
   readonly counts: Schemas['BetaCounts'] | null;
 }
 
-/** The filter, with how many are in each state. */
+/** Filter tabs with a count per state. */
 function StatusTabs({ application, status, counts }: StatusTabsProps) {
   const [path] = useLocation();
   const all = counts && counts.pending + counts.approved + counts.notifyWhenPublic + counts.declined;

@@ -1,4 +1,4 @@
-/** Asks before a decision over one or several of the allowlist, and carries it out. */
+/** Confirms a decision on allowlist entries and carries it out. */
 import { useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
@@ -17,10 +17,10 @@ interface DecideDialogProps {
   readonly onClose: () => void;
 }
 
-/** What was done, and why not the rest. */
+/** Result of a decision, with the reason for those refused. */
 export interface Done {
   readonly changed: number;
-  /** As they are now, by id; null for one that is gone. */
+  /** Current states by id; null for removed entries. */
   readonly states: ReadonlyMap<string, Interest['status'] | null>;
   readonly refusal: string | null;
 }
@@ -30,7 +30,7 @@ export function DecideDialog({ applicationId, decision, interests, onDone, onClo
   const { verb, past, lead } = DECISIONS[decision];
   const [only] = interests.length === 1 ? interests : [];
   const [isTold, setIsTold] = useState(false);
-  // Who waits to be told is told in any case.
+  // People waiting for a notification get one in any case.
   const mayBeTold = decision === 'approve' && only !== undefined && only.source === 'request';
 
   return (
@@ -96,7 +96,7 @@ async function decideAll(
   return { ok: true, data: { changed, states, refusal } };
 }
 
-/** One after the other; who is gone already is as good as removed. */
+/** Removes entries one by one; missing ones count as removed. */
 async function remove(applicationId: string, interests: readonly Interest[]): Promise<Outcome<Done>> {
   const states = new Map<string, null>();
   let changed = 0;

@@ -1,4 +1,4 @@
-/** The gate: three choices, and what changing to one of them does. */
+/** The gate's three choices and their consequences. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';

@@ -1,4 +1,4 @@
-/** Who may sign in: the gate, how requests are decided, and the list of those who asked. */
+/** Sign-in gate of an application: gate, request policy, allowlist and waitlist. */
 import { api, ask } from '../../api.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { PendingWork } from '../../components/pending-work.tsx';
@@ -10,7 +10,7 @@ import { Allowlist, PAGE, useAllowlist } from './allowlist.tsx';
 import { GatePanel } from './gate-panel.tsx';
 import { PolicyPanel } from './policy-panel.tsx';
 
-/** Many records come at once when many are decided. */
+/** Collects live records, which arrive in bursts when many entries are decided. */
 const SETTLE_MS = 400;
 
 export function Gate({ application }: ApplicationViewProps) {
@@ -26,7 +26,7 @@ export function Gate({ application }: ApplicationViewProps) {
   async function refresh(): Promise<void> {
     await Promise.all([counts.reload(), canWrite && list.reload()]);
   }
-  /** Who has scrolled on keeps the place. */
+  /** Reloads the list only if no further page is loaded, to keep the scroll position. */
   const follow = () => ((list.items?.length ?? 0) > PAGE ? counts.reload() : refresh());
 
   useLiveEvents(SETTLE_MS, (events) => {

@@ -1,4 +1,4 @@
-/** How requests to be let in are decided, and what becomes of those that wait. */
+/** Policy for access requests, and the pending ones. */
 import { useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
@@ -24,7 +24,7 @@ const POLICIES: readonly Choice<Policy>[] = [
 ];
 
 interface PolicyPanelProps extends ApplicationViewProps {
-  /** Null until it is known. */
+  /** Null while unknown. */
   readonly pending: number | null;
   readonly onChanged: () => Promise<void>;
 }

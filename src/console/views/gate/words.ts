@@ -1,4 +1,4 @@
-/** The states of the allowlist and what can be decided, as the console says them. */
+/** Texts for allowlist states and decisions. */
 import type { Schemas } from '../../api.ts';
 import type { Tone } from '../../components/status.tsx';
 import { counted } from '../../components/words.ts';
@@ -22,7 +22,6 @@ export const SOURCES: Readonly<Record<string, string>> = {
 interface DecisionWords {
   readonly verb: string;
   readonly past: string;
-  /** What happens to them. */
   readonly lead: (many: number) => string;
 }
 
@@ -55,7 +54,7 @@ export const DECISIONS: Readonly<Record<Decision, DecisionWords>> = {
   },
 };
 
-/** "ada@example.com", "3 addresses". */
+/** Returns "ada@example.com" or "3 addresses". */
 export function whom(interests: readonly Interest[]): string {
   const [first] = interests;
   return interests.length === 1 && first ? first.email : counted(interests.length, 'address', 'addresses');

@@ -1,13 +1,12 @@
-/** Roles, scopes and groups to choose from, kind by kind. */
+/** Choice of roles, scopes and groups. */
 import type { Schemas } from '../../api.ts';
 import { ChooseMany } from '../../components/choices.tsx';
 import { type Access, HELD_KINDS, type HeldKind } from './access.ts';
 
-/** Slugs. */
+/** Selected slugs by kind. */
 export type Chosen = Record<HeldKind, readonly string[]>;
 
 interface AccessChoicesProps {
-  /** Begins the ids of its parts. */
   readonly id: string;
   readonly access: Access;
   readonly chosen: Chosen;
@@ -32,7 +31,7 @@ export function AccessChoices({ id, access, chosen, onChange }: AccessChoicesPro
   );
 }
 
-/** What it is called, and its slug where that says something else. */
+/** Label with the slug if it differs from the name. */
 function choiceOf({ slug, name }: Pick<Schemas['Grant'], 'slug' | 'name'>) {
   const label = (
     <span>

@@ -1,10 +1,10 @@
-/** The roles, scopes and groups that an application has, for whoever gives them. */
+/** Loads an application's roles, scopes and groups for assignment. */
 import type { Schemas } from '../../api.ts';
 import { type Loaded, useLoaded } from '../../data.ts';
 import { allOf } from '../../read-all.ts';
 import { type GrantKind, grantCalls } from './kinds.ts';
 
-/** As users hold them, in the API's names. */
+/** Property names of a user in the API. */
 export type HeldKind = 'roles' | 'scopes' | 'memberships';
 
 export const HELD_KINDS: readonly { readonly kind: HeldKind; readonly list: GrantKind; readonly title: string }[] = [
@@ -15,10 +15,9 @@ export const HELD_KINDS: readonly { readonly kind: HeldKind; readonly list: Gran
 
 export type Access = Record<HeldKind, readonly Schemas['Grant'][]>;
 
-/** More of a kind cannot be chosen from with checkboxes. */
+/** Maximum per kind that checkboxes can offer. */
 const MAX_OF_KIND = 1000;
 
-/** All that can be given. */
 export function useAccess(applicationId: string): Loaded<Access> {
   return useLoaded<Access>(async () => {
     const lists = await Promise.all(
@@ -31,7 +30,7 @@ export function useAccess(applicationId: string): Loaded<Access> {
   }, [applicationId]);
 }
 
-/** For a filter: what the address asks for is among them, also before they are known. */
+/** Choices of a filter; includes the selected slug even while they load. */
 export function grantChoices(grants: readonly Schemas['Grant'][] | undefined, chosen: string | undefined) {
   const known = (grants ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
   if (chosen === undefined || known.some(({ value }) => value === chosen)) return known;

@@ -1,4 +1,4 @@
-/** One role, scope or group: what it is called, who has it, and how it ends. */
+/** Detail of a role, scope or group: name, holders and deletion. */
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { addresses } from '../../address.ts';

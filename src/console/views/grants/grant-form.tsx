@@ -1,4 +1,4 @@
-/** A role, scope or group as it is made. */
+/** Form for creating a role, scope or group. */
 import { useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { Field } from '../../../pages/components/field.tsx';
@@ -21,7 +21,7 @@ export function GrantForm({ kind, send, onDone, onClose }: GrantFormProps) {
   const [name, setName] = useState('');
   const [slug, setSlug] = useState<string | null>(null);
   const [isDefault, setIsDefault] = useState(false);
-  // Until it is written by hand, the slug follows the name.
+  // The slug follows the name until edited.
   const shownSlug = slug ?? slugOf(name, MAX_SLUG, '_:.');
   return (
     <FormDialog

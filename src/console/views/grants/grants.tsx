@@ -1,4 +1,4 @@
-/** Roles, scopes and groups: three lists of one kind, each with its own words. */
+/** Lists of roles, scopes and groups. */
 import { Plus } from 'lucide';
 import { useSearch } from 'wouter-preact';
 import { Icon } from '../../../pages/components/icon.tsx';

@@ -1,4 +1,4 @@
-/** What sets roles, scopes and groups apart: their words, and the calls that list and change them. */
+/** Texts and API calls of roles, scopes and groups. */
 import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 
 export type GrantKind = 'roles' | 'scopes' | 'groups';
@@ -46,7 +46,7 @@ interface GrantCalls {
 
 const LIMIT = 100;
 
-/** The three stand at three addresses, with the same shapes. */
+/** The three kinds have separate paths with the same shapes. */
 export function grantCalls(kind: GrantKind, application: string): GrantCalls {
   const path = { id: application };
   switch (kind) {

@@ -1,4 +1,4 @@
-/** How the instance is: what needs attention first, then what it is made of, what waits, and what it is set to. */
+/** Instance health: warnings first, then database, queues and settings. */
 import { Empty } from '../../components/empty.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';
 import { PageHead } from '../../components/page-head.tsx';

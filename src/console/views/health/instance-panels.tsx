@@ -1,4 +1,4 @@
-/** The instance itself, its database, and what waits to be done. */
+/** Panels for the instance, its database and its queues. */
 import type { Schemas } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
 import { Facts } from '../../components/facts.tsx';

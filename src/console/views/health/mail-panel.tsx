@@ -1,4 +1,4 @@
-/** Where mail goes, and a test of the way. */
+/** Mail transport, and a test mail. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { EmailField } from '../../../pages/components/field.tsx';
@@ -46,7 +46,7 @@ export function MailPanel({ mail, isOperator }: MailPanelProps) {
   );
 }
 
-/** To whoever sends it, unless they name another member. */
+/** Sends a test mail to the member themselves, unless they choose another. */
 export function MailTest() {
   const { workspace, me } = useWorld();
   const [to, setTo] = useState(me.email);

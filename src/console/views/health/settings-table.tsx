@@ -1,4 +1,4 @@
-/** Everything the instance can be set to: what is set, what is default, and what each means. */
+/** All settings with value, default and meaning. */
 import { useFilters } from '../../address.ts';
 import type { Schemas } from '../../api.ts';
 import { Empty } from '../../components/empty.tsx';
@@ -78,7 +78,6 @@ export function SettingsTable({ settings }: { readonly settings: readonly Settin
   );
 }
 
-/** What stands in backticks is code. */
 function withCode(text: string) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }

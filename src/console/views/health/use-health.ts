@@ -1,4 +1,4 @@
-/** How the instance is, as far as the member may know. */
+/** Loads the instance's health, as far as the member may see it. */
 import { api, ask, type Schemas } from '../../api.ts';
 import { type Loaded, useLoaded } from '../../data.ts';
 import { useWorld } from '../../rights.tsx';

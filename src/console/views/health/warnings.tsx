@@ -1,4 +1,4 @@
-/** What those who run the instance should look at, each with its remedy. */
+/** Warnings for operators, each with its remedy. */
 import type { Schemas } from '../../api.ts';
 import { Status } from '../../components/status.tsx';
 

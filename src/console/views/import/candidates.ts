@@ -1,4 +1,4 @@
-/** The rows of a table as the import takes them, judged as far as that goes without the server. */
+/** Converts table rows to import rows and validates what can be checked locally. */
 import { fileRow, type ImportedField } from '../../../core/user-columns.ts';
 import type { Schemas } from '../../api.ts';
 import type { Mapping } from './fields.ts';
@@ -8,22 +8,22 @@ export type ImportRow = Schemas['ImportRow'];
 
 export interface Candidate {
   readonly line: number;
-  /** As it stands in the file. */
+  /** Address as written in the file. */
   readonly email: string;
   readonly row: ImportRow;
-  /** Why it is not sent; null where it is. */
+  /** Reason for leaving the row out; null if it is sent. */
   readonly problem: string | null;
 }
 
 export interface Candidates {
   readonly all: readonly Candidate[];
   readonly unusable: readonly Candidate[];
-  /** Whose address stands in a row above. */
+  /** Rows with an address that appears in an earlier row. */
   readonly repeated: readonly { readonly candidate: Candidate; readonly firstLine: number }[];
   readonly usernames: readonly string[];
 }
 
-/** Coarser than the server, which has the last word. */
+/** Coarser than the server's check, which is authoritative. */
 const ADDRESS = /^[^\s@"(),:;<>[\\\]]+@[^\s@.,;:/]+(?:\.[^\s@.,;:/]+)+$/u;
 const MAX_TEXT = 200;
 const MAX_SLUG = 64;
@@ -75,7 +75,6 @@ function isLanguage({ code, level }: { readonly code: string; readonly level: Le
   return code.length >= 2 && code.length <= 35 && LEVELS.has(level);
 }
 
-/** The row without its username. */
 export function withoutUsername({ profile, ...row }: ImportRow): ImportRow {
   if (!profile) return row;
   const { username: _, ...rest } = profile;

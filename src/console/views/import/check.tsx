@@ -1,4 +1,4 @@
-/** What is wrong with a file before it is sent: rows that cannot be, addresses that come twice, usernames that are gone. */
+/** Problems of a file before it is sent: invalid rows, duplicate addresses, unavailable usernames. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';

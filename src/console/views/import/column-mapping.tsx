@@ -1,4 +1,4 @@
-/** What each column of a file becomes. */
+/** Assigns a user field to each column of a file. */
 import type { ImportedField } from '../../../core/user-columns.ts';
 import { Select } from '../../../pages/components/select-field.tsx';
 import { FIELDS, type Mapping } from './fields.ts';
@@ -12,7 +12,7 @@ interface ColumnMappingProps {
   readonly onChange: (mapping: Mapping) => void;
 }
 
-/** A field that is given to a column is taken from the one that had it. */
+/** Assigning a field removes it from its previous column. */
 export function ColumnMapping({ table, mapping, onChange }: ColumnMappingProps) {
   function choose(index: number, field: ImportedField | null): void {
     onChange(mapping.map((known, at) => (at === index ? field : known === field ? null : known)));

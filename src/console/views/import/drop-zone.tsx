@@ -1,4 +1,4 @@
-/** Where a file is dropped or chosen, and what may be in it. */
+/** Drop zone for an import file, with the accepted formats. */
 import { FileUp } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';

@@ -1,4 +1,4 @@
-/** Users as a file: whom, in which form, and how far it is. */
+/** Exports users to a file: filters, format and progress. */
 import { Download } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';

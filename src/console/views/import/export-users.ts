@@ -1,4 +1,4 @@
-/** Everybody of an application as a file, page by page, in the order in which nobody moves meanwhile. */
+/** Exports all users page by page, in a stable order. */
 import { exportedColumns } from '../../../core/user-columns.ts';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { type FileFormat, type ListFile, listFile } from '../../list-file.ts';
@@ -10,7 +10,7 @@ interface ExportPlan {
   readonly applicationId: string;
   readonly format: FileFormat;
   readonly filters: { readonly status?: string; readonly role?: string; readonly membership?: string };
-  /** For admins. */
+  /** Only admins see profiles. */
   readonly hasProfiles: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (count: number) => void;
@@ -18,7 +18,7 @@ interface ExportPlan {
 
 const PAGE = 200;
 
-/** @returns null where it was stopped. */
+/** @returns null when stopped. */
 export async function exportUsers(plan: ExportPlan): Promise<Outcome<ListFile<User> | null>> {
   const { applicationId, format, filters, hasProfiles, signal, onProgress } = plan;
   const file = listFile<User>(

@@ -1,10 +1,10 @@
-/** What a column of a file can mean, and what it means by its name. */
+/** Import fields, and guessing them from column names. */
 import { type ImportedField, plainHeading, USER_COLUMNS } from '../../../core/user-columns.ts';
 import type { Table } from './read-table.ts';
 
 interface Words {
   readonly title: string;
-  /** Names that other systems use, without case and punctuation. */
+  /** Alternative names in other systems, normalized without case and punctuation. */
   readonly also: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<ImportedField, Words>> = {
 interface Field {
   readonly name: ImportedField;
   readonly title: string;
-  /** Headings that mean it, without case and punctuation. */
+  /** Headings that map to the field, normalized without case and punctuation. */
   readonly called: readonly string[];
 }
 
@@ -38,10 +38,10 @@ export const FIELDS: readonly Field[] = USER_COLUMNS.flatMap(({ name, field }) =
   return { name: field, title, called: [plainHeading(name), ...also] };
 });
 
-/** The field of each column; null for one that is left out. */
+/** Field of each column; null for ignored columns. */
 export type Mapping = readonly (ImportedField | null)[];
 
-/** No field twice; a column without a name is the e-mail where addresses stand in it. */
+/** Maps each field once. An unnamed column becomes the e-mail column if its first cell holds an address. */
 export function guessMapping({ columns, rows }: Table): Mapping {
   const taken = new Set<ImportedField>();
   return columns.map((column, index) => {

@@ -1,4 +1,4 @@
-/** From a file to what will be sent: chosen or dropped, its columns named, its rows looked through. */
+/** Prepares an import: file selection, column mapping and checks. */
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../../components/action.tsx';
 import { Panel } from '../../components/panel.tsx';

@@ -1,6 +1,6 @@
 /**
- * An import that is under way: call after call, until it is done, paused or refused. It belongs to the page, not to the view, so
- * that one can look elsewhere meanwhile and come back; whoever leaves the page is asked.
+ * A running import, sent in batches until done, paused or refused.
+ * Belongs to the page rather than a view, so it continues in the background; leaving the page asks first.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { api, ask, type Failure, type Schemas } from '../../api.ts';
@@ -15,26 +15,26 @@ export interface ReportRow {
   readonly email: string;
   readonly outcome: ReportOutcome;
   readonly userId: string | null;
-  /** The API's word for why it was skipped. */
+  /** Error code for which the API skipped the row. */
   readonly error: string | null;
   readonly why: string | null;
 }
 
-/** `waiting`: for as long as the server asks to. `failed`: can be gone on with. */
+/** `waiting`: rate limited. `failed`: can be resumed. */
 type RunState = 'running' | 'waiting' | 'paused' | 'failed' | 'stopped' | 'done';
 
 export interface ImportRun {
   readonly fileName: string;
   readonly state: RunState;
-  /** Rows that were sent, of those to be sent. */
+  /** Rows sent, out of `total` to send. */
   readonly done: number;
   readonly total: number;
   readonly counts: Readonly<Record<ReportOutcome, number>>;
-  /** In the order of the file. */
+  /** In file order. */
   readonly report: readonly ReportRow[];
   readonly unknownSlugs: Readonly<Record<'roles' | 'scopes' | 'memberships', readonly string[]>>;
   readonly failure: Failure | null;
-  /** Epoch milliseconds; while it waits. */
+  /** Epoch milliseconds; set while waiting. */
   readonly waitsUntil: number | null;
   pause(): void;
   goOn(): void;
@@ -45,18 +45,17 @@ interface ImportPlan {
   readonly applicationId: string;
   readonly fileName: string;
   readonly candidates: readonly Candidate[];
-  /** Usernames that are left out of their rows. */
   readonly withheldUsernames: ReadonlySet<string>;
 }
 
 const CALL_ROWS = 500;
-/** The server takes 1 MiB. */
+/** Stays below the server's limit of 1 MiB. */
 const CALL_BYTES = 900 * 1024;
 
 const runs = new Map<string, ImportRun>();
 const listeners = new Set<() => void>();
 
-/** The run of an application; null where there is none. */
+/** Returns an application's import; null if there is none. */
 export function useImportRun(applicationId: string): ImportRun | null {
   const [, setTurn] = useState(0);
   useEffect(() => {
@@ -93,7 +92,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     error: problem === null ? null : 'not_sendable',
     why: problem,
   }));
-  /** Places in the file of what is still to be sent. */
+  /** Indexes of the rows still to send. */
   let left = candidates.flatMap(({ problem }, place) => (problem === null ? [place] : []));
   const unknown = { roles: new Set<string>(), scopes: new Set<string>(), memberships: new Set<string>() };
   const counts = { created: 0, linked: 0, already_member: 0, skipped: 0, not_sent: 0 };
@@ -136,7 +135,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     return withheldUsernames.has(row.profile?.username ?? '') ? withoutUsername(row) : row;
   }
 
-  /** As many as one call takes. */
+  /** Returns the next batch within the limits of rows and bytes. */
   function nextCall(): { places: number[]; users: ImportRow[] } {
     const places: number[] = [];
     const users: ImportRow[] = [];
@@ -168,7 +167,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     left = left.slice(places.length);
   }
 
-  /** Leaves out the rows that made the server refuse the whole call. @returns whether there were any. */
+  /** Drops the rows for which the server refused the whole batch. @returns whether there were any. */
   function leaveOut(places: readonly number[], fields: Failure['fields']): boolean {
     const refused = new Map<number, string>();
     for (const { path, message } of fields) {
@@ -207,7 +206,7 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     show({ state: 'done' });
   }
 
-  /** As long as the server asks for, or until somebody wants otherwise. */
+  /** Waits as long as the server asks, or until paused or stopped. */
   async function wait(seconds: number): Promise<void> {
     resting = new AbortController();
     show({ state: 'waiting', waitsUntil: Date.now() + seconds * 1000 });

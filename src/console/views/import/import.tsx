@@ -1,4 +1,4 @@
-/** People brought in from a file, and taken out into one: each has an address of its own. */
+/** Import and export of users; each has its own address. */
 import { Link } from 'wouter-preact';
 import { addresses, useOpen } from '../../address.ts';
 import { PageHead } from '../../components/page-head.tsx';

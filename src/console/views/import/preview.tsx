@@ -1,4 +1,4 @@
-/** The first rows of a file as people they will be. */
+/** Preview of the first rows as users. */
 import { Panel } from '../../components/panel.tsx';
 import type { Candidate } from './candidates.ts';
 
@@ -27,7 +27,6 @@ const COLUMNS: readonly PreviewColumn[] = [
   { title: 'Speaks', textOf: ({ row }) => row.profile?.languages?.map(({ code }) => code).join(', ') ?? '' },
 ];
 
-/** Columns that nothing stands in are left out. */
 export function Preview({ candidates }: { readonly candidates: readonly Candidate[] }) {
   const first = candidates.slice(0, SHOWN);
   const columns = COLUMNS.filter(({ textOf }, index) => index === 0 || first.some((one) => textOf(one) !== ''));

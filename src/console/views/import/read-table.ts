@@ -1,15 +1,15 @@
-/** A CSV or JSON file as a table of texts, whatever its encoding, its separator or its nesting. */
+/** Reads CSV or JSON files of any common encoding, separator or nesting into a table of texts. */
 import { BrokenCsv, rowsOfCsv } from '../../../core/csv.ts';
 import { count } from '../../components/words.ts';
 
 export const MAX_MEBIBYTES = 20;
 const MAX_BYTES = MAX_MEBIBYTES * 1024 * 1024;
 export const MAX_ROWS = 100_000;
-/** Each is shown with a choice of what it holds. */
+/** Each column is shown with a select field. */
 const MAX_COLUMNS = 200;
 
 interface TableRow {
-  /** Where it stands in the file: the row of a spreadsheet, or the entry of a list from 1 on. */
+  /** Spreadsheet row, or position in a JSON list starting at 1. */
   readonly line: number;
   readonly cells: readonly string[];
 }
@@ -18,11 +18,11 @@ export interface Table {
   readonly fileName: string;
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
-  /** What had to be assumed about the file. */
+  /** Assumption made about the file, such as its encoding. */
   readonly note: string | null;
 }
 
-/** Why a file cannot be read, in a sentence for whoever chose it. */
+/** Error with a sentence for the person who chose the file. */
 export class UnreadableFile extends Error {}
 
 /** @throws {UnreadableFile} */
@@ -41,7 +41,7 @@ export async function readTable(file: File): Promise<Table> {
   return { fileName: file.name, columns, rows, note };
 }
 
-/** Spreadsheets save in UTF-8, in UTF-16, or in what Windows wrote before. */
+/** Decodes UTF-8, UTF-16 or the older Windows encoding, the formats that spreadsheets save. */
 function decode(bytes: Uint8Array): { text: string; note: string | null } {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return { text: new TextDecoder('utf-16le').decode(bytes), note: null };
   try {
@@ -57,7 +57,7 @@ type Read = Pick<Table, 'columns' | 'rows'>;
 async function readCsv(text: string): Promise<Read> {
   const data = await recordsIn(text);
   const head = data[0] ?? [];
-  // Where an address stands in the first row, nobody gave the columns names.
+  // An address in the first row means that there is no header.
   const hasHead = !head.some((cell) => cell.includes('@'));
   const width = data.reduce((most, { length }) => Math.max(most, length), 0);
   const columns = Array.from(
@@ -74,7 +74,7 @@ async function readCsv(text: string): Promise<Read> {
 
 async function recordsIn(text: string): Promise<string[][]> {
   try {
-    // One for the head, and one by which it is seen that there are too many.
+    // One extra row for the header, and one to detect that there are too many.
     return await rowsOfCsv(text, MAX_ROWS + 2);
   } catch (error) {
     if (!(error instanceof BrokenCsv)) throw error;
@@ -109,7 +109,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A list, or an object with one list in it, as an API answers. */
+/** Accepts a list, or an object that contains one list, such as an API response. */
 function entriesOf(value: unknown): object[] {
   const list = Array.isArray(value) ? value : isObject(value) ? Object.values(value).find(Array.isArray) : undefined;
   if (!list || !list.every(isObject))
@@ -121,7 +121,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Objects within are spread out; a list becomes one text. */
+/** Flattens nested objects; joins lists into one text. */
 function* flatten(entry: object): Generator<[name: string, value: string]> {
   for (const [name, value] of Object.entries(entry)) {
     if (isObject(value)) yield* flatten(value);

@@ -1,4 +1,4 @@
-/** What became of each row of an import: a table to look through, and a file to keep. */
+/** Result of each import row, as a table and a file. */
 import { Download } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Icon } from '../../../pages/components/icon.tsx';

@@ -1,4 +1,4 @@
-/** An import as it runs, and what it has come to. */
+/** Progress and result of an import. */
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
 import { Action } from '../../components/action.tsx';

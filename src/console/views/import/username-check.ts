@@ -1,13 +1,13 @@
-/** Which usernames of a file can be had; writes nothing. */
+/** Checks which usernames of a file are available; changes nothing. */
 import { api, ask, type Outcome } from '../../api.ts';
 import { pause, WAIT_SECONDS } from '../../read-all.ts';
 
 const CALL_NAMES = 500;
 
-/** By the name as it stands in the file. */
+/** Results by the name as written in the file. */
 export type UsernameVerdicts = ReadonlyMap<string, 'available' | 'taken' | 'format_invalid'>;
 
-/** @param onProgress how many have been looked up. @returns as far as it came where it is stopped. */
+/** @param onProgress receives the number checked. @returns partial results when stopped. */
 export async function checkUsernames(
   applicationId: string,
   names: readonly string[],

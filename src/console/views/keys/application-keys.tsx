@@ -1,4 +1,4 @@
-/** The API keys of an application. */
+/** API keys of an application. */
 import { useMemo } from 'preact/hooks';
 import { addresses } from '../../address.ts';
 import type { ApplicationViewProps } from '../../views.tsx';

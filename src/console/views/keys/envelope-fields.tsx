@@ -1,4 +1,4 @@
-/** What a key is given of an application's roles, scopes and groups. */
+/** Roles, scopes and groups assigned to a key. */
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany } from '../../components/choices.tsx';
 import { FailureNote } from '../../components/failure-note.tsx';

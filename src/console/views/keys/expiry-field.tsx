@@ -1,12 +1,12 @@
-/** When a key ends by itself: not at all, after some days, or with a day that is chosen. */
+/** Expiry of a key: never, after some days, or on a chosen date. */
 import { Select } from '../../../pages/components/select-field.tsx';
 import { describedBy, FieldFrame } from '../../../pages/components/field.tsx';
 import { exactTime } from '../../components/words.ts';
 
 export interface Expiry {
-  /** A number of days, or one of the words. */
+  /** Number of days, or a keyword. */
   readonly choice: string;
-  /** Of `date`, as the field gives it: 2027-01-31. */
+  /** Date of the choice `date`: 2027-01-31. */
   readonly date: string;
 }
 
@@ -16,7 +16,9 @@ const DAYS = ['30', '90', '365'];
 export const NEVER: Expiry = { choice: 'never', date: '' };
 export const AS_IT_IS: Expiry = { choice: 'keep', date: '' };
 
-/** As the API takes it: null for never, undefined for as it is; a day that was not given is one that the API refuses. */
+/**
+ * Converts to the API's value: null for never, undefined for unchanged. A missing date is left to the API to refuse.
+ */
 export function expiryTime({ choice, date }: Expiry, now = Date.now()): string | null | undefined {
   if (choice === 'keep') return undefined;
   if (choice === 'never') return null;
@@ -27,7 +29,7 @@ export function expiryTime({ choice, date }: Expiry, now = Date.now()): string |
 
 interface ExpiryFieldProps {
   readonly expiry: Expiry;
-  /** The end that the key has; left out for one that is being made. */
+  /** Current expiry; absent for a new key. */
   readonly present?: string | null;
   readonly error: string | null;
   readonly onChange: (expiry: Expiry) => void;

@@ -1,4 +1,4 @@
-/** Whose keys a view shows, and the calls that list and change them: the same at an application and at the workspace. */
+/** API calls for the keys of an application or a workspace. */
 import { api, ask, type Outcome, type Page, type Schemas } from '../../api.ts';
 
 export type Key = Schemas['ApiKey'];
@@ -11,7 +11,6 @@ export interface KeyOwner {
   readonly id: string;
 }
 
-/** What both kinds of keys are made with. */
 interface KeyInput {
   readonly name: string;
   readonly access: Key['access'];

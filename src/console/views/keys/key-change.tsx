@@ -1,4 +1,4 @@
-/** A key's name, end and limits, changed. */
+/** Form for a key's name, expiry and limits. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';

@@ -1,4 +1,4 @@
-/** One key: what it may do, what it has used, what it was rotated to, and how it ends. */
+/** Detail of a key: access, usage, rotation and revocation. */
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
@@ -24,16 +24,16 @@ export type KeyAct = 'change' | 'rotate' | 'revoke';
 interface KeyDetailProps {
   readonly id: string;
   readonly calls: KeyCalls;
-  /** Those in the list: one that this key has taken the place of may be among them. */
+  /** Keys in the list, possibly with this key's predecessor. */
   readonly known: readonly Key[];
-  /** Another number after each change. */
+  /** Changes after each action, to reload the key. */
   readonly turn: number;
   readonly hrefOf: (id: string) => string;
   readonly closeTo: string;
   readonly onAct: (act: KeyAct, key: Key) => void;
 }
 
-/** What is used of the limits is asked for again so often. */
+/** Refresh interval of the usage. */
 const REFRESH_MS = 10_000;
 
 export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: KeyDetailProps) {
@@ -193,7 +193,7 @@ function Reach({ of: { applicationIds } }: { readonly of: Key }) {
   );
 }
 
-/** The holder of the token. A key of another list is named without a link. */
+/** Creator of the key. A key of another list is shown without a link. */
 function Creator({
   of: { userId, email, key },
   hrefOf,

@@ -1,4 +1,4 @@
-/** How a token ends: rotated at once or with grace, or revoked with its key. */
+/** Dialogs for rotating a key, at once or with a grace period, and for revoking it. */
 import { useState } from 'preact/hooks';
 import { ChooseOne } from '../../components/choices.tsx';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
@@ -84,7 +84,6 @@ export function KeyRevocation({ of: key, calls, onDone, onClose }: EndingProps<K
   );
 }
 
-/** What stops working. */
 function revocationWords({ source, rotatedToId, applicationId }: Key): string {
   if (source === 'device')
     return 'The device of that person is refused from its next call on. They can connect it again.';

@@ -1,4 +1,4 @@
-/** A key as it is made. */
+/** Form for creating a key. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { ChooseOne } from '../../components/choices.tsx';

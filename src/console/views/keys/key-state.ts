@@ -1,4 +1,4 @@
-/** What has become of a key, and what it is called: where it came from, what it may do. */
+/** State, source and access of a key in words. */
 import type { Tone } from '../../components/status.tsx';
 import type { Key, KeyOwner } from './key-calls.ts';
 
@@ -11,7 +11,7 @@ export const KEY_STATE_WORDS = {
   revoked: { word: 'Revoked', tone: 'bad' },
 } as const satisfies Record<KeyState, { word: string; tone: Tone }>;
 
-/** As of now, by the browser's clock. */
+/** Returns the state by the browser's clock. */
 export function stateOf({ revokedAt, expiresAt, gracePeriodEndsAt }: Key, now = Date.now()): KeyState {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && Date.parse(expiresAt) <= now) return 'expired';
@@ -19,7 +19,7 @@ export function stateOf({ revokedAt, expiresAt, gracePeriodEndsAt }: Key, now = 
   return Date.parse(gracePeriodEndsAt) <= now ? 'expired' : 'grace';
 }
 
-/** Whether calls with it are answered. */
+/** Returns whether the key is accepted. */
 export const isLive = (state: KeyState) => state === 'active' || state === 'grace';
 
 export const ACCESS_WORDS = {

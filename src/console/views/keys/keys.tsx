@@ -1,4 +1,4 @@
-/** A list of keys with the one that is open, and everything that can be done with them. */
+/** List of keys with a detail panel and all actions. */
 import { Plus } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
@@ -68,7 +68,7 @@ function KeyStatus({ of: key }: { readonly of: Key }) {
   );
 }
 
-/** Who cannot change them is not shown them either: the API tells of keys to those alone who may make them. */
+/** The API shows keys only to members who may create them. */
 export function Keys(props: KeysProps) {
   const { canWrite } = useRights();
   if (canWrite) return <ShownKeys {...props} />;
@@ -97,7 +97,7 @@ function ShownKeys({ owner, title, lead, addText, emptyTitle, emptyLead, address
   const source = filters.source === 'device' ? 'device' : 'api';
   const list = useListed<Key>((cursor) => calls.list(source, cursor), [owner, source]);
 
-  /** What is shown is fetched again: a change may concern a predecessor as well. */
+  /** Reloads everything, because a change may affect a predecessor too. */
   function changed(said?: string): void {
     setAsked(null);
     setTurn((before) => before + 1);

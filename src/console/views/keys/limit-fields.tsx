@@ -1,15 +1,14 @@
-/** How many calls a key may make, by the minute and by the day. */
+/** Rate limits of a key, per minute and per day. */
 import { Field } from '../../../pages/components/field.tsx';
 import { count } from '../../components/words.ts';
 import type { Key } from './key-calls.ts';
 
-/** As they are typed. */
 export interface Limits {
   readonly perMinute: string;
   readonly perDay: string;
 }
 
-/** What a key gets for which nothing is said. */
+/** API defaults. */
 export const DEFAULT_LIMITS: Key['rateLimits'] = { perMinute: 60, perDay: 10_000 };
 
 export const typedLimits = ({ perMinute, perDay }: Key['rateLimits']): Limits => ({
@@ -17,7 +16,7 @@ export const typedLimits = ({ perMinute, perDay }: Key['rateLimits']): Limits =>
   perDay: `${perDay}`,
 });
 
-/** What is no number is left to the API to refuse. */
+/** Passes invalid numbers on, for the API to refuse. */
 export const givenLimits = ({ perMinute, perDay }: Limits): Key['rateLimits'] => ({
   perMinute: numberOf(perMinute),
   perDay: numberOf(perDay),

@@ -1,10 +1,10 @@
-/** Which applications of the workspace a key reaches. */
+/** Applications of the workspace that a key can access. */
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
 import { useWorld } from '../../rights.tsx';
 
 interface ReachFieldProps {
-  /** Null for all, those made later too. */
+  /** Null for all, including future ones. */
   readonly reach: string[] | null;
   readonly error: string | null;
   readonly onChange: (reach: string[] | null) => void;

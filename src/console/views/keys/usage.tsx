@@ -1,8 +1,8 @@
-/** What is used of a limit, as a bar with its numbers. */
+/** Usage of a limit as a bar with numbers. */
 import { count } from '../../components/words.ts';
 
 interface UsageProps {
-  /** "Calls today", to screen readers. */
+  /** Accessible name: "Calls today". */
   readonly label: string;
   readonly used: number;
   readonly limit: number;

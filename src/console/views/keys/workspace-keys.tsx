@@ -1,4 +1,4 @@
-/** The API keys of the workspace, which reach several of its applications or all. */
+/** API keys of the workspace, which access several or all of its applications. */
 import { useMemo } from 'preact/hooks';
 import { addresses } from '../../address.ts';
 import { useWorld } from '../../rights.tsx';

@@ -1,4 +1,4 @@
-/** Somebody is invited to the workspace, as what they will be there. */
+/** Form for inviting a member with a role. */
 import { useState } from 'preact/hooks';
 import { EmailField, FieldError } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';

@@ -1,4 +1,4 @@
-/** One member of the workspace: what they are in it, another role, and the way out. */
+/** Detail of a workspace member: role and removal. */
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
@@ -16,7 +16,7 @@ import { ROLE_WORDS } from './roles.ts';
 
 interface MemberDetailProps {
   readonly member: Schemas['Member'];
-  /** Whether no other owner is there, who could take over. */
+  /** No other owner could take over. */
   readonly isLastOwner: boolean;
   readonly onChanged: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export function MemberDetail({ member, isLastOwner, onChanged }: MemberDetailPro
   }
 
   function removed(): void {
-    // Whoever has left has nothing to look at here; the session may have ended as well.
+    // A member who left has nothing to see here, and the session may have ended.
     if (isMe) return location.assign('/console');
     navigate(closeTo);
     void changed(`${member.email} is no member any more.`);

@@ -1,4 +1,4 @@
-/** Who works in the workspace, as what, and since when. */
+/** Members of the workspace. */
 import { UserPlus } from 'lucide';
 import { Icon } from '../../../pages/components/icon.tsx';
 import { useToast } from '../../../pages/components/toast.tsx';
@@ -37,7 +37,7 @@ export function Members() {
     [workspace.id],
   );
   const opened = list.items?.find(({ id }) => id === open);
-  // Behind the end of what is known there may be another owner: then the server decides.
+  // Further pages may contain another owner, so the server decides.
   const owners = list.hasMore ? [] : (list.items ?? []).filter(({ role }) => role === 'owner');
   const isLastOwner = (member: Member) => owners.length === 1 && owners[0]?.id === member.id;
 

@@ -1,4 +1,4 @@
-/** Asks before a member is taken out, and what is to become of the keys they made. */
+/** Confirms removing a member and decides on their keys. */
 import { useState } from 'preact/hooks';
 import { Checkbox } from '../../../pages/components/checkbox.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
@@ -15,7 +15,7 @@ interface RemovalDialogProps {
   readonly onClose: () => void;
 }
 
-/** The size of the largest page. */
+/** Maximum page size. */
 const LIMIT = 200;
 
 export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogProps) {
@@ -30,7 +30,7 @@ export function RemovalDialog({ member, isMe, onDone, onClose }: RemovalDialogPr
   );
   const keys = made.data?.items ?? [];
 
-  /** Revokes first: who leaves the workspace cannot do it afterwards. Sent again, it goes on where it stopped. */
+  /** Revokes keys first: members who leave cannot do it afterwards. A retry resumes where it stopped. */
   async function remove(): Promise<Outcome<unknown>> {
     for (const key of isRevoking ? keys : []) {
       const outcome = await revoke(key, workspace.id);

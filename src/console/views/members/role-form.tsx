@@ -1,4 +1,4 @@
-/** A member gets another role. */
+/** Form for changing a member's role. */
 import { useState } from 'preact/hooks';
 import { FieldError } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';

@@ -1,4 +1,4 @@
-/** What members of a workspace can be, and what each of it means. */
+/** Workspace roles and their descriptions. */
 import type { Schemas } from '../../api.ts';
 import type { Choice } from '../../components/choices.tsx';
 
@@ -19,7 +19,7 @@ export const ROLE_WORDS: Readonly<Record<Role, { readonly title: string; readonl
   },
 };
 
-/** @param isOwner whether whoever chooses is one: only they can make another. */
+/** @param isOwner whether the current member is an owner; only owners can appoint owners. */
 export function roleChoices(isOwner: boolean): readonly Choice<Role>[] {
   return (['owner', 'admin', 'member'] as const).map((value) => ({
     value,

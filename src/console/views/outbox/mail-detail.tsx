@@ -1,4 +1,4 @@
-/** One mail: what it says and its code where it may be read, else why not. */
+/** Detail of a mail: content and code if readable, otherwise the reason. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
@@ -90,7 +90,7 @@ export function MailDetail({ mailId, closeTo }: MailDetailProps) {
       {data.text !== null && (
         <DetailPart title="What it says">
           {isLooked ? (
-            // A frame that can run nothing and go nowhere: what a mail says is in part its people's words.
+            // Sandboxed without scripts or navigation, because mails contain user-supplied text.
             <iframe
               id="mail-look"
               class="mail-look"

@@ -1,4 +1,4 @@
-/** The words for kinds and states of mails, and for why what one says is not shown. */
+/** Texts for mail kinds and states, and reasons why a content is hidden. */
 import type { Schemas } from '../../api.ts';
 import type { Tone } from '../../components/status.tsx';
 
@@ -14,7 +14,7 @@ interface StateWords {
   readonly tone: Tone;
   readonly title: string;
   readonly meaning: string;
-  /** Why the mail cannot be read in this state. */
+  /** Reason why mails in this state cannot be read. */
   readonly unreadable: string;
 }
 

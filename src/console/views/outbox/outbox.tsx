@@ -1,4 +1,4 @@
-/** What was mailed for the workspace, for its owners; without a mail server also the place where codes are read. */
+/** Outbox of the workspace for its owners; shows codes when no mail server is set. */
 import { Link, useSearch } from 'wouter-preact';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
 import { api, ask, type Schemas } from '../../api.ts';
@@ -145,7 +145,6 @@ function Mails() {
   );
 }
 
-/** Says that mails go nowhere, and what that means. */
 function WithoutMailServer() {
   const { workspace } = useWorld();
   const { data } = useHealth();

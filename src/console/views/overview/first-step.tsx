@@ -1,4 +1,4 @@
-/** One of the first steps: its mark, its title and its content. */
+/** A single first step: icon, title and content. */
 import { Check } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../../../pages/components/icon.tsx';

@@ -1,4 +1,4 @@
-/** From a new instance to the first verified session, in the order a newcomer needs: gone when it is done. */
+/** Guide from a new instance to the first verified session; disappears when done. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';
@@ -18,11 +18,11 @@ import { FirstStep } from './first-step.tsx';
 import { VerifyStep } from './verify-step.tsx';
 
 const HIDDEN = 'gatehouse.console.first-steps.hidden';
-/** How often it is looked whether the first verification has come. */
+/** Poll interval for the first verification. */
 const LOOK_MS = 2000;
 const LIVE_MS = 300;
 
-/** For those who can do the steps: admins and owners, while the application is not closed. */
+/** Shown to admins and owners while the application is neither archived nor deleted. */
 export function FirstSteps({ application }: ApplicationViewProps) {
   const { canWrite } = useRights();
   const isClosed = application.archivedAt !== null || application.deletedAt !== null;
@@ -54,13 +54,13 @@ function KnownSteps({ application, onHide }: StepsProps) {
     () => ask(api.GET('/api/applications/{id}/users', { params: { path, query: { limit: 1 } } })),
     [application.id],
   );
-  // The console's list of applications is as old as its last change; what is verified shows in the record itself.
+  // The console's list may be stale; the record itself shows the first verification.
   const record = useLoaded(() => ask(api.GET('/api/applications/{id}', { params: { path } })), [application.id]);
   const health = useHealth();
   const isVerified = record.data !== null && record.data.firstVerifiedAt !== null;
   useEvery(isVerified ? null : LOOK_MS, record.reload);
   useLiveEvents(LIVE_MS, (events) => events.some(({ kind }) => kind.startsWith('signin.')) && people.reload());
-  // All at once: a step that comes later would move the buttons under the reader's hand.
+  // Shown all at once: a late step would move the buttons while the reader clicks.
   if (keys.data === null || people.data === null || record.data === null) return null;
   if (health.data === null && health.failure === null) return null;
   return (
@@ -77,7 +77,7 @@ function KnownSteps({ application, onHide }: StepsProps) {
 }
 
 interface LoadedStepsProps extends StepsProps {
-  /** Null where it could not be read. */
+  /** Null if it could not be read. */
   readonly health: Schemas['InstanceHealth'] | null;
   readonly hasKey: boolean;
   readonly hasCome: boolean;
@@ -88,7 +88,7 @@ interface LoadedStepsProps extends StepsProps {
 function Steps({ application, health, hasKey, hasCome, reloadKeys, reloadRecord, onHide }: LoadedStepsProps) {
   const [trial] = useTrial(application.id);
   const isVerified = application.firstVerifiedAt !== null;
-  // With all of it done before the page was opened there is nothing to say, unless a key waits to be stored.
+  // Shows nothing if all was done before the page opened, unless a key waits to be stored.
   const [wasDone] = useState(application.stage === 'live' && hasCome && isVerified && trial.key === null);
   if (wasDone) return null;
   const next = nextOf(application, hasKey, hasCome || isSessionToken(trial.token));
@@ -127,7 +127,7 @@ function Steps({ application, health, hasKey, hasCome, reloadKeys, reloadRecord,
 
 type NextStep = 'open' | 'key' | 'sign-in' | 'verify';
 
-/** Returns the first step that is not done: its button alone is the primary one. */
+/** Returns the first open step; only its button is primary. */
 function nextOf({ stage }: Schemas['Application'], hasKey: boolean, isSignedIn: boolean): NextStep {
   if (stage !== 'live') return 'open';
   if (!hasKey) return 'key';
@@ -136,7 +136,7 @@ function nextOf({ stage }: Schemas['Application'], hasKey: boolean, isSignedIn: 
 
 const IS_LOOPBACK = /^http:\/\/(localhost|127\.)/;
 
-/** Mail and address: needed before other people come, not for the first verification. */
+/** Mail server and base URL: needed before other people sign in, not for the first verification. */
 function InstanceSteps({ health: { mail, baseUrl } }: { readonly health: Schemas['InstanceHealth'] }) {
   const { workspace } = useWorld();
   return (
@@ -170,7 +170,7 @@ interface OpenStepProps extends ApplicationViewProps {
   readonly onChanged: () => Promise<void>;
 }
 
-/** Goes from draft to live at once. The settings have the stage between. */
+/** Goes from draft to live directly; the settings offer the test stage in between. */
 function OpenStep({ application, isNext, onChanged }: OpenStepProps) {
   const { reloadApplications } = useWorld();
   const report = useReport();

@@ -1,4 +1,4 @@
-/** Limits as people say them. */
+/** Names of the limits. */
 
 export const LIMIT_WORDS: Readonly<Record<string, string>> = {
   keyPerMinute: 'Calls of an API key in a minute',

@@ -1,4 +1,4 @@
-/** How the application is doing: first the steps to its first verified session, then its numbers. */
+/** Overview of an application: the first steps, then its statistics. */
 import { Link } from 'wouter-preact';
 import { Select } from '../../../pages/components/select-field.tsx';
 import { addresses, useFilters } from '../../address.ts';
@@ -18,7 +18,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { LIMIT_WORDS } from './limit-words.ts';
 
 const RANGES = ['7', '30', '90', '365'];
-/** Live numbers wait for those that come with them. */
+/** Collects live events before reloading the statistics. */
 const LIVE_MS = 3000;
 
 export function Overview({ application }: ApplicationViewProps) {

@@ -1,4 +1,4 @@
-/** The last of the first steps: a successful verification, by the reader's backend, from a terminal or by the button. */
+/** Last of the first steps: a successful verification by a backend, from a terminal or by the button. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import type { Schemas } from '../../api.ts';
@@ -15,7 +15,6 @@ type Application = Schemas['Application'];
 interface VerifyStepProps {
   readonly application: Application;
   readonly isNext: boolean;
-  /** Reloads the application after a call. */
   readonly onCalled: () => Promise<void>;
 }
 

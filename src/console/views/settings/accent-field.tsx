@@ -1,9 +1,9 @@
-/** A colour, picked or typed, and what becomes of it where it could not be read. */
+/** Colour field that explains adjustments for contrast. */
 import { accentPalette, parseHex, toHex } from '../../../core/accent.ts';
 import { describedBy, FieldFrame } from '../../../pages/components/field.tsx';
 import { Button } from '../../../pages/components/button.tsx';
 
-/** What the pages have where an application has no colour; the picker needs one to begin with. */
+/** Default of the pages; the picker needs an initial value. */
 const DEFAULT_ACCENT = '#2853d8';
 
 interface AccentFieldProps {
@@ -47,7 +47,7 @@ export function AccentField({ id, value, error, onChange }: AccentFieldProps) {
   );
 }
 
-/** The pages shade a colour until it can be seen and read: says where they do. */
+/** Explains where pages adjust a colour for contrast. */
 function hintFor(value: string): string {
   const palette = accentPalette(value);
   const given = parseHex(value);

@@ -1,4 +1,4 @@
-/** How an application's pages look: its logo and its colour, with the sign-in page that they make beside them. */
+/** Logo and colour of an application, with a preview of its sign-in page. */
 import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { api, ask } from '../../api.ts';
@@ -11,7 +11,7 @@ import { SettingsForm } from './settings-form.tsx';
 import { useApplicationPatch } from './use-application-patch.ts';
 import { useDraft } from './use-draft.ts';
 
-/** The pages' own components and words come only with it. */
+/** Loaded lazily, because it contains the hosted pages' components and texts. */
 const SignInPreview = lazyView(async () => (await import('./sign-in-preview.tsx')).SignInPreview);
 
 const TYPING_MS = 300;
@@ -72,7 +72,6 @@ export function Branding({ application }: ApplicationViewProps) {
   );
 }
 
-/** What is being typed, once the typing pauses. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -82,7 +81,7 @@ function useSettled(value: string): string {
   return settled;
 }
 
-/** Why the pages would not show a logo; null where they would, or there is none. */
+/** Returns why pages would not show the logo; null if they would, or without a logo. */
 function useLogoProblem(url: string): string | null {
   const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The client secret of an application: what it is for, and a new one in its place, shown once. */
+/** Client secret of an application, and its replacement, shown once. */
 import { useState } from 'preact/hooks';
 import { api, ask } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';

@@ -1,4 +1,4 @@
-/** The roles that everybody new is given. */
+/** Default roles of new users. */
 import { FieldError } from '../../../pages/components/field.tsx';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';

@@ -1,4 +1,4 @@
-/** What an application is called, by which ids it is known, its secret, and the roles that everybody new is given. */
+/** Name, ids, client secret and default roles of an application. */
 import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome } from '../../api.ts';
 import { Copyable } from '../../components/copy.tsx';
@@ -62,7 +62,7 @@ function Names({ application }: ApplicationViewProps) {
   );
 }
 
-/** Of the two, only a slug can be taken. */
+/** Assigns a conflict to the slug field: names need not be unique. */
 function underSlug<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.ok || outcome.code !== 'conflict') return outcome;
   return { ...outcome, fields: [{ path: 'slug', message: outcome.message }] };

@@ -1,4 +1,4 @@
-/** Where an application's rules can be read, and whether they can. */
+/** Links to an application's legal pages, and whether they are reachable. */
 import { Field } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';

@@ -1,4 +1,4 @@
-/** Takes an application out of service: says what happens, has a code mailed, and carries it out with the code. */
+/** Archives, deletes or hides an application, confirmed by a mailed code. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { CODE_LENGTH, codeDigits } from '../../../pages/browser/code.ts';
@@ -86,7 +86,7 @@ export function LifecycleDialog({ application, step, onDone, onClose }: Lifecycl
   );
 }
 
-/** Whatever is wrong with a code stands under its field. */
+/** Assigns every code error to the code field. */
 function ofCode<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.ok || !outcome.code.startsWith('code_')) return outcome;
   return { ...outcome, fields: [{ path: 'code', message: outcome.message }] };

@@ -1,4 +1,4 @@
-/** The ways out of service: what each does, and what it asks of the API. */
+/** Texts and API requests for archiving, deleting and hiding. */
 import type { BodyOf } from '../../api.ts';
 
 export type LifecycleStep = 'archive' | 'delete' | 'delete-now' | 'hide';
@@ -9,7 +9,7 @@ interface Words {
   readonly verb: string;
   readonly done: string;
   readonly body: BodyOf<'sendLifecycleCode'>;
-  /** It leaves the console: its name is typed first. */
+  /** Asks to type the name, because the application disappears from the console. */
   readonly isNameTyped: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Out of service and back: archived, deleted, hidden; the countdown, and the long work that a change leaves behind. */
+/** Archiving, deleting, hiding and restoring an application, with countdown and background task. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
 import { Action, useReport } from '../../components/action.tsx';
@@ -89,7 +89,7 @@ export function Lifecycle({ application }: ApplicationViewProps) {
   );
 }
 
-/** What can be done now, the mildest first. */
+/** Returns the available steps, mildest first. */
 function stepsOf({ archivedAt, deletedAt, isHidden }: Application): LifecycleStep[] {
   if (deletedAt !== null) return isHidden ? [] : ['hide'];
   return archivedAt === null ? ['archive', 'delete', 'delete-now'] : ['delete', 'delete-now'];

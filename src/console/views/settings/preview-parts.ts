@@ -1,4 +1,4 @@
-/** Build time only, as a macro of the bundler: what the preview of the sign-in page takes from the server's side, and no more of it. */
+/** Build-time macro: provides the sign-in preview with only the server-side parts it needs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messagesFor } from '../../../i18n/catalogue.ts';
@@ -7,7 +7,7 @@ import type { Messages } from '../../../i18n/texts.ts';
 const STYLE = join(import.meta.dir, '../../../pages/style');
 const SHEETS = ['tokens', 'base', 'frame', 'controls', 'steps'];
 
-/** The style of the hosted pages, in the order in which they have it. */
+/** Style sheets of the hosted pages, in their order. */
 export function pageStyle(): string {
   const sheets = SHEETS.map((name) => readFileSync(join(STYLE, `${name}.css`), 'utf8'));
   return sheets
@@ -16,7 +16,6 @@ export function pageStyle(): string {
     .replace(/\s+/g, ' ');
 }
 
-/** The English words of the sign-in page. */
 export function signInMessages(): Messages {
   return messagesFor('en', ['signin']);
 }

@@ -1,4 +1,4 @@
-/** The client of an application at an OpenID Connect provider, as it is set up. */
+/** Form for an application's own OpenID Connect client. */
 import { useState } from 'preact/hooks';
 import { describedBy, Field, FieldFrame } from '../../../pages/components/field.tsx';
 import { api, ask, type Schemas } from '../../api.ts';

@@ -1,4 +1,4 @@
-/** Whose client at which identity provider an application signs people in with, and the way to one of its own. */
+/** Identity provider of an application: its own client, or the one it inherits. */
 import { useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../../api.ts';
 import { Action } from '../../components/action.tsx';
@@ -12,7 +12,7 @@ import { ProviderForm } from './provider-form.tsx';
 type IdentityProvider = Schemas['IdentityProvider'];
 
 interface ProviderProps extends ApplicationViewProps {
-  /** Null until it is there. */
+  /** Null while loading. */
   readonly provider: IdentityProvider | null;
   readonly onChanged: (provider: IdentityProvider) => void;
 }

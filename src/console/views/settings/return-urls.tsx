@@ -1,4 +1,4 @@
-/** Where a sign-in may lead, one address a line; each that will not do is named. */
+/** Return URLs of an application, one per line; names invalid ones. */
 import { parseReturnUrl } from '../../../core/return-url.ts';
 import type { Failure, Outcome } from '../../api.ts';
 import { Panel } from '../../components/panel.tsx';
@@ -52,7 +52,7 @@ function urlsOf(lines: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** All at once; the server names the first alone. Whether http on loopback will do is for the server to say. */
+/** Reports all invalid URLs at once, unlike the server. The server decides about http on loopback. */
 function refusedOf(urls: readonly string[]): Failure | null {
   const refused = urls.filter((url) => !parseReturnUrl(url, true));
   if (refused.length === 0) return null;
@@ -60,7 +60,7 @@ function refusedOf(urls: readonly string[]): Failure | null {
   return { ok: false, status: 400, code: 'invalid_request', message, fields: [{ path: 'returnUrls', message }] };
 }
 
-/** The server counts; a reader looks for the address itself. */
+/** Replaces the server's index with the URL itself. */
 function named<T>(outcome: Outcome<T>, urls: readonly string[]): Outcome<T> {
   if (outcome.ok) return outcome;
   const fields = outcome.fields.map(({ path, message }) => {

@@ -1,4 +1,4 @@
-/** How long people stay signed in. */
+/** Session lifetime. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import { Select, SelectField } from '../../../pages/components/select-field.tsx';
@@ -95,7 +95,7 @@ export function SessionLifetime({ application }: ApplicationViewProps) {
   );
 }
 
-/** The largest in which it is a whole number. */
+/** Returns the largest unit that divides the value. */
 function unitOf(seconds: number): number {
   return Number(UNITS.find(({ value }) => seconds % Number(value) === 0)?.value ?? 1);
 }

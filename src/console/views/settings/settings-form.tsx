@@ -1,4 +1,4 @@
-/** A form of settings: out of reach for who may not change it; its buttons come when there is something to save. */
+/** Settings form: disabled without the right to write; shows its buttons when there are changes. */
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../../pages/components/button.tsx';
 import { useRights } from '../../rights.tsx';

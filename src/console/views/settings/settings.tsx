@@ -1,4 +1,4 @@
-/** The settings of an application, in parts that each have an address. */
+/** Settings of an application, in parts with their own addresses. */
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -34,7 +34,7 @@ export function Settings({ application }: ApplicationViewProps) {
   useLeaveWarning();
   const part = PARTS.find(({ name }) => name === open);
   const tabs = useRef<HTMLElement>(null);
-  // On a phone they do not all fit.
+  // The tabs do not all fit on a phone.
   useEffect(() => tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [open]);
   if (!part) return <NothingHere />;
   return (

@@ -1,6 +1,6 @@
 /**
- * The sign-in page as it would look, in light and dark. The page itself cannot be framed, by its own policy: its components
- * stand here with its own style, each in a shadow tree, so that neither style reaches the other.
+ * Preview of the sign-in page in light and dark. Its CSP forbids framing, so its components render in shadow trees,
+ * which isolate their style from the console's.
  */
 import { render } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -20,14 +20,14 @@ interface SignInPreviewProps {
   readonly application: Schemas['Application'];
   readonly logoUrl: string | null;
   readonly accentColor: string | null;
-  /** Null where no provider is in effect. */
+  /** Null without an active provider. */
   readonly providerName: string | null;
 }
 
 const texts = createTexts('en', signInMessages());
 const style = pageStyle();
 
-/** In a box there is no window to fill, nor a phone's edge to reach. */
+/** Overrides for rendering in a box instead of a window. */
 const BOX_STYLE = '#page { min-height: 0 } main { padding: 32px 20px 24px } .step { animation: none }';
 
 export function SignInPreview(props: SignInPreviewProps) {
@@ -118,7 +118,7 @@ function dataOf({ application, logoUrl, accentColor, providerName }: SignInPrevi
   };
 }
 
-/** The sheet of a document as one of a shadow tree, in one scheme whatever the reader's is. */
+/** Adapts the document's style sheet to a shadow tree with a fixed colour scheme. */
 function sheetFor(css: string, scheme: Scheme): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);

@@ -1,4 +1,4 @@
-/** How people sign in to an application: by which methods, through whose provider, and for how long. */
+/** Sign-in settings: methods, provider and session lifetime. */
 import { Link } from 'wouter-preact';
 import { FieldError } from '../../../pages/components/field.tsx';
 import { addresses } from '../../address.ts';
@@ -18,7 +18,7 @@ import { useDraft } from './use-draft.ts';
 
 type Method = Schemas['SignInMethod'];
 
-/** The order of the sign-in page, and of what is saved. */
+/** Order of the sign-in page and of the saved list. */
 const ORDER: readonly Method[] = ['otp', 'passkey', 'provider'];
 
 export function SignInSettings({ application }: ApplicationViewProps) {
@@ -86,7 +86,6 @@ function MailNeed() {
   );
 }
 
-/** No browser makes passkeys for an address that is no name. */
 function PasskeyNeed() {
   const { hostname } = location;
   const isName = !/^[\d.]+$|^\[/.test(hostname) || hostname === '127.0.0.1';

@@ -1,4 +1,4 @@
-/** From draft to test to live: what each stage means, the step to the next, and the link to the sign-in page. */
+/** Stages draft, test and live: their meaning, the next step and the sign-in link. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { addresses } from '../../address.ts';

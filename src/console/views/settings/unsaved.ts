@@ -1,9 +1,8 @@
-/** Asks before what was changed and not saved is lost: by the browser's own question, for every way to leave. */
+/** Asks before unsaved changes are lost, for every way of leaving a view. */
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 
 const QUESTION = 'Leave without saving? What you changed here is lost.';
 
-/** The forms of the page that hold something. */
 const unsaved = new Set<object>();
 
 export function useUnsaved(isUnsaved: boolean): void {
@@ -15,7 +14,7 @@ export function useUnsaved(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
-/** Once for all forms of a page. A document that is left asks by itself; between views, also back and forward, we do. */
+/** One handler for all forms: `beforeunload` covers leaving the document, `navigate` changing views. */
 export function useLeaveWarning(): void {
   useEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => {
@@ -27,7 +26,7 @@ export function useLeaveWarning(): void {
       if (new URL(url).pathname === location.pathname) return;
       if (!confirm(QUESTION)) event.preventDefault();
     };
-    // Browsers that do not tell of it beforehand ask only where the document is left.
+    // Browsers without the Navigation API ask only when the document is left.
     const { navigation } = window as { readonly navigation?: Navigation };
     addEventListener('beforeunload', onUnload);
     navigation?.addEventListener('navigate', onNavigate);

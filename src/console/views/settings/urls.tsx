@@ -1,4 +1,4 @@
-/** The addresses of an application: where a sign-in may lead, and where its rules can be read. */
+/** Return URLs and legal links of an application. */
 import type { ApplicationViewProps } from '../../views.tsx';
 import { LegalUrls } from './legal-urls.tsx';
 import { ReturnUrls } from './return-urls.tsx';

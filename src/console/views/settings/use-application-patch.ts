@@ -1,4 +1,4 @@
-/** Changes an application; done when every view knows the change. */
+/** Changes an application and reloads it for every view before resolving. */
 import { api, ask, type BodyOf, type Outcome, type Schemas } from '../../api.ts';
 import { useWorld } from '../../rights.tsx';
 

@@ -1,4 +1,4 @@
-/** A form of settings: what is saved, what was changed of it, and what the server refused. */
+/** State of a settings form: saved values, changes and validation errors. */
 import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import type { Failure, Outcome } from '../../api.ts';
@@ -12,15 +12,15 @@ export interface Draft<Values extends object> {
   set(changes: Partial<Values>): void;
   discard(): void;
   save(): Promise<void>;
-  /** What was refused of a field, by its path in the body. */
+  /** Returns the error of a field, by its path in the body. */
   errorOf(path: string): string | null;
-  /** What was refused and stands under no field; to be asked after all fields. */
+  /** Returns an error that belongs to no field; call after all `errorOf` calls. */
   elsewhere(): string | null;
 }
 
 /**
- * @param kept what is saved; what is not being changed follows it.
- * @param send only what differs; done when `kept` is new.
+ * @param kept saved values; unchanged fields follow them.
+ * @param send sends only the differences; resolves when `kept` is updated.
  */
 export function useDraft<Values extends object>(
   kept: Values,
@@ -59,7 +59,7 @@ export function useDraft<Values extends object>(
   };
 }
 
-/** Texts, numbers and lists of them. */
+/** Compares texts, numbers and lists of them. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,4 +1,4 @@
-/** Asks before one or several users are banned, paused, let back, deleted or restored: what happens to how many, and why. */
+/** Confirms banning, pausing, deleting or restoring users, with the consequences and a reason. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import type { Failure, Outcome } from '../../api.ts';
@@ -28,7 +28,7 @@ export function ActionDialog({ applicationId, action, users, onDone, onClose }: 
     const ids = users.map(({ userId }) => userId);
     const outcome = await changeStatuses(applicationId, ids, action, reason);
     const [first] = outcome.ok ? outcome.data : [];
-    // Of one alone it is said here why not.
+    // For a single user the dialog shows the refusal itself.
     return only && first?.outcome === 'refused' ? refusal(first.message ?? 'It was refused.') : outcome;
   }
 

@@ -1,4 +1,4 @@
-/** Why an address that is no user cannot sign in. */
+/** Explains why an address without a user cannot sign in. */
 import type { Schemas } from '../../api.ts';
 import { Detail } from '../../components/list-detail.tsx';
 import { WhyRefused } from './why-refused.tsx';

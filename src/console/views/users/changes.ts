@@ -1,11 +1,10 @@
-/** Changes of many users at once: in calls of as many as the API takes, and what became of each. */
+/** Changes many users in batches and collects each result. */
 import { api, ask, type Failure, type Outcome, type Schemas } from '../../api.ts';
 import { counted } from '../../components/words.ts';
 import type { UserAction } from './statuses.ts';
 
 const MAX_USERS = 200;
 
-/** What became of one. */
 export interface UserResult {
   readonly userId: string;
   readonly outcome: Schemas['ChangeOutcome'];
@@ -53,7 +52,7 @@ export function changeGrants(
   );
 }
 
-/** A call that fails after others have not leaves those it was about as they are. */
+/** If a later batch fails, its users and the remaining ones are reported as refused, unchanged. */
 async function inCalls(
   userIds: readonly string[],
   call: (some: string[]) => Promise<Outcome<{ readonly results: readonly UserResult[] }>>,
@@ -73,11 +72,11 @@ async function inCalls(
   return { ok: true, data: results };
 }
 
-/** Those of whom it was not done. */
+/** Returns the users that were not changed. */
 export const leftOut = (results: readonly UserResult[]) =>
   results.filter(({ outcome }) => outcome === 'refused' || outcome === 'not_found');
 
-/** "3 people banned, 1 unchanged, 2 refused." */
+/** Returns "3 people banned, 1 unchanged, 2 refused." */
 export function summaryOf(results: readonly UserResult[], done: string): string {
   const amount = (...outcomes: UserResult['outcome'][]) =>
     results.filter(({ outcome }) => outcomes.includes(outcome)).length;

@@ -1,4 +1,4 @@
-/** Asks before the import of somebody who never came is forgotten. */
+/** Confirms forgetting an imported user who never signed in. */
 import { api, ask, type Schemas } from '../../api.ts';
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 
@@ -9,7 +9,7 @@ interface ForgetDialogProps {
   readonly onClose: () => void;
 }
 
-/** What else ends for people who are kept out. */
+/** Restrictions that end with it. */
 const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
   banned: ' Their ban ends with it.',
   paused: ' Their pause ends with it.',

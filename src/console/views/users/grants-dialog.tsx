@@ -1,4 +1,4 @@
-/** Roles, scopes and groups given to several users, or taken away from them. */
+/** Adds or removes roles, scopes and groups of several users. */
 import { useState } from 'preact/hooks';
 import { ChooseOne } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';

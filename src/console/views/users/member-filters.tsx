@@ -1,4 +1,4 @@
-/** What users are narrowed down by wherever they are listed: their state, and what they hold. */
+/** Filters for users: status and grants. */
 import type { Filters } from '../../address.ts';
 import { Filter } from '../../components/filters.tsx';
 import { type Access, grantChoices } from '../grants/access.ts';
@@ -7,10 +7,9 @@ import { STATUS_CHOICES } from './statuses.ts';
 type Shown = Filters<'status' | 'role' | 'membership'>;
 
 interface MemberFiltersProps {
-  /** What the ids begin with. */
   readonly idPrefix?: string;
   readonly filters: Shown;
-  /** Null until it is known what can be held. */
+  /** Null while loading. */
   readonly access: Access | null;
   readonly onChange: (change: Shown) => void;
 }

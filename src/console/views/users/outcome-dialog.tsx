@@ -1,11 +1,10 @@
-/** What became of a change of many where some were left out: how many, who, and why. */
+/** Result of a bulk change with refusals: how many, who and why. */
 import { Button } from '../../../pages/components/button.tsx';
 import { Dialog } from '../../../pages/components/dialog.tsx';
 import { leftOut, summaryOf, type UserResult } from './changes.ts';
 
 interface OutcomeDialogProps {
   readonly results: readonly UserResult[];
-  /** "banned" */
   readonly done: string;
   readonly emailOf: (userId: string) => string;
   readonly onClose: () => void;

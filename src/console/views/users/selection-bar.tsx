@@ -1,4 +1,4 @@
-/** What can be done to the users that are chosen, and what became of it: nothing is shown where none are. */
+/** Actions for the selected users and their result; hidden without a selection. */
 import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { Action } from '../../components/action.tsx';

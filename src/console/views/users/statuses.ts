@@ -1,4 +1,4 @@
-/** The states of users in words, and what can be done about them: from which states, and what happens then. */
+/** Texts of user statuses, and the actions available from each. */
 import type { Schemas } from '../../api.ts';
 import type { Tone } from '../../components/status.tsx';
 
@@ -21,11 +21,11 @@ export const STATUSES: Record<UserStatus, { readonly word: string; readonly tone
 
 export const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) => ({ value, label: word }));
 
-/** Whether an import can be forgotten; the server has the last word. */
+/** Whether an import can be forgotten; the server's check is authoritative. */
 export const isForgettable = ({ lastSeenAt, emailVerifiedAt }: Schemas['UserDetail']): boolean =>
   lastSeenAt === null && emailVerifiedAt === null;
 
-/** The word and its tone as lists show them. */
+/** Returns the status label and tone for lists. */
 export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly word: string; readonly tone: Tone } {
   return user.status === 'active' && user.lastSeenAt === null
     ? { word: 'Imported', tone: 'calm' }
@@ -33,18 +33,15 @@ export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly 
 }
 
 interface ActionWords {
-  /** "Ban" */
   readonly verb: string;
-  /** "banned" */
   readonly done: string;
   readonly from: readonly UserStatus[];
   readonly to: UserStatus;
   readonly isDanger: boolean;
-  /** What happens to whom it is done to. */
   readonly effect: string;
 }
 
-/** As the server does it. */
+/** Mirrors the server's rules. */
 export const ACTIONS: Record<UserAction, ActionWords> = {
   ban: {
     verb: 'Ban',
@@ -100,7 +97,7 @@ export const ACTIONS: Record<UserAction, ActionWords> = {
 
 const ORDER: readonly UserAction[] = ['unban', 'resume', 'restore', 'pause', 'ban', 'delete'];
 
-/** What can be done to at least one of these. */
+/** Returns the actions possible for at least one of the users. */
 export function actionsFor(users: readonly Pick<User, 'status'>[]): readonly UserAction[] {
   return ORDER.filter((action) => users.some(({ status }) => ACTIONS[action].from.includes(status)));
 }

@@ -1,4 +1,4 @@
-/** What a user may: roles, scopes and groups, and the form that changes them. */
+/** Roles, scopes and groups of a user, and the form that changes them. */
 import { useState } from 'preact/hooks';
 import { useToast } from '../../../pages/components/toast.tsx';
 import { api, ask, type Outcome, type Schemas } from '../../api.ts';
@@ -15,7 +15,7 @@ type Detail = Schemas['UserDetail'];
 interface UserAccessProps {
   readonly applicationId: string;
   readonly user: Detail;
-  /** What can be given; null until it is known. */
+  /** Grants that can be assigned; null while loading. */
   readonly access: Access | null;
   readonly onChanged: () => Promise<void>;
 }
@@ -61,7 +61,6 @@ interface AccessFormProps {
 function AccessForm({ applicationId, user, access, onDone, onClose }: AccessFormProps) {
   const [chosen, setChosen] = useState<Chosen>(user);
 
-  /** Each kind that is other than before. */
   async function send(): Promise<Outcome<null>> {
     for (const { kind } of HELD_KINDS) {
       if (isSame(chosen[kind], user[kind])) continue;

@@ -1,4 +1,4 @@
-/** One user: who they are, what they may, where they are signed in, and what happened of late. */
+/** Detail of a user: profile, access, sessions and recent activity. */
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useToast } from '../../../pages/components/toast.tsx';
@@ -49,7 +49,7 @@ export function UserDetail({ application, userId, access, closeTo, onChanged }: 
       />
     );
   const isPerson = data.kind === 'person';
-  // Dialogs and messages name a user by the address.
+  // Dialogs and messages use the title as the address.
   const user = { ...data, email: titleOf(data) };
 
   async function onDone(results: readonly UserResult[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** Who a user is: picture, names, languages and places, and how they stand. */
+/** Profile of a user: picture, names, languages, places and status. */
 import type { Schemas } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
@@ -14,7 +14,7 @@ const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 export function UserProfile({ user }: { readonly user: Detail }) {
   const { canWrite } = useRights();
   const { profile, username, emailVerifiedAt, lastSeenAt, joinedAt } = user;
-  // The name above says both already.
+  // Skipped if the full name is just given and family name.
   const isWhole = profile?.fullName === [profile?.givenName, profile?.familyName].filter(Boolean).join(' ');
   const region = regionOf(profile?.locale ?? null);
   return (
@@ -59,7 +59,7 @@ export function UserProfile({ user }: { readonly user: Detail }) {
   );
 }
 
-/** How a user stands, what that means, and why. */
+/** Status of a user, with its meaning and reason. */
 export function UserStanding({ user }: { readonly user: Detail }) {
   const { status, statusReason } = user;
   const { word, tone } = statusOf(user);

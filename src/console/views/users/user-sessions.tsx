@@ -1,4 +1,4 @@
-/** Where a user is signed in, and the end of it. */
+/** Sessions of a user, and ending them. */
 import { useState } from 'preact/hooks';
 import { deviceNameOf } from '../../../core/device-name.ts';
 import { useToast } from '../../../pages/components/toast.tsx';

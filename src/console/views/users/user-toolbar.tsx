@@ -1,4 +1,4 @@
-/** What narrows the list of users down, and its order. */
+/** Filters and order of the user list. */
 import type { Filters } from '../../address.ts';
 import { Filter, SearchField } from '../../components/filters.tsx';
 import { useRights } from '../../rights.tsx';
@@ -10,7 +10,7 @@ type Shown = Filters<(typeof USER_FILTERS)[number]>;
 
 interface UserToolbarProps {
   readonly filters: Shown;
-  /** Null until it is known what can be held. */
+  /** Null while loading. */
   readonly access: Access | null;
   readonly onChange: (change: Shown, isTyping?: boolean) => void;
 }

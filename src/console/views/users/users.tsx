@@ -1,4 +1,4 @@
-/** The people of an application: found, looked at, and changed one by one or several at once. */
+/** Users of an application: search, details, and single or bulk changes. */
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { addresses, useFilters, useOpen, withSearch } from '../../address.ts';
@@ -176,7 +176,7 @@ export function Users({ application }: ApplicationViewProps) {
 
 interface NobodyFoundProps {
   readonly q: string | undefined;
-  /** Whether the answer stands beside. */
+  /** Whether the explanation is shown next to the list. */
   readonly isAnswered: boolean;
   readonly onAsk: (email: string) => void;
   readonly onClear: () => void;

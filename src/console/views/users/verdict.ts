@@ -1,44 +1,41 @@
-/** Why somebody cannot sign in, by what is on record of them: judged in the order in which the server judges a sign-in. */
+/** Explains why somebody cannot sign in, checking records in the server's order. */
 import type { Schemas } from '../../api.ts';
 import { relativeTime } from '../../components/words.ts';
 import { type AuthEvent, reasonOf } from '../activity/kinds.ts';
 import type { UserAction, UserStatus } from './statuses.ts';
 
-/** What is known of somebody and of the application. */
 export interface Standing {
   readonly application: Pick<
     Schemas['Application'],
     'stage' | 'signinGate' | 'archivedAt' | 'deletedAt' | 'signinMethods'
   >;
-  /** Null for an address that is no user. */
+  /** Null for an address without a user. */
   readonly user: {
     readonly status: UserStatus;
     readonly statusReason: string | null;
     readonly lastSeenAt: string | null;
   } | null;
-  /** Their row on the allowlist; null for none, undefined where the member may not read it. */
+  /** Allowlist entry; null for none, undefined if the member may not read it. */
   readonly listed: Schemas['BetaStatus'] | null | undefined;
-  /** Whether they have a seat in the workspace, which gates do not hold up. */
+  /** Whether they are a workspace member, to whom gates do not apply. */
   readonly isInsider: boolean;
-  /** What failed of late, newest first. */
+  /** Recent failures, newest first. */
   readonly failures: readonly AuthEvent[];
 }
 
-/** What would let them in: an action on the user, a place on the allowlist, or another view. */
+/** Step that would let them in: a user action, the allowlist, or another view. */
 export type Step = UserAction | 'allow' | 'gate' | 'settings';
 
 export interface Verdict {
   readonly isKeptOut: boolean;
-  /** One sentence: why. */
   readonly why: string;
-  /** What would change it. */
   readonly remedy: string;
   readonly step: Step | null;
-  /** What else stands in the way, once that is done. */
+  /** Further obstacles after that. */
   readonly also?: readonly string[];
 }
 
-/** What keeps them out now, the first thing first; or, where nothing does, what the last failure was about. */
+/** Returns the first obstacle with the others; without any, explains the last failure. */
 export function verdictOf(standing: Standing): Verdict {
   const [first, ...more] = [closed, gone, gated, blocked].flatMap((rule) => rule(standing) ?? []);
   if (first) return { ...first, also: more.map(({ why }) => why) };
@@ -117,7 +114,7 @@ function blocked({ user }: Standing): Verdict | null {
   return null;
 }
 
-/** What only the last failure tells, and what still stands. */
+/** Explains what only the last failure shows, if it still applies. */
 function spent({ application, user, failures: [last] }: Standing): Verdict | null {
   const { reason, method, pausedUntil } = (last?.detail ?? {}) as Partial<Record<string, unknown>>;
   if (!last || hasComeSince(user, last)) return null;

@@ -1,4 +1,4 @@
-/** Why somebody cannot sign in, what would change it, and what that is drawn from. */
+/** Explains why somebody cannot sign in, with the remedy and the evidence. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { addresses } from '../../address.ts';
@@ -20,9 +20,8 @@ type Application = Schemas['Application'];
 interface WhyRefusedProps {
   readonly application: Application;
   readonly email: string;
-  /** Null for an address that is no user. */
+  /** Null for an address without a user. */
   readonly user: Schemas['UserDetail'] | null;
-  /** Asks for an action on the user. */
   readonly onAct?: (action: UserAction) => void;
 }
 
@@ -39,7 +38,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
     [application.id, email, canWrite],
   );
   const known = useRef(user);
-  // It stays while it is judged anew, so that nothing below it jumps.
+  // The old verdict stays while reloading, so that nothing below it moves.
   useEffect(() => {
     if (known.current !== user) void reload();
     known.current = user;
@@ -57,7 +56,7 @@ export function WhyRefused({ application, email, user, onAct }: WhyRefusedProps)
     const outcome = await ask(api.POST('/api/applications/{id}/beta-interests', { params, body }));
     if (!report(outcome, `${email} may sign in now.`)) return;
     await reload();
-    // The button that had the focus is gone.
+    // The focused button has disappeared.
     said.current?.focus();
   }
 

@@ -1,4 +1,4 @@
-/** The deliveries of an endpoint, filtered, and the one that is open beside them. */
+/** Filtered deliveries of an endpoint, with a detail panel. */
 import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { useFilters, withSearch } from '../../address.ts';
@@ -22,14 +22,13 @@ import type { Delivery, DeliveryStatus, Webhook, WebhookCalls } from './webhook-
 interface DeliveriesProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
-  /** The delivery that is open. */
   readonly open: string | null;
-  /** Another number whenever deliveries were made from here. */
+  /** Changes after deliveries were created here, to reload the list. */
   readonly turn: number;
   readonly here: string;
   readonly addressOf: (deliveryId: string) => string;
   readonly onTest: () => unknown;
-  /** What is shown was fetched again: the endpoint may have changed with it. */
+  /** Called after a reload: the endpoint may have changed too. */
   readonly onRefreshed: () => unknown;
 }
 
@@ -55,7 +54,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 ];
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT].map((type) => ({ value: type, label: type }));
-/** After something has happened, its delivery takes a moment. */
+/** Delay until a new event's delivery appears. */
 const SETTLING_MS = 800;
 
 export function Deliveries(props: DeliveriesProps) {

@@ -1,4 +1,4 @@
-/** One attempt at a delivery: how it went, the headers that were sent, and what was answered. */
+/** A delivery attempt: result, request headers and response. */
 import { Status } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { count } from '../../components/words.ts';
@@ -41,7 +41,6 @@ export function DeliveryAttempt({ of: attempt, isOpen }: { readonly of: Attempt;
   );
 }
 
-/** Says why there is nothing of an answer to show. */
 function noExcerpt(statusCode: number | null, canWrite: boolean): string {
   if (statusCode === null) return 'There was none.';
   if (canWrite) return `Status ${statusCode}, without a body.`;

@@ -1,4 +1,4 @@
-/** One delivery: what was sent, what became of each attempt, and what comes next. */
+/** Detail of a delivery: payload, attempts and next step. */
 import { useLocation } from 'wouter-preact';
 import { AbsentDetail } from '../../components/absent-detail.tsx';
 import { Action, useReport } from '../../components/action.tsx';
@@ -98,7 +98,6 @@ export function DeliveryDetail({ id, webhook, calls, closeTo, addressOf, onChang
   );
 }
 
-/** What happens next, in words. */
 function Next({ of: delivery, webhook }: { readonly of: Delivery; readonly webhook: Webhook }) {
   const { status, attempts, nextAttemptAt } = delivery;
   if (status === 'delivered') return <>Nothing: attempt {attempts} was accepted.</>;

@@ -1,8 +1,8 @@
-/** States, attempts and answers of deliveries, in words. */
+/** Texts of delivery states, attempts and responses. */
 import type { Tone } from '../../components/status.tsx';
 import type { Attempt, Delivery, DeliveryStatus, Webhook } from './webhook-calls.ts';
 
-/** After the last one an event is given up, and its endpoint put in quarantine. */
+/** After the last attempt the event is dropped and its endpoint quarantined. */
 export const MAX_ATTEMPTS = 15;
 
 export const DELIVERY_STATUSES = [
@@ -48,7 +48,7 @@ export const errorWords = ({ errorClass }: Attempt) => (errorClass === null ? nu
 const SOON_MS = 10_000;
 const LATER_MS = 60_000;
 
-/** How often to ask what has become of those that are under way; null where none is. */
+/** Returns the poll interval for pending deliveries; null without any. */
 export function pollingOf(deliveries: readonly Delivery[], now = Date.now()): number | null {
   const waits = deliveries.flatMap(({ status, nextAttemptAt }) =>
     status === 'pending' && nextAttemptAt !== null ? [Date.parse(nextAttemptAt) - now] : [],
@@ -58,11 +58,11 @@ export function pollingOf(deliveries: readonly Delivery[], now = Date.now()): nu
   return next < SOON_MS ? 1000 : next < LATER_MS ? 5000 : 30_000;
 }
 
-/** What share of attempts an endpoint has taken: "98%"; null where there were none. */
+/** Returns the success rate of attempts as "98%"; null without attempts. */
 export function successWords({ delivered, failedAttempts }: { delivered: number; failedAttempts: number }) {
   const all = delivered + failedAttempts;
   if (all === 0) return null;
-  // 100% is said where nothing has failed, 0% where nothing arrived.
+  // Rounded so that 100% means no failure, and 0% no success.
   const share = Math.floor((delivered / all) * 100);
   return `${delivered > 0 && share === 0 ? 1 : share}%`;
 }

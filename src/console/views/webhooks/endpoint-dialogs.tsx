@@ -1,4 +1,4 @@
-/** What is asked before an endpoint is changed, given another secret, disabled or deleted. */
+/** Dialogs for editing, disabling or deleting an endpoint and rotating its secret. */
 import { DangerDialog } from '../../components/danger-dialog.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { EndpointForm } from './endpoint-form.tsx';

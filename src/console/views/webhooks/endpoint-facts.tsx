@@ -1,4 +1,4 @@
-/** What is known of an endpoint at a glance. */
+/** Summary of an endpoint. */
 import { useEffect } from 'preact/hooks';
 import { Facts } from '../../components/facts.tsx';
 import { Status } from '../../components/status.tsx';
@@ -12,7 +12,7 @@ import { STATS_DAYS, type Webhook, type WebhookCalls } from './webhook-calls.ts'
 interface EndpointFactsProps {
   readonly webhook: Webhook;
   readonly calls: WebhookCalls;
-  /** Another number whenever something was sent from here. */
+  /** Changes after something was sent here, to reload the summary. */
   readonly turn: number;
 }
 

@@ -1,4 +1,4 @@
-/** An endpoint as it is made or changed: where, which events, what for. */
+/** Form for an endpoint: URL, events and description. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../../pages/components/field.tsx';
 import type { Outcome } from '../../api.ts';
@@ -7,7 +7,7 @@ import { EventChoice } from './event-choice.tsx';
 import type { Webhook, WebhookInput } from './webhook-calls.ts';
 
 interface EndpointFormProps<T> {
-  /** The one that is changed. */
+  /** Endpoint to edit; absent for a new one. */
   readonly of?: Webhook;
   readonly send: (input: WebhookInput) => Promise<Outcome<T>>;
   readonly onDone: (webhook: T) => void;

@@ -1,4 +1,4 @@
-/** One endpoint: its state, its deliveries, its secret, and what can be done with it. */
+/** An endpoint: state, deliveries, secret and actions. */
 import { ArrowLeft } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -33,7 +33,7 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const [asked, setAsked] = useState<EndpointAct | null>(null);
   const [fresh, setFresh] = useState<NewWebhook | null>(null);
   const [releasing, setReleasing] = useState<number | null>(null);
-  /** Another number whenever deliveries were made from here. */
+  /** Changes after deliveries were created here, to reload the views. */
   const [turn, setTurn] = useState(0);
   const report = useReport();
   const toast = useToast();
@@ -42,7 +42,6 @@ export function Endpoint({ application, id, deliveryId }: EndpointProps) {
   const addressOf = (delivery: string) => addresses.application(application.id, 'webhooks', id, delivery);
   const found = webhook.data;
 
-  /** What is shown of it is not of now. */
   const sent = () => setTurn((before) => before + 1);
 
   const back = (

@@ -1,4 +1,4 @@
-/** The endpoints of an application, and how well they take what they are sent. */
+/** Endpoints of an application with their success rates. */
 import { Plus } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

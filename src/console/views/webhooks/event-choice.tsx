@@ -1,11 +1,11 @@
-/** Which events an endpoint is told of: all, or some of their groups. */
+/** Event subscription of an endpoint: all, or some by group. */
 import { useState } from 'preact/hooks';
 import { FieldError } from '../../../pages/components/field.tsx';
 import { ChooseMany, ChooseOne } from '../../components/choices.tsx';
 import { EVENT_GROUPS, EVENT_TYPES, meaningOf } from './event-words.ts';
 
 interface EventChoiceProps {
-  /** `*` alone for all. */
+  /** `['*']` for all. */
   readonly chosen: readonly string[];
   readonly error: string | null;
   readonly onChange: (chosen: string[]) => void;
@@ -13,7 +13,7 @@ interface EventChoiceProps {
 
 export function EventChoice({ chosen, error, onChange }: EventChoiceProps) {
   const isAll = chosen.includes('*');
-  // What was chosen one by one is there again after a look at the other way.
+  // Keeps the single choices while "all" is selected.
   const [some, setSome] = useState<readonly string[]>(isAll ? [] : chosen);
 
   function choose(types: string[]): void {

@@ -1,7 +1,7 @@
-/** The events that endpoints can subscribe to, in groups, and what each means. */
+/** Events that endpoints can subscribe to, grouped and described. */
 import type { webhooks } from '../../generated/api.ts';
 
-/** What a test sends; nobody subscribes to it. */
+/** Sent by a test; cannot be subscribed to. */
 export const TEST_EVENT = 'webhook.test';
 
 export type EventType = Exclude<keyof webhooks, typeof TEST_EVENT>;
@@ -83,7 +83,7 @@ export const EVENT_TYPES: readonly EventType[] = EVENT_GROUPS.flatMap(({ types }
 export const meaningOf = (type: string) =>
   type === TEST_EVENT ? 'A test, sent from here or by the API.' : MEANINGS[type as EventType];
 
-/** "All events", "user.banned and 2 more". */
+/** Returns "All events" or "user.banned and 2 more". */
 export function eventsWords(types: readonly string[]): string {
   if (types.includes('*')) return 'All events';
   const [first = '', ...more] = types;

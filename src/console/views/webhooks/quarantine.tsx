@@ -1,4 +1,4 @@
-/** An endpoint in quarantine: why, how much is held, the way out, and how far the sending of what was held has come. */
+/** Quarantined endpoint: reason, number of held deliveries, release and its progress. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../components/action.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -17,7 +17,7 @@ interface QuarantineProps {
   readonly onReleased: (released: Released) => void;
 }
 
-/** How many wait, as far as they are counted. */
+/** Counts waiting deliveries up to a maximum. */
 async function countWaiting(calls: WebhookCalls, webhookId: string, status: DeliveryStatus) {
   const page = await calls.deliveries(webhookId, { status, limit: COUNTED });
   if (!page.ok) return page;
@@ -64,7 +64,6 @@ export function Quarantine({ webhook, calls, onReleased }: QuarantineProps) {
 interface ReleaseProgressProps {
   readonly webhookId: string;
   readonly calls: WebhookCalls;
-  /** How many were held. */
   readonly total: number;
   readonly onEnd: (said: string) => void;
 }

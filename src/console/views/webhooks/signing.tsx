@@ -1,4 +1,4 @@
-/** How deliveries are signed, what has become of the secret, and code that verifies them. */
+/** Signing of deliveries, state of the secret, and verification code. */
 import { Action } from '../../components/action.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Panel } from '../../components/panel.tsx';

@@ -1,4 +1,4 @@
-/** How a receiver proves that a delivery comes from here, in several languages. Without dependencies, and in constant time. */
+/** Receiver code that verifies deliveries, in several languages, without dependencies and in constant time. */
 import type { Snippet } from '../../components/snippets.tsx';
 
 const TYPESCRIPT = `import { createHmac, timingSafeEqual } from 'node:crypto';

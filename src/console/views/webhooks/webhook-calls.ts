@@ -1,4 +1,4 @@
-/** The calls about an application's webhooks and their deliveries. */
+/** API calls for webhooks and deliveries. */
 import { api, ask, type Schemas } from '../../api.ts';
 import type { operations } from '../../generated/api.ts';
 
@@ -10,12 +10,12 @@ export type Delivery = Schemas['Delivery'];
 export type DeliveryStatus = Delivery['status'];
 export type Attempt = Schemas['DeliveryAttempt'];
 
-/** More than an application may have. */
+/** Above the maximum of endpoints per application. */
 const ALL = 100;
 const DELIVERIES = 50;
-/** How many days the success of an endpoint is told of. */
+/** Days covered by an endpoint's statistics. */
 export const STATS_DAYS = 7;
-/** The most that a page of deliveries holds. */
+/** Maximum page size of deliveries. */
 export const COUNTED = 200;
 
 export type WebhookCalls = ReturnType<typeof webhookCalls>;

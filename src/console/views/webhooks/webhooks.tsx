@@ -1,4 +1,4 @@
-/** The webhooks of an application: all of them, or the one that the address names with its deliveries. */
+/** Webhooks of an application, or one endpoint with its deliveries. */
 import { useOpen } from '../../address.ts';
 import type { ApplicationViewProps } from '../../views.tsx';
 import { Endpoint } from './endpoint.tsx';
