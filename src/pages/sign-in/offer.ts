@@ -16,7 +16,7 @@ export interface SignInOffer {
 export interface SignInApplication extends ShownApplication {
   readonly id: string;
   readonly links: LegalLinks;
-  /** Only its developers can sign in yet. */
+  /** Not open yet: only workspace members can sign in. */
   readonly isDraft: boolean;
   /** Start page of the application; null if unknown. */
   readonly homeUrl: string | null;
