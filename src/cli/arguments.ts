@@ -25,12 +25,10 @@ export interface Option {
   readonly meaning: string;
 }
 
-/** A positional argument of a command. */
 export interface Operand {
   /** Placeholder in capitals, such as `FILE`; a label when `words` lists the accepted values. */
   readonly name: string;
   readonly meaning: string;
-  /** Accepted values. */
   readonly words?: readonly string[];
   readonly isOptional?: boolean;
 }
@@ -72,7 +70,6 @@ export function findCommand(
   return null;
 }
 
-/** Returns the commands whose name starts with this word. */
 export function family(commands: readonly Command[], word: string): readonly Command[] {
   return commands.filter(({ name }) => name === word || name.startsWith(`${word} `));
 }

@@ -9,7 +9,6 @@ export interface StepLine {
 
 const CLEAR = '\r\x1b[2K';
 
-/** Replaces the previous line; null clears it. */
 export function showLine(text: string | null): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR}${text ?? ''}`);
 }

@@ -1,7 +1,6 @@
 /** Explains why a named file cannot be read. */
 import { StartupError } from '../core/startup-error.ts';
 
-/** @param error thrown by the read. */
 export function unreadable(file: string, error: unknown): StartupError {
   const { code } = error as NodeJS.ErrnoException;
   switch (code) {

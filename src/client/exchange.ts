@@ -4,7 +4,6 @@ import { ApiError, type FieldError, Unreachable } from './errors.ts';
 /** The platform's `fetch`, or a compatible function. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Base URL and timeout of calls. */
 export interface Server {
   readonly url: string;
   readonly timeoutMs: number;

@@ -98,7 +98,6 @@ async function declared(file: string): Promise<string> {
   return named(outputText);
 }
 
-/** Renames module imports from `.ts` to `.js`. */
 function named(code: string): string {
   return code.replace(/(from\s*['"]\.\/[\w/-]+)\.ts(['"])/g, '$1.js$2');
 }

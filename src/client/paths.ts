@@ -3,7 +3,6 @@ import type { paths } from './generated/api.ts';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Untyped arguments of any call. */
 export interface Given {
   readonly path?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -11,7 +10,6 @@ export interface Given {
   readonly signal?: AbortSignal;
 }
 
-/** JSON body of a successful response. */
 type JsonOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
   ? Body
   : never;
@@ -30,7 +28,6 @@ export type PathOf<Verb extends Method> = {
 
 export type DataAt<Path extends keyof paths, Verb extends Method> = DataOf<JsonOf<paths[Path][Verb]>>;
 
-/** Paths that return lists. */
 export type ListPath = {
   [Path in PathOf<'get'>]: DataAt<Path, 'get'> extends { items: unknown[]; nextCursor: string | null } ? Path : never;
 }[PathOf<'get'>];

@@ -4,7 +4,6 @@ import type { components, operations, paths } from './generated/api.ts';
 
 export type Schemas = components['schemas'];
 
-/** Request body of an operation, by its id. */
 export type BodyOf<Id extends keyof operations> = operations[Id] extends {
   requestBody?: { content: { 'application/json': infer Body } };
 }
@@ -33,7 +32,6 @@ export interface Failure {
 
 export type Outcome<T> = { readonly ok: true; readonly data: T } | Failure;
 
-/** Result of an openapi-fetch call. */
 interface Called<Body> {
   readonly data?: Body;
   readonly error?: unknown;

@@ -109,7 +109,6 @@ export function useListed<Item>(
   };
 }
 
-/** Wraps items that are already loaded for a table. */
 export function listOf<Item>(items: readonly Item[], rest: Partial<Listed<Item>> = {}): Listed<Item> {
   const nothing = async () => {};
   return {

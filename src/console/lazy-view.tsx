@@ -34,7 +34,6 @@ export function lazyView<Props extends object>(load: () => Promise<ComponentType
   };
 }
 
-/** @returns whether the page is reloading. */
 function reloadOnce(): boolean {
   if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < AGAIN_MS) return false;
   sessionStorage.setItem(RELOADED, String(Date.now()));

@@ -28,7 +28,6 @@ export function useWorld(): World {
 interface Rights {
   readonly canWrite: boolean;
   readonly isOwner: boolean;
-  /** Reason why not; undefined if allowed. */
   readonly whyNot: string | undefined;
   readonly whyNotOwner: string | undefined;
 }

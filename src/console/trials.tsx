@@ -3,7 +3,6 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { onTrialToken } from '../pages/browser/trial-channel.ts';
 
-/** The state of trying one application. */
 export interface Trial {
   /** The new key, until the reader has stored it. */
   readonly key: string | null;

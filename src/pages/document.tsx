@@ -20,7 +20,6 @@ options.vnode = (vnode) => {
   next?.(vnode);
 };
 
-/** Input of a rendered page. */
 export interface PageDocument {
   readonly locale: Locale;
   readonly title: string;

@@ -1,7 +1,6 @@
 /** Data that the server passes to a page's script. */
 import type { Messages } from '../i18n/texts.ts';
 
-/** Input for hydrating the page. */
 export interface PageData {
   readonly locale: string;
   readonly messages: Messages;

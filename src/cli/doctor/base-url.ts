@@ -131,7 +131,6 @@ export function proxyFindings(scene: Scene, seen: DoctorAnswer['seen'] | null, l
   }
 }
 
-/** @param trusted value of the setting. */
 function isTrusted(trusted: string | null, peer: string | null): boolean {
   const address = canonicalAddress(peer ?? '');
   return (

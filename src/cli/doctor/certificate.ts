@@ -24,7 +24,6 @@ const CHAIN: Readonly<Record<string, string>> = {
 const ABOUT_TIME_OR_NAME = /EXPIRED|NOT_YET_VALID|ALTNAME/;
 const SOON_MS = 3 * DAY;
 
-/** @param baseUrl an https URL. */
 export async function certificateFindings(baseUrl: string, patienceMs: number, now: number): Promise<Finding[]> {
   const { ok, warn, fail } = findingsOf('certificate');
   const { hostname, port } = new URL(baseUrl);

@@ -1,18 +1,15 @@
 /** Generates a Grafana dashboard over the metrics of `/metrics`, most important panels first. */
 
-/** A PromQL expression and its legend. */
 type Query = readonly [expression: string, legend: string];
 
 interface PanelSpec {
   readonly title: string;
   readonly unit: string;
   readonly queries: readonly Query[];
-  /** Shows a single number instead of a time series. */
   readonly isStat?: true;
   readonly badFrom?: number;
 }
 
-/** Label filter for the dashboard's instance variable. */
 const OF = 'instance=~"$instance"';
 
 const rate = (name: string, by: string, more = '') => `sum by (${by}) (rate(${name}{${OF}${more}}[$__rate_interval]))`;

@@ -17,7 +17,6 @@ export interface Part {
   isOf(change: Pick<SeedChange, 'kind' | 'application'>): boolean;
   /** Number of items the part reports; null for all of them. */
   readonly things: number | null;
-  /** Converts a path in the part to the path in the file. */
   inFile(path: string): string;
 }
 

@@ -10,7 +10,6 @@ type Body = GivenAt<'/api/workspace/apply', 'post'>[0]['body'];
 type Result = DataAt<'/api/workspace/apply', 'post'>;
 type Change = Result['changes'][number];
 
-/** Further changes of one kind are only counted. */
 const MOST_SHOWN = 20;
 
 export const apply = remoteCommand({
@@ -74,7 +73,6 @@ export const apply = remoteCommand({
 });
 
 interface Way {
-  /** Sends one application at a time. */
   readonly isSplit: boolean;
   send(part: Part, dryRun: boolean): Promise<Result>;
 }

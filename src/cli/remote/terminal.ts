@@ -14,7 +14,6 @@ export interface Terminal {
   /** Whether output is a terminal; `columns` is then its width. */
   readonly isTty: boolean;
   readonly columns: number;
-  /** Whether a person can answer prompts. */
   readonly canAsk: boolean;
   /** Aborted by Ctrl-C and SIGTERM. Until it is first read, these signals end the process. */
   readonly interruption: AbortSignal;
@@ -25,7 +24,6 @@ export interface Terminal {
   out(text: string): Promise<void>;
   /** Prints progress, questions and remarks to stderr. */
   err(text: string): void;
-  /** Replaces the progress line; null clears it. */
   progress(line: string | null): void;
   ask(question: string): Promise<string>;
 }

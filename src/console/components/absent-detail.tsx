@@ -10,7 +10,6 @@ interface AbsentDetailProps {
   /** Null while loading. */
   readonly failure: Pick<Failure, 'status' | 'message'> | null;
   readonly onRetry?: (() => unknown) | undefined;
-  /** Shown when the record does not exist. */
   readonly missing: ComponentChildren;
 }
 
@@ -31,7 +30,6 @@ export function AbsentDetail({ title, closeTo, failure, onRetry, missing }: Abse
 interface UnlistedDetailProps {
   readonly title: string;
   readonly closeTo: string;
-  /** Whether the list has more pages. */
   readonly hasMore: boolean;
 }
 

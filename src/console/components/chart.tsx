@@ -18,7 +18,6 @@ interface ChartProps {
 }
 
 const HEIGHT = 200;
-/** Colour variables by series. */
 const COLOURS = ['--ring', '--muted'];
 
 export function Chart({ id, label, days, series }: ChartProps) {

@@ -20,7 +20,6 @@ export function useCopy(element: {
   return [state, copy];
 }
 
-/** Inline value such as an id. */
 export function Copyable({ value, label }: { readonly value: string; readonly label: string }) {
   const box = useRef<HTMLElement>(null);
   const [state, copy] = useCopy(box);

@@ -19,7 +19,6 @@ export interface Column<Item> {
 
 interface DataTableProps<Item> {
   readonly id: string;
-  /** Accessible name of the table. */
   readonly label: string;
   readonly list: Listed<Item>;
   readonly columns: readonly Column<Item>[];

@@ -6,7 +6,6 @@ import { Icon } from '../../pages/components/icon.tsx';
 import { type Needs, useWhyNot } from '../rights.tsx';
 
 interface MenuProps {
-  /** Accessible name of the menu. */
   readonly label: string;
   readonly children: ComponentChildren;
 }

@@ -8,7 +8,6 @@ import { SecretBox } from './secret-box.tsx';
 interface SecretDialogProps {
   readonly id: string;
   readonly title: string;
-  /** Purpose of the secret and where to store it. */
   readonly lead: ComponentChildren;
   readonly what: string;
   readonly value: string;

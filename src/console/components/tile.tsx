@@ -4,10 +4,8 @@ import { count } from './words.ts';
 interface TileProps {
   readonly label: string;
   readonly value: number;
-  /** Value of the previous period. */
   readonly previous?: number;
   readonly before?: string;
-  /** Whether an increase is bad. */
   readonly isTrouble?: boolean;
 }
 

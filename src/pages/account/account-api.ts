@@ -1,7 +1,6 @@
 /** Calls the account API, authenticated by the application's cookie. */
 import { type Outcome, request } from '../browser/api.ts';
 
-/** Account data shown on every page. */
 export interface OwnAccount {
   readonly userId: string;
   readonly email: string;

@@ -50,7 +50,6 @@ export function timeZoneChoices(present: string | null): SelectChoice[] {
   return [...zones].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }));
 }
 
-/** Returns the current name of a time zone. */
 export function zoneName(zone: string): string {
   return RENAMED[zone] ?? zone;
 }

@@ -15,7 +15,6 @@ const SHAPES = { avatar: { ratio: 1, width: 1200 }, banner: { ratio: 3, width: 2
 const FRAME_WIDTH = 640;
 const SERVER_MEGABYTES = 10;
 
-/** Share of the visible part that an arrow key moves. */
 const STEP = 0.04;
 const ARROWS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [-1, 0],

@@ -15,7 +15,6 @@ interface ShownEntry {
   readonly title: ComponentChildren;
   /** Accessible name for its buttons. */
   readonly name: string;
-  /** Details; null ones are omitted. */
   readonly details: readonly (string | null)[];
 }
 

@@ -12,7 +12,6 @@ export type EntryKind = 'address' | 'entity';
 
 interface EntryOptions<Values extends object, Line extends keyof Values & string> {
   readonly kind: EntryKind;
-  /** API path of the collection. */
   readonly path: string;
   /** Null for a new entry. */
   readonly entryId: string | null;
@@ -27,7 +26,6 @@ interface EntryOptions<Values extends object, Line extends keyof Values & string
 }
 
 interface EntryForm<Values extends object, Line extends keyof Values & string> extends Form<Values> {
-  /** Returns the props of a text field. */
   field(line: Line): {
     readonly id: string;
     readonly label: string;

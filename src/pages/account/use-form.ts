@@ -53,7 +53,6 @@ export function useForm<Values extends object>(
   };
 }
 
-/** Converts an empty field to null for the API. */
 export function orNull(text: string): string | null {
   return text.trim() === '' ? null : text.trim();
 }

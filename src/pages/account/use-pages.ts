@@ -13,7 +13,6 @@ export interface Pages<Item> {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): Promise<void>;
-  /** Reloads from the first page. */
   reload(): Promise<void>;
   set(change: (items: readonly Item[]) => readonly Item[]): void;
 }

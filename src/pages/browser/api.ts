@@ -19,7 +19,6 @@ export interface Success<T> {
 
 export type Outcome<T> = Success<T> | Failure;
 
-/** Session created by a sign-in. */
 export interface SignedIn {
   token: string;
   expiresAt: string;
@@ -33,7 +32,6 @@ export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly json?: unknown;
   readonly form?: FormData;
-  /** A session token. */
   readonly bearer?: string;
   /** Selects the application whose cookie authenticates; without it and without a token, the console's. */
   readonly clientId?: string;
@@ -64,7 +62,6 @@ export async function request<T>(path: string, call: ApiCall): Promise<Outcome<T
   return failureOf(response, answer);
 }
 
-/** Posts JSON. */
 export function post<T>(path: string, body: unknown, bearer?: string): Promise<Outcome<T>> {
   return request(path, { method: 'POST', json: body, bearer });
 }
@@ -83,7 +80,6 @@ export function signOut(bearer: string): void {
   void request('/api/v1/session', { method: 'DELETE', bearer, keepalive: true });
 }
 
-/** Returns a failure with only a code. */
 export function failureOfCode(code: string): Failure {
   return { ok: false, code, requestId: null, retryAfterSeconds: null, fields: [] };
 }

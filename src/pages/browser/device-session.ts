@@ -11,7 +11,6 @@ export function keepDeviceSession(userCode: string, token: string): void {
   }
 }
 
-/** Returns the session stored for this code, if any. */
 export function keptDeviceSession(userCode: string): string | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { userCode: string; token: string } | null;

@@ -1,6 +1,5 @@
 /** Stores a sent code's challenge in this tab, so that it survives a reload, which phones do during app switches. */
 
-/** A sent code that can still be entered. */
 export interface Pending {
   email: string;
   challengeId: string;

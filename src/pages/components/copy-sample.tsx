@@ -8,7 +8,6 @@ import { useTexts } from './texts.tsx';
 
 interface CopySampleProps {
   readonly id: string;
-  /** Button label for screen readers. */
   readonly label: string;
   readonly content: string;
 }

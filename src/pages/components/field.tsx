@@ -3,7 +3,6 @@ import type { ComponentChildren, HTMLAttributes, Ref } from 'preact';
 
 type Handlers = Pick<HTMLAttributes<HTMLInputElement>, 'onInput' | 'onBlur' | 'onKeyDown'>;
 
-/** Attributes of the native element that fields use. */
 interface InputProps extends Handlers {
   readonly class?: string;
   readonly type?: 'text' | 'email' | 'tel';
@@ -53,7 +52,6 @@ interface FieldFrameProps {
   readonly children: ComponentChildren;
 }
 
-/** Label, hint and error around an input element. */
 export function FieldFrame({ id, label, hint, error, children }: FieldFrameProps) {
   return (
     <div class="field">

@@ -18,7 +18,6 @@ interface FrameProps {
   readonly links?: LegalLinks | undefined;
   /** Current language; absent without a language switch. */
   readonly locale?: Locale;
-  /** Wide card for code samples. */
   readonly isWide?: boolean;
   readonly scriptNeeded?: string;
   readonly children: ComponentChildren;

@@ -47,7 +47,6 @@ export function Row({ id, icon, title, detail, action }: RowProps) {
   );
 }
 
-/** Placeholder rows while loading. */
 export function RowsSkeleton({ count = 3 }: { count?: number }) {
   return (
     <ul class="rows" aria-hidden="true">

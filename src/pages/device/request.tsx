@@ -40,7 +40,6 @@ interface RequestProps {
   onChangeAccount(): void;
 }
 
-/** Formats times and countries in the page's language. */
 export function Request({ request, userCode, appName, deciding, onDecide, onChangeAccount }: RequestProps) {
   const text = useTexts();
   const { device, grants, requestedAt } = request;

@@ -3,7 +3,6 @@ import type { LegalLinks } from '../components/frame.tsx';
 import type { ShownApplication } from '../components/application-mark.tsx';
 import type { Locale } from '../../core/locale.ts';
 
-/** Sign-in methods that a page shows. */
 export interface SignInOffer {
   readonly isCodeAllowed: boolean;
   /** Relying party's host; the button shows if the browser is at that host and supports passkeys. */
@@ -12,7 +11,6 @@ export interface SignInOffer {
   readonly provider: { readonly name: string; readonly startUrl: string } | null;
 }
 
-/** An application as its pages show it. */
 export interface SignInApplication extends ShownApplication {
   readonly id: string;
   readonly links: LegalLinks;

@@ -27,9 +27,7 @@ export const isRefusal = (code: string): code is Refusal => REFUSALS.some((refus
 interface RefusedProps {
   readonly data: SignInData;
   readonly reason: Refusal;
-  /** Address concerned, if known. */
   readonly email: string;
-  /** Return address of the application. */
   readonly backTo: string | null;
   onOtherWay(): void;
 }

@@ -42,7 +42,6 @@ export async function signInDataFor(
   };
 }
 
-/** Returns an application's public branding. */
 export function shownApplication(application: Application): SignInApplication {
   const { id, clientId, name, logoUrl, accentColor, stage, termsUrl, privacyUrl, imprintUrl } = application;
   return {

@@ -41,7 +41,6 @@ export interface PasskeyWay {
   readonly isUsable: boolean;
   readonly busy: 'waiting' | 'checking' | null;
   ask(): void;
-  /** Cancels the ceremony started by the button. */
   cancel(): void;
 }
 
@@ -133,7 +132,6 @@ function createPrompt(clientId: string, events: () => PasskeyEvents, setBusy: (b
     events().onFailure(isOfPasskey ? { ...outcome, code: 'passkey_invalid' } : outcome);
   }
 
-  /** Returns the stored challenge, or a new one. */
   async function holdChallenge(): Promise<Outcome<HeldChallenge>> {
     if (held && held.usableUntil > Date.now()) return { ok: true, data: held, answeredAt: null };
     const outcome = await post<Challenge>('/api/v1/auth/passkey/options', { clientId });

@@ -14,7 +14,6 @@ interface WaysStepProps {
   readonly data: SignInData;
   readonly email: string;
   readonly error: string | null;
-  /** Note about a method that was tried. */
   readonly hint: string | null;
   readonly isSending: boolean;
   readonly passkey: PasskeyWay;

@@ -6,7 +6,6 @@ export const ACTIVITY_FILTERS = ['status', 'family', 'country', 'q', 'userId', '
 
 type ActivityFilters = Filters<(typeof ACTIVITY_FILTERS)[number]>;
 
-/** Query parameters of the API. */
 export interface ActivityQuery {
   readonly status?: 'ok' | 'error';
   readonly family?: string;

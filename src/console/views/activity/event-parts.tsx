@@ -5,7 +5,6 @@ import { Status } from '../../components/status.tsx';
 import { type AuthEvent, reasonOf } from './kinds.ts';
 import { shownEvent } from './shown-event.ts';
 
-/** Result of a record, with the reason for a failure. */
 export function Result({ of: event }: { readonly of: AuthEvent }) {
   if (event.ok) return <Status tone="good">OK</Status>;
   const isRefusal = event.kind.startsWith('signin.');

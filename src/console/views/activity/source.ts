@@ -12,7 +12,6 @@ interface ActivityPart extends ActivityQuery {
 export interface ActivitySource {
   readonly id: string;
   readonly lead: string;
-  /** Whether records belong to several applications. */
   readonly isOfMany: boolean;
   list(part: ActivityPart): Promise<Outcome<Page<AuthEvent>>>;
   one(activityId: string): Promise<Outcome<AuthEvent>>;

@@ -18,7 +18,6 @@ export function ApplicationForm({ workspaceId, onDone, onClose }: ApplicationFor
   const [name, setName] = useState('');
   const [slug, setSlug] = useState<string | null>(null);
   const [urls, setUrls] = useState('');
-  // The slug follows the name until edited.
   const shownSlug = slug ?? slugOf(name, MAX_SLUG);
   const returnUrls = urls.split(/\s+/).filter(Boolean);
   return (

@@ -88,7 +88,6 @@ function OwnersBackups() {
   );
 }
 
-/** Reason for the failure of the last attempt. */
 function LastFailure({ of: { runs, lastGoodAt } }: { readonly of: Schemas['Backups'] }) {
   const last = runs.find(({ status }) => status === 'succeeded' || status === 'failed');
   if (last?.status !== 'failed') return null;

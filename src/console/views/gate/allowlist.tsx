@@ -178,7 +178,6 @@ interface StatusTabsProps extends ApplicationViewProps {
   readonly counts: Schemas['BetaCounts'] | null;
 }
 
-/** Filter tabs with a count per state. */
 function StatusTabs({ application, status, counts }: StatusTabsProps) {
   const [path] = useLocation();
   const all = counts && counts.pending + counts.approved + counts.notifyWhenPublic + counts.declined;

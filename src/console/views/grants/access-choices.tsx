@@ -3,7 +3,6 @@ import type { Schemas } from '../../api.ts';
 import { ChooseMany } from '../../components/choices.tsx';
 import { type Access, HELD_KINDS, type HeldKind } from './access.ts';
 
-/** Selected slugs by kind. */
 export type Chosen = Record<HeldKind, readonly string[]>;
 
 interface AccessChoicesProps {
@@ -31,7 +30,6 @@ export function AccessChoices({ id, access, chosen, onChange }: AccessChoicesPro
   );
 }
 
-/** Label with the slug if it differs from the name. */
 function choiceOf({ slug, name }: Pick<Schemas['Grant'], 'slug' | 'name'>) {
   const label = (
     <span>

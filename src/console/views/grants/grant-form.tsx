@@ -21,7 +21,6 @@ export function GrantForm({ kind, send, onDone, onClose }: GrantFormProps) {
   const [name, setName] = useState('');
   const [slug, setSlug] = useState<string | null>(null);
   const [isDefault, setIsDefault] = useState(false);
-  // The slug follows the name until edited.
   const shownSlug = slug ?? slugOf(name, MAX_SLUG, '_:.');
   return (
     <FormDialog

@@ -8,7 +8,6 @@ export type ImportRow = Schemas['ImportRow'];
 
 export interface Candidate {
   readonly line: number;
-  /** Address as written in the file. */
   readonly email: string;
   readonly row: ImportRow;
   /** Reason for leaving the row out; null if it is sent. */
@@ -18,7 +17,6 @@ export interface Candidate {
 export interface Candidates {
   readonly all: readonly Candidate[];
   readonly unusable: readonly Candidate[];
-  /** Rows with an address that appears in an earlier row. */
   readonly repeated: readonly { readonly candidate: Candidate; readonly firstLine: number }[];
   readonly usernames: readonly string[];
 }

@@ -26,7 +26,6 @@ type RunState = 'running' | 'waiting' | 'paused' | 'failed' | 'stopped' | 'done'
 export interface ImportRun {
   readonly fileName: string;
   readonly state: RunState;
-  /** Rows sent, out of `total` to send. */
   readonly done: number;
   readonly total: number;
   readonly counts: Readonly<Record<ReportOutcome, number>>;
@@ -92,7 +91,6 @@ export function startImport({ applicationId, fileName, candidates, withheldUsern
     error: problem === null ? null : 'not_sendable',
     why: problem,
   }));
-  /** Indexes of the rows still to send. */
   let left = candidates.flatMap(({ problem }, place) => (problem === null ? [place] : []));
   const unknown = { roles: new Set<string>(), scopes: new Set<string>(), memberships: new Set<string>() };
   const counts = { created: 0, linked: 0, already_member: 0, skipped: 0, not_sent: 0 };

@@ -121,7 +121,6 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Flattens nested objects; joins lists into one text. */
 function* flatten(entry: object): Generator<[name: string, value: string]> {
   for (const [name, value] of Object.entries(entry)) {
     if (isObject(value)) yield* flatten(value);

@@ -33,7 +33,6 @@ interface KeyDetailProps {
   readonly onAct: (act: KeyAct, key: Key) => void;
 }
 
-/** Refresh interval of the usage. */
 const REFRESH_MS = 10_000;
 
 export function KeyDetail({ id, calls, known, turn, hrefOf, closeTo, onAct }: KeyDetailProps) {

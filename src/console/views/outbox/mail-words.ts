@@ -14,7 +14,6 @@ interface StateWords {
   readonly tone: Tone;
   readonly title: string;
   readonly meaning: string;
-  /** Reason why mails in this state cannot be read. */
   readonly unreadable: string;
 }
 

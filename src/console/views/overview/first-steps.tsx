@@ -18,7 +18,6 @@ import { FirstStep } from './first-step.tsx';
 import { VerifyStep } from './verify-step.tsx';
 
 const HIDDEN = 'gatehouse.console.first-steps.hidden';
-/** Poll interval for the first verification. */
 const LOOK_MS = 2000;
 const LIVE_MS = 300;
 

@@ -14,7 +14,6 @@ export interface TrialCode {
 }
 
 const LOOK_MS = 2000;
-/** Number of newest mails to search. */
 const NEWEST = 20;
 const BEFORE_ALL = '';
 

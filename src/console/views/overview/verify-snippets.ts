@@ -1,7 +1,6 @@
 /** How a backend verifies a session, in the languages people ask for. */
 import type { Snippet } from '../../components/snippets.tsx';
 
-/** The values known so far. */
 interface Filling {
   readonly key: string | null;
   /** The session token; empty if unknown. */

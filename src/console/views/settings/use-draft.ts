@@ -59,7 +59,6 @@ export function useDraft<Values extends object>(
   };
 }
 
-/** Compares texts, numbers and lists of them. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

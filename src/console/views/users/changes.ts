@@ -72,7 +72,6 @@ async function inCalls(
   return { ok: true, data: results };
 }
 
-/** Returns the users that were not changed. */
 export const leftOut = (results: readonly UserResult[]) =>
   results.filter(({ outcome }) => outcome === 'refused' || outcome === 'not_found');
 

@@ -9,7 +9,6 @@ interface ForgetDialogProps {
   readonly onClose: () => void;
 }
 
-/** Restrictions that end with it. */
 const LIFTED: Partial<Record<Schemas['MembershipStatus'], string>> = {
   banned: ' Their ban ends with it.',
   paused: ' Their pause ends with it.',

@@ -25,7 +25,6 @@ export const STATUS_CHOICES = Object.entries(STATUSES).map(([value, { word }]) =
 export const isForgettable = ({ lastSeenAt, emailVerifiedAt }: Schemas['UserDetail']): boolean =>
   lastSeenAt === null && emailVerifiedAt === null;
 
-/** Returns the status label and tone for lists. */
 export function statusOf(user: Pick<User, 'lastSeenAt' | 'status'>): { readonly word: string; readonly tone: Tone } {
   return user.status === 'active' && user.lastSeenAt === null
     ? { word: 'Imported', tone: 'calm' }

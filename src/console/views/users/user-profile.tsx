@@ -59,7 +59,6 @@ export function UserProfile({ user }: { readonly user: Detail }) {
   );
 }
 
-/** Status of a user, with its meaning and reason. */
 export function UserStanding({ user }: { readonly user: Detail }) {
   const { status, statusReason } = user;
   const { word, tone } = statusOf(user);

@@ -7,7 +7,6 @@ import { EventChoice } from './event-choice.tsx';
 import type { Webhook, WebhookInput } from './webhook-calls.ts';
 
 interface EndpointFormProps<T> {
-  /** Endpoint to edit; absent for a new one. */
   readonly of?: Webhook;
   readonly send: (input: WebhookInput) => Promise<Outcome<T>>;
   readonly onDone: (webhook: T) => void;
