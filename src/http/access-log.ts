@@ -1,6 +1,6 @@
 /**
- * The request log: one JSON line a request, made by hand from values that hold no secret and no address of a person. The
- * route's pattern stands for the path, so that no id, code or token of it is written down.
+ * Writes the request log: one JSON line per request, with the route pattern for the path, so that no secret, e-mail
+ * address, id, code or token is logged from it.
  */
 import { isoTime, systemClock } from '../core/clock.ts';
 import type { RequestContext } from './request-context.ts';
@@ -8,10 +8,10 @@ import type { RequestContext } from './request-context.ts';
 /** @param route the operation's path, with the names of its parameters in place of their values. */
 export type NoteAnswer = (context: RequestContext, route: string, status: number) => void;
 
-/** The same, with the time from the request's arrival to its answer. */
+/** Logs one answered request, with the time from its arrival to its answer. */
 export type AccessLog = (context: RequestContext, route: string, status: number, durationMs: number) => void;
 
-/** Those that every client uses; any other may be a word that the client made up. */
+/** Standard methods. Any other may be made up by a client, so it gets no cache entry or label of its own. */
 export const COMMON_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -25,7 +25,7 @@ export const COMMON_METHODS: ReadonlySet<string> = new Set([
 /** @param write takes one line with its line end; null where requests are not logged at this level. */
 export function accessLog(write: ((line: string) => void) | null): AccessLog {
   if (write === null) return () => {};
-  /** What is the same for all requests of a millisecond, and of a route: lines of few parts are put together fast. */
+  /** Prefix cached per millisecond, and middle part cached per route and method: joining few parts is fast. */
   let begunAt = 0;
   let begin = '';
   const targets = new Map<string, Map<string, string>>();
@@ -40,11 +40,11 @@ export function accessLog(write: ((line: string) => void) | null): AccessLog {
 
   return (context, route, status, durationMs) => {
     const { requestId, principalId, method } = context;
-    // The address of a caller who was let in is not looked up for the log alone.
+    // A successful call looks up no address for the log alone.
     const ip = status < 400 ? context.knownIp : context.ip;
     const now = systemClock.now();
     if (now !== begunAt) [begunAt, begin] = [now, `{"level":"info","time":"${isoTime(now)}","requestId":"`];
-    // Ids are of our making, and the address was parsed as one.
+    // Unescaped: ids are generated here, and the address was parsed as an IP address.
     const principal = principalId === null ? ',"principal":null,"ip":' : `,"principal":"${principalId}","ip":`;
     const end = ip === null ? 'null}\n' : `"${ip}"}\n`;
     write(

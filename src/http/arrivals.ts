@@ -1,25 +1,19 @@
-/**
- * Requests as they come in, so that a stop leaves none behind: what the kernel has accepted and nobody has read yet would be
- * reset when the listener closes. From the moment of leaving on, each answer asks its client for a new connection.
- */
+/** Tracks arrivals: closing a listener too early resets requests that the kernel accepted and we have not read. */
 
-/** No request for so long, and nothing is left in the kernel: whoever sends several sends them closer together. */
+/** Silence after which the kernel's queue counts as empty: a client's requests follow each other faster. */
 const QUIET_MS = 25;
 
-/** Under a load that never pauses it is the end all the same. */
+/** Longest wait, for a load that never pauses. */
 const MAX_MS = 500;
 
-/** The requests of one listener. */
 export interface Arrivals {
-  /** A request has come. */
   note(): void;
-  /** Marks its answer, before it goes out. */
+  /** Adds `Connection: close` once leaving has begun, so that the client opens a new connection. */
   answered(response: Response): Response;
-  /** Resolves when no more come; to be followed by the end of listening at once. */
+  /** Resolves once no more requests arrive. The caller must stop listening at once afterwards. */
   leave(times?: { readonly quietMs: number; readonly maxMs: number }): Promise<void>;
 }
 
-/** One for all requests of a server. */
 export function arrivals(): Arrivals {
   let latest = 0;
   let isLeaving = false;

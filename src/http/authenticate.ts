@@ -27,22 +27,22 @@ import { announceLimit, applyLimit, type LimitState, rateLimited, type RateLimit
 import { addressBlock, type RequestContext } from './request-context.ts';
 import { requireSameOrigin, type SessionCookie } from './session-cookie.ts';
 
-/** Why a session token is refused, in the contract's words. */
+/** Code of a refused session token, as in the API contract. */
 export type SessionRefusal = 'invalid_token' | 'membership_blocked' | 'revoked' | 'expired';
 
-/** A key that was good once, and why it is not any more: its holder is told, since they hold it. */
+/** Key that was valid once, and why it is no longer. The reason may be shown, since the caller holds the key. */
 export type DeadKey = {
   readonly kind: 'dead_key';
-  /** The verdict, as a verification gives it. */
+  /** Verdict as a verification reports it. */
   readonly refusal: SessionRefusal;
 } & HintGiven;
 
-/** The look-ups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
+/** Lookups behind authentication; live at every call, so a ban or sign-out takes effect at once. */
 export interface Credentials {
-  /** Null for what is no key, and never was one. */
+  /** Returns null for a token that never was a key. */
   findKey(token: string, reader: Reader): Promise<KeyPrincipal | PersonalKeyPrincipal | DeadKey | null>;
   findSession(token: string, reader: Reader): Promise<SessionPrincipal | SessionRefusal>;
-  /** Null for an unknown client, a wrong secret, and an application that is out of service: nobody is told which. */
+  /** Returns null for an unknown client, a wrong secret or an application out of service, without telling which. */
   findClient(clientId: string, secret: string, reader: Reader): Promise<ClientPrincipal | null>;
 }
 
@@ -51,34 +51,32 @@ export interface AuthenticatorDependencies {
   readonly limiter: RateLimiter;
   readonly limits: LimitSettings;
   readonly noteRefusal: NoteRefusal;
-  /** Told how a token was judged that a client sent to learn just that. */
+  /** Notified of the verdict on a token that a client sent to have it verified. */
   readonly noteVerdict: (outcome: SessionRefusal | 'ok', session: SessionPrincipal | null) => void;
   readonly cookie: SessionCookie;
   readonly baseUrl: string;
 }
 
-/** One look at who calls. */
 export interface Look {
   readonly context: RequestContext;
-  /** Through which it looks: a change under way sees what was changed before it. */
+  /** Inside a change this is its unit, which sees what the change has written. */
   readonly reader: Reader;
-  /** Whether it uses up the call's limits; a further look in the same call does not. */
+  /** Whether it counts against the limits; a repeated check in the same call does not. */
   readonly isCounted: boolean;
-  /** The body, where a client may show its secret in it. */
+  /** Body, where an OAuth client may send its secret. */
   readonly sent?: unknown;
 }
 
-/** Whoever may call. */
 export type AnyPrincipal = Principal | ClientPrincipal;
 
-/** Judges the credential of a request by the rule; null where the rule asks for none. */
+/** Checks the credential of a request against the rule; returns null where the rule asks for none. */
 export type Authenticator = (rule: AccessRule, look: Look) => Promise<AnyPrincipal | null>;
 
-/** @returns a function that throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
+/** The result throws {AppError} unauthenticated, invalid_client, forbidden, rate_limited, or why a token is refused. */
 export function authenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { credentials, limiter, limits, noteRefusal, noteVerdict, cookie, baseUrl } = dependencies;
 
-  /** @throws {AppError} with the contract's refusal; failures are counted against the caller's address. */
+  /** Counts failures per client address. @throws {AppError} with the contract's code. */
   async function sessionOf(token: string | null, look: Look, isVerdict = false): Promise<SessionPrincipal> {
     const found = token === null ? 'invalid_token' : await credentials.findSession(token, look.reader);
     const [outcome, session] = typeof found === 'string' ? [found, null] : (['ok', found] as const);
@@ -95,7 +93,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return found;
   }
 
-  /** Counts failures alone, so that bad tokens sent through a backend do not lock its good ones out. */
+  /** Counts only failures, so that bad tokens sent through a backend do not lock out its good ones. */
   function limitFailures({ context: { ip, headers } }: Look): void {
     const limit = limiter.consume(
       LIMITS.failuresPerAddressPerMinute,
@@ -105,7 +103,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     applyLimit(headers, limit);
   }
 
-  /** A session, or any API key, refused in the words of a verification. */
+  /** Accepts a session or any API key; refusals have the codes of a verification. */
   async function holder(bearer: string | null, look: Look): Promise<Principal> {
     if (!isKey(bearer)) return sessionOf(bearer, look, true);
     const found = await credentials.findKey(bearer, look.reader);
@@ -144,19 +142,20 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     if (!day.isAllowed) return refuse(headers, day, found, 'keyPerDay');
     const minute = limiter.consume(KEY_MINUTE, subject, found.perMinute);
     if (!minute.isAllowed) return refuse(headers, minute, found, 'keyPerMinute');
-    // What the minute refuses does not use up the day.
+    // Counted last: a call that the minute limit refuses does not use up the day.
     announceLimit(headers, minute, limiter.consume(KEY_DAY, subject, found.perDay));
     return found;
   }
 
-  /** A backend's key; a person's own has nothing to verify. */
+  /** Accepts a backend key; personal keys cannot verify anybody. */
   function backendKey(bearer: string, look: Look): Promise<KeyPrincipal> {
     return anyKey(bearer, 'invalid_api_key', look).then(ofBackend);
   }
 
   /**
-   * An OAuth client. Its failures are counted by address, and at the end of those nothing is right there any more, so that
-   * whoever guesses learns nothing by going on; what was looked up before is judged in one go, however many ask at once.
+   * Accepts an OAuth client or a backend key. Failures are rate limited per client address; past the limit even correct
+   * credentials are refused there, so guessing on teaches nothing.
+   * Nothing awaits between lookup and limit, so concurrent guesses cannot slip past it.
    */
   async function client(rule: 'client' | 'client_full', look: Look): Promise<OAuthClient> {
     const { request, ip, headers } = look.context;
@@ -190,7 +189,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return credentials.findClient(shown.clientId, shown.secret, reader);
   }
 
-  /** A key that management takes: no session, whose cookie a browser would send for whoever asks. */
+  /** Accepts a key that can manage, but no session: a browser would send its cookie for any site (CSRF). */
   async function agent(bearer: string | null, look: Look): Promise<KeyPrincipal | PersonalKeyPrincipal> {
     if (!isKey(bearer)) throw new AppError('unauthenticated', { hint: 'agents_need_key' });
     const key = await anyKey(bearer, 'unauthenticated', look);
@@ -198,7 +197,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     throw new AppError('forbidden', { hint: 'management_needs_key_or_console' });
   }
 
-  /** Management takes a key, a console session as bearer, or one in the cookie of our own pages. */
+  /** Accepts a key, a console session as bearer token, or a console session in the cookie of our own pages. */
   async function management(bearer: string | null, look: Look): Promise<Principal> {
     if (bearer === null && cookie.read(look.context.request) === null) throw new AppError('unauthenticated');
     const principal = await (isKey(bearer) ? anyKey(bearer, 'unauthenticated', look) : session(bearer, look));
@@ -207,7 +206,6 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     return principal;
   }
 
-  /** A signed-in person. No key acts for them here. */
   async function personInSession(bearer: string | null, look: Look): Promise<SessionPrincipal> {
     if (!isKey(bearer)) return session(bearer, look);
     await anyKey(bearer, 'unauthenticated', look);
@@ -227,7 +225,7 @@ export function authenticator(dependencies: AuthenticatorDependencies): Authenti
     try {
       return await sessionOf(bearer ?? fromCookie, look);
     } catch (error) {
-      // Outside the verification endpoints every dead session is the same thing: not signed in.
+      // Outside the verification endpoints every refused session means just "not signed in".
       if (error instanceof AppError && error.status === 401)
         throw new AppError('unauthenticated', { hint: error.code, cause: error });
       throw error;
@@ -282,16 +280,16 @@ function isKey(bearer: string | null): bearer is string {
 
 const SCHEME = 'Bearer ';
 
-/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
+/** Returns the token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
 export function bearerToken(request: Request): string | null {
   const header = request.headers.get('authorization');
   if (header === null || header.length <= SCHEME.length) return null;
-  // In whatever letters (RFC 9110 §11.1).
+  // The scheme is case-insensitive (RFC 9110 §11.1).
   if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase()) return null;
   return header.slice(SCHEME.length).trim();
 }
 
-/** The actor that a principal's writes are recorded under. Where it came from is looked up for what is recorded alone. */
+/** Actor that a principal's writes are recorded under. Address and country are looked up only for what is recorded. */
 export class CallActor implements Author {
   readonly type: Author['type'];
   readonly userId: string | null;
@@ -302,7 +300,7 @@ export class CallActor implements Author {
     caller: AnyPrincipal | null,
     private readonly context: RequestContext,
   ) {
-    // An application is nobody who does things; what it has done to a token is its holder's doing.
+    // An OAuth client is no actor: what it does to a token is recorded as the token holder's act.
     const principal = caller?.kind === 'client' ? null : caller;
     this.type = principal === null ? 'anonymous' : principal.kind === 'key' ? 'key' : 'user';
     this.userId = principal?.userId ?? null;

@@ -1,6 +1,6 @@
 /**
- * Memory for request bodies: how many bytes may be held at once, in all and by one caller. The runtime keeps up to 2 MiB of a
- * body that nobody has read or refused yet, so thousands of bodies at once would add up to gigabytes.
+ * Limits the memory of request bodies, in all and per caller. Bun buffers up to 2 MiB of each unread body, so thousands
+ * at once would add up to gigabytes.
  */
 import { AppError } from '../core/error.ts';
 
@@ -10,27 +10,22 @@ const MIB = 1024 * KIB;
 /** A body up to this size is never counted: `requestsAtOnce` bounds the sum of small ones. */
 export const SMALL_BODY_BYTES = 4 * KIB;
 
-/** The most that the runtime buffers of one unread body before it stops reading the socket, rounded up. */
+/** The most that Bun buffers of one unread body before it stops reading the socket, rounded up. */
 const MOST_BUFFERED_BYTES = 2 * MIB;
 
-/** Charged for a body without a declared length: a chunked body is usually small, and may be large. */
+/** Charged for a chunked body, of unknown length: usually small, and maybe large. */
 const UNDECLARED_BYTES = 256 * KIB;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Bytes of one request. */
 export interface BodyHold {
-  /**
-   * Adds to what this request holds.
-   *
-   * @throws {AppError} unavailable where the pool is full, or the hold was released.
-   */
+  /** Adds to the bytes held. @throws {AppError} unavailable where the pool is full, or the hold was released. */
   take(bytes: number): void;
-  /** Gives everything back. Idempotent. */
+  /** Releases everything. Idempotent. */
   release(): void;
 }
 
-/** Holds nothing, and takes nothing: the request is over. */
+/** Hold of a request that is over: it refuses to take anything. */
 export const RELEASED: BodyHold = {
   take() {
     throw bodyPoolFull();
@@ -39,11 +34,11 @@ export const RELEASED: BodyHold = {
 };
 
 export interface BodyPool {
-  /** Opens an empty hold. @param caller holds at most its share of the pool; null is counted in the total alone. */
+  /** Opens an empty hold. @param caller is limited to its share of the pool; null counts only in the total. */
   open(caller?: string | null): BodyHold;
 }
 
-/** Never holds more than `maxBytes`. @param perCaller bytes that one caller may hold; all of them by default. */
+/** Creates a pool of at most `maxBytes`. @param perCaller bytes that one caller may hold; all of them by default. */
 export function bodyPool(maxBytes: number, perCaller = maxBytes): BodyPool {
   let heldInAll = 0;
   const heldBy = new Map<string, number>();
@@ -77,12 +72,11 @@ export function bodyPool(maxBytes: number, perCaller = maxBytes): BodyPool {
   };
 }
 
-/** The refusal of a body while others fill the pool. */
 export function bodyPoolFull(): AppError {
   return new AppError('unavailable', { hint: 'too_many_bodies', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** How many bytes the runtime may buffer of a request's body while nobody reads it; 0 for a small body, and for none. */
+/** Returns how many bytes Bun may buffer of an unread body; 0 for a small body and for none. */
 export function bufferedBytes({ headers }: Request): number {
   const declared = headers.get('content-length');
   if (declared === null) return headers.has('transfer-encoding') ? UNDECLARED_BYTES : 0;

@@ -8,7 +8,7 @@ import { slowBodies, type SlowBodyLimits } from './slow-bodies.ts';
 
 const MIB = 1024 * 1024;
 
-/** The most that one authenticated caller holds of the pool, so that no tenant keeps the others out. */
+/** Share of the pool that one authenticated caller may hold, so that no tenant keeps the others out. */
 const CALLERS_SHARE = 1 / 4;
 
 export interface BodyReader {
@@ -16,16 +16,13 @@ export interface BodyReader {
    * Reads and parses a body, which counts against the pool until `release`.
    *
    * @param caller null without a credential: such bodies are smaller, and share a pool of their own.
-   * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, request_timeout, rate_limited, unavailable
+   * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, request_timeout, rate_limited,
+   * unavailable
    */
   read(context: RequestContext, caller: AnyPrincipal | null, isFormAccepted?: boolean): Promise<unknown>;
-  /**
-   * Counts the body of an operation that reads none: the runtime buffers it until the answer.
-   *
-   * @throws {AppError} unavailable
-   */
+  /** Counts an unread body, which Bun buffers until the answer. @throws {AppError} unavailable */
   leave(context: RequestContext, caller: AnyPrincipal | null): void;
-  /** Gives back what a request holds. What still arrives of its body is refused. */
+  /** Releases what a request holds. The rest of its body is refused. */
   release(context: RequestContext): void;
 }
 
@@ -44,7 +41,7 @@ export function bodyReader(limits: BodyLimits): BodyReader {
 
   return {
     read(context, caller, isFormAccepted = false) {
-      // An operation may read by itself a body that was counted as unread.
+      // The operation may read a body itself that was counted as unread.
       context.bodyHold?.release();
       context.bodyHold = null;
       const maxBytes = caller === null ? MAX_ANONYMOUS_BYTES : MAX_JSON_BYTES;
@@ -62,7 +59,7 @@ export function bodyReader(limits: BodyLimits): BodyReader {
   };
 }
 
-/** The workspace for all of its keys, the person for all of their sessions and keys. */
+/** Returns the subject of the share: the workspace for all its keys, the person for all their sessions and keys. */
 function subjectOf(caller: AnyPrincipal): string {
   return caller.kind === 'key' || caller.kind === 'client' ? caller.workspaceId : caller.userId;
 }

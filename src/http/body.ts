@@ -1,4 +1,4 @@
-/** Reads a request's body, JSON or a form: bounded, strict about its media type, with errors that say what to mend. */
+/** Reads a request's JSON or form body: bounded, strict about its media type, with errors that say how to fix it. */
 import { freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { yieldIfLong } from '../core/turn.ts';
@@ -8,21 +8,19 @@ const KIB = 1024;
 
 /** The largest body of a caller with a credential. */
 export const MAX_JSON_BYTES = 1024 * KIB;
-/** From here on it takes milliseconds to parse and to judge a body: of many that arrive at once, only some have the same turn. */
+/** Size from which parsing takes milliseconds: longer bodies yield, so that only some of many share a turn. */
 const LONG_BODY_BYTES = 32 * KIB;
-/** The largest body of a caller without a credential; nothing that they have to send is as long. */
+/** The largest body of a caller without a credential; no anonymous operation needs more. */
 export const MAX_ANONYMOUS_BYTES = 64 * KIB;
-/** Deeper than anything an operation takes, and shallow enough for whatever walks a body by calling itself. */
+/** Deeper than anything an operation takes, yet shallow enough for recursive functions. */
 const MAX_JSON_DEPTH = 32;
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Accounts for bytes of a body before they are kept. @throws where there is no room for them. */
+/** Accounts for bytes of a body before they are kept. @throws where the pool has no room for them. */
 export type HoldBytes = (bytes: number) => void;
 
 /**
- * Reads and parses a body.
- *
  * @param hold called for bodies above `SMALL_BODY_BYTES`.
  * @returns the parsed body; `undefined` when there is none.
  * @throws {AppError} payload_too_large, unsupported_media_type, invalid_request, and what `hold` throws
@@ -44,7 +42,7 @@ export async function readBodyOf(
   return body;
 }
 
-/** A content type without its parameters, in small letters (RFC 9110 §8.3.1). */
+/** Returns a content type without its parameters, in lower case (RFC 9110 §8.3.1). */
 export function mediaTypeOf(contentType: string): string {
   if (contentType === JSON_TYPE) return contentType;
   const [type = ''] = contentType.split(';', 1);
@@ -52,10 +50,10 @@ export function mediaTypeOf(contentType: string): string {
 }
 
 /**
- * Parameters of a form or a query string, by name.
+ * Returns the parameters of a form or a query string.
  *
- * @throws {AppError} invalid_request for one that is given twice (RFC 6749 §3.1): who reads the first and who reads the last
- * would act on different ones.
+ * @throws {AppError} invalid_request for a repeated one (RFC 6749 §3.1): readers of the first and of the last would
+ * differ.
  */
 export function parametersOf(parameters: URLSearchParams): Record<string, string> {
   const seen = new Set<string>();
@@ -81,7 +79,7 @@ function isDeeperThan(depth: number, value: unknown): boolean {
   return parts.some((part) => isDeeperThan(depth - 1, part));
 }
 
-/** A body as it comes in; whoever leaves off leaves the rest to be drained. */
+/** Streams a body. Breaking off does not cancel the body, so that the rest can be drained. */
 export function partsOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return body.values({ preventCancel: true });
 }
@@ -98,11 +96,11 @@ async function readText(request: Request, maxBytes: number, hold: HoldBytes): Pr
     if (bytes > SMALL_BODY_BYTES) hold(bytes);
     const text = await request.text();
     if (text.length === bytes) return text;
-    // `text()` takes a byte-order mark away, which JSON must not have (RFC 8259 §8.1); its three bytes are missing then.
+    // `text()` strips a byte-order mark, which JSON must not have (RFC 8259 §8.1); its three missing bytes reveal it.
     return bytes === Buffer.byteLength(text) + 3 ? `\uFEFF${text}` : text;
   }
   if (!request.body) return '';
-  // Without a declared length the body is counted as it comes in.
+  // Without a declared length the body is counted as it arrives.
   const chunks: Uint8Array[] = [];
   let length = 0;
   let held = 0;

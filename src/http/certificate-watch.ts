@@ -1,24 +1,22 @@
-/** The certificate in use: renewed when its files are read again, and watched for its end. */
+/** Renews the certificate in use from its files, and warns before it expires. */
 import type { Logger } from 'pino';
 import { type Clock, DAY, isoTime } from '../core/clock.ts';
 import { type Certificate, certificateWarnings, EXPIRY_WARNING_MS, readCertificate } from './certificate.ts';
 
 export interface CertificateWatchOptions {
-  /** As it was read at the start. */
   readonly first: Certificate;
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Serves new connections with it. */
   readonly use: (certificate: Certificate) => void;
 }
 
 export interface CertificateWatch {
   /** In epoch milliseconds. */
   expiresAt(): number;
-  /** Reads the files again. Never throws: what will not do is logged, and the certificate stays. */
+  /** Reads the files again. Never throws: an unusable certificate is logged, and the current one stays. */
   renew(): void;
-  /** Says in the log when it ends, where that is soon. */
+  /** Logs when the certificate expires, if that is soon. */
   look(): void;
 }
 

@@ -1,39 +1,37 @@
-/** Reads a certificate and its key from files, and says what is wrong with them before anybody is served with them. */
+/** Reads a certificate and its key from files, and reports what is wrong with them before they are used. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { DAY, isoTime } from '../core/clock.ts';
 import { withoutBrackets } from '../core/ip-address.ts';
 import { StartupError } from '../core/startup-error.ts';
 
-/** Where they lie. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** One that can be served with. */
 export interface Certificate {
-  /** Where it was read. */
+  /** The files that it was read from. */
   readonly files: CertificateFiles;
-  /** PEM: the certificate, and what leads from it to its root. */
+  /** PEM: the certificate and its chain. */
   readonly cert: string;
   readonly key: string;
   /** In epoch milliseconds. */
   readonly expiresAt: number;
-  /** The names it is for, as it says them. */
+  /** Names that it is valid for, as written in it. */
   readonly names: string;
-  /** Others than their owner may read the key. */
+  /** Whether every user of the machine may read the key file. */
   readonly isKeyOpen: boolean;
   covers(hostname: string): boolean;
 }
 
-/** From then on the log says each day that it ends. */
+/** Time before expiry from which the log warns every day. */
 export const EXPIRY_WARNING_MS = 14 * DAY;
 
 const CERT = '--tls-cert (GATEHOUSE_TLS_CERT)';
 const KEY = '--tls-key (GATEHOUSE_TLS_KEY)';
 
-/** @throws {StartupError} where a file cannot be read, the two do not belong together, or the certificate is not in force at `now`. */
+/** Reads and checks both files. @throws {StartupError} if unreadable, mismatched or not valid at `now`. */
 export function readCertificate(files: CertificateFiles, now: number): Certificate {
   const { certFile, keyFile } = files;
   const cert = readText(CERT, certFile);
@@ -61,7 +59,7 @@ export function readCertificate(files: CertificateFiles, now: number): Certifica
   };
 }
 
-/** What an operator should know of one that is taken all the same. */
+/** Returns warnings about a certificate that is accepted all the same. */
 export function certificateWarnings(certificate: Certificate, baseUrl: string): string[] {
   const { hostname } = new URL(baseUrl);
   const { isKeyOpen, names, covers, files } = certificate;

@@ -1,12 +1,12 @@
-/** Reads how an OAuth client shows who it is: in a header or in the body (RFC 6749 §2.3.1), or by an API key as bearer. */
+/** Reads an OAuth client's credential: in a header, in the body (RFC 6749 §2.3.1), or an API key as bearer token. */
 import { invalidField } from '../core/error.ts';
 
-/** What a client has shown, and in which way. */
+/** Credential that a client sent, and its method. */
 export type ClientShown =
   | { readonly way: 'basic' | 'post'; readonly clientId: string; readonly secret: string }
   | { readonly way: 'key'; readonly key: string };
 
-/** A header counts before the body. @returns null where nothing is shown that could be a credential. */
+/** Reads the credential; a header takes precedence over the body. @returns null where there is none. */
 export function clientShown(authorization: string | null, sent: unknown): ClientShown | null {
   if (authorization === null) return shownInBody(sent);
   const [, scheme = '', value = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
@@ -14,14 +14,13 @@ export function clientShown(authorization: string | null, sent: unknown): Client
   return scheme.toLowerCase() === 'basic' ? shownInHeader(value) : null;
 }
 
-/** What is asked of a client that was not known: the scheme it used (RFC 6749 §5.2), else the one all of them have. */
+/** Returns the challenge: the scheme that was used (RFC 6749 §5.2), else Basic, which all clients have. */
 export function challengeOf(shown: ClientShown | null): string {
   return shown?.way === 'key' ? 'Bearer' : 'Basic realm="gatehouse"';
 }
 
 /**
- * A client shows itself in one way in a call, and as one client (RFC 6749 §2.3). A key stands for no clientId, and clients
- * that use one may send theirs all the same.
+ * Refuses a second credential or client in one call (RFC 6749 §2.3). Next to an API key any clientId may be sent.
  *
  * @throws {AppError} invalid_request
  */
@@ -46,13 +45,13 @@ function shownInHeader(value: string): ClientShown | null {
   return colon < 0 || clientId === null || secret === null ? null : { way: 'basic', clientId, secret };
 }
 
-/** Null for what is not there, and for what is without a value, which is the same (RFC 6749 §3.1). */
+/** Returns null for a missing or an empty parameter, which are the same (RFC 6749 §3.1). */
 function textOf(sent: unknown, name: string): string | null {
   const value: unknown = (sent as Record<string, unknown> | null | undefined)?.[name];
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Both parts are encoded as in a form before they are put together. */
+/** Decodes one part of a Basic credential; both are form-encoded before they are joined. */
 function formDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -1,28 +1,27 @@
-/** Text answers of more than a KiB are compressed where the client takes it (RFC 9110 §12.5.3). */
+/** Compresses text answers of more than 1 KiB where the client accepts gzip (RFC 9110 §12.5.3). */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JsonText } from './json-text.ts';
 import type { RequestContext } from './request-context.ts';
 
 const LEAST_BYTES = 1024;
-/** From here on compressing is left to another thread: here it would hold the loop for a millisecond and more. */
+/** Size from which another thread compresses: here it would block the event loop for a millisecond and more. */
 const MANY_BYTES = 32 * 1024;
 const LEVEL = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Never a stream of events: its client waits for each. */
+/** Excludes event streams: their clients wait for each event. */
 const TEXT_TYPES =
   /^(?:text\/(?:html|plain|css|javascript|yaml)|application\/(?:json|yaml|javascript|openmetrics-text))\b/;
 
 const gzipAside = promisify(gzip);
 
-/** Whether the client takes gzip. */
 function takesGzip(request: Request): boolean {
   const accepted = request.headers.get('accept-encoding');
   return accepted !== null && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(accepted);
 }
 
-/** The one way a JSON body is answered. */
+/** Returns a call's JSON answer, compressed where that pays and the client accepts it. */
 export function jsonResponse(context: RequestContext, value: unknown): Response | Promise<Response> {
   const { headers, request } = context;
   const text = value instanceof JsonText ? value.text : JSON.stringify(value);
@@ -38,13 +37,13 @@ async function zipped(text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Arra
   return Bun.gzipSync(text as Uint8Array<ArrayBuffer>, { level: LEVEL });
 }
 
-/** Tagged answers kept compressed, such as a description or a script: the same bytes for everybody. */
+/** Number of compressed answers cached by ETag, such as a description or a script: the same bytes for everybody. */
 const KEPT = 8;
 
-/** Gives the response back as it is, or compressed. */
+/** Returns the response as it is, or compressed. */
 export type Compressor = (request: Request, response: Response) => Response | Promise<Response>;
 
-/** Makes what compresses the answers that handlers made whole; what is short, coded already or no text is left alone. */
+/** Creates a compressor for responses built by handlers. It leaves short, already encoded and non-text ones alone. */
 export function compressor(): Compressor {
   const kept = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
@@ -67,7 +66,7 @@ export function compressor(): Compressor {
     if (!takesGzip(request)) return new Response(bytes, { status, headers });
     headers.set('Content-Encoding', 'gzip');
     const tag = headers.get('etag');
-    // Another coding is another representation: the tag says "the same in meaning" from here on (RFC 9110 §8.8.1).
+    // Another encoding is another representation, so its tag becomes a weak one (RFC 9110 §8.8.1).
     if (tag !== null && !tag.startsWith('W/')) headers.set('ETag', `W/${tag}`);
     return new Response(await zippedOnce(tag, bytes), { status, headers });
   }

@@ -1,6 +1,6 @@
 /**
- * What an application in a browser may call from its own origin, with a bearer token or with none (WHATWG Fetch, CORS).
- * Cookies never count there, and management, verification of others' tokens and introspection are no browser's business.
+ * Decides what browser applications may call from their own origin, with a bearer token or none (CORS, WHATWG Fetch).
+ * Cookies never count; management, verification of others' tokens and introspection are excluded.
  */
 import type { Operation } from './operation.ts';
 
@@ -20,20 +20,20 @@ const EXPOSED =
 
 type Judged = Pick<Operation, 'path' | 'access' | 'style' | 'isUndocumented'>;
 
-/** Never what takes a key or manages, whatever its path. */
+/** Returns whether browsers may call the operation: never if it takes a key or manages, whatever its path. */
 export function isForBrowsers({ path, access, style, isUndocumented }: Judged): boolean {
   if (isUndocumented || style === 'page' || access === 'key' || access === 'read' || access === 'full') return false;
   return PATHS.some((pattern) => pattern.test(path));
 }
 
-/** Lets whichever origin asked read the answer. */
+/** Lets any origin read the answer. */
 export function allowOrigin(request: Request, answer: Response): void {
   if (!request.headers.has('origin')) return;
   answer.headers.set('Access-Control-Allow-Origin', '*');
   answer.headers.set('Access-Control-Expose-Headers', EXPOSED);
 }
 
-/** The answer to a preflight. @param methods that the path takes from a browser. */
+/** @param methods that the path accepts from a browser. */
 export function preflight(methods: readonly string[], headers: Record<string, string>): Response {
   return new Response(null, {
     status: 204,

@@ -1,24 +1,24 @@
 /**
- * Looks whether file descriptors are left. Clients that hold connections can use them up; then nobody else comes in, and
- * what needs a file or a connection of its own fails. Connections without a request are closed to make room.
+ * Watches for exhausted file descriptors and then closes idle connections, which hold them: without a free one, no
+ * client can connect and no file can be opened.
  */
 import { closeSync, openSync } from 'node:fs';
 import type { Logger } from 'pino';
 
 const LOOK_EVERY_MS = 250;
-/** Said again while it lasts. */
+/** Interval at which the error is repeated. */
 const SAY_EVERY_MS = 60_000;
 const NONE_LEFT = ['EMFILE', 'ENFILE'];
 
 export interface DescriptorOptions {
   readonly log: Logger;
-  /** Closes connections that have no request; how many they were. */
+  /** Closes connections without a request; returns how many. */
   readonly shed: () => number;
-  /** Uses one descriptor more for a moment. @throws where there is none. */
+  /** Opens one descriptor for a moment. @throws where none is left. */
   readonly probe?: () => void;
 }
 
-/** Looks every quarter of a second, until it is disposed of. */
+/** Checks every 250 ms until disposed. */
 export function watchDescriptors({ log, shed, probe = probeFile }: DescriptorOptions): Disposable {
   let saidAt = -Infinity;
   let closed = 0;

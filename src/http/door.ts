@@ -1,6 +1,6 @@
 /**
- * Listens, in plain or with a certificate. The runtime cannot change the certificate of a listener. For a renewed one a second
- * listener opens at the same port, and the first is drained and closed.
+ * Listens for requests. Bun cannot change a listener's certificate (https://github.com/oven-sh/bun/issues/43815), so a
+ * renewed one opens a second listener on the same port, and the first is drained and closed.
  */
 import { required } from '../core/required.ts';
 import { type Arrivals, arrivals } from './arrivals.ts';
@@ -8,53 +8,47 @@ import type { Certificate } from './certificate.ts';
 import { rawPathRoutes, seenBeyondRoutes, type Serve } from './raw-path.ts';
 import { pathOf } from './request-url.ts';
 
-/** A connection that is silent for longer is closed; no answer of ours takes as long. */
+/** Time after which an idle connection is closed; no answer of ours takes as long. */
 const IDLE_SECONDS = 30;
 
-/** Bodies are bounded where they are read; this only keeps Bun from answering before we can. */
+/** Lifts Bun's own limit, which would answer before we can; bodies are bounded where they are read. */
 const LARGEST_BODY = Number.MAX_SAFE_INTEGER;
 
 /**
- * How long a replaced listener waits for clients far away that have connected and not asked yet. Until it closes, the kernel gives it
- * a share of new connections. Those it has not accepted then are reset, unless `net.ipv4.tcp_migrate_req` is 1 (the guide says so).
- * The runtime can change no certificate in place: https://github.com/oven-sh/bun/issues/43815
+ * After a renewal the old listener stays open for up to 10 s, so that slow clients can send their first request. The
+ * kernel gives it new connections until then, and resets those not accepted unless `net.ipv4.tcp_migrate_req` is 1 (the
+ * guide says so).
  */
 const RETIRING = { quietMs: 1000, maxMs: 10_000 };
 
-/** Two may listen at one port; where they may not, nobody sends the signal either. */
+/** Whether two listeners can share a port. Windows cannot, and has no signal that renews a certificate either. */
 const CAN_SHARE = process.platform !== 'win32';
 
 export interface DoorOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Null for plain http. */
+  /** Null for plain HTTP. */
   readonly certificate: Certificate | null;
   readonly serve: Serve;
-  /** Told of what no answer was made of. */
+  /** Turns an error that nothing else has answered into a response. */
   readonly onError: (error: Error) => Response;
 }
 
-/** Where requests come in. */
 export interface Door {
   readonly port: number;
-  /** Of the TCP peer; null when it has gone. */
+  /** Returns the address of the TCP peer; null when it has disconnected. */
   peerAddress(request: Request): string | null;
-  /** Lets a connection stay open without traffic from the client. */
+  /** Keeps a connection open without traffic from the client. */
   keepOpen(request: Request): void;
-  /** How many requests are not answered yet. */
   pending(): number;
-  /** Closes connections that have no request. @returns how many they were. */
+  /** Closes connections without a request. @returns how many. */
   closeIdle(): number;
-  /**
-   * New connections get this certificate; those there are go on with theirs until they end.
-   *
-   * @throws what listening throws; then everything is as before.
-   */
+  /** Serves new connections with it; others keep theirs. @throws what listening throws, changing nothing. */
   renew(certificate: Certificate): void;
-  /** Resolves when no more requests come; to be followed by the end of listening at once. */
+  /** Resolves once no more requests arrive. Call `stop` at once afterwards. */
   leave(): Promise<void>;
-  /** Ends listening, and resolves with the last request; forced, it ends those too. */
+  /** Stops listening, and resolves after the last request; forced, it aborts those under way. */
   stop(isForced?: boolean): Promise<void>;
 }
 
@@ -99,7 +93,7 @@ export function openDoor({ host, port, certificate, serve, onError }: DoorOption
 
   return {
     port: own,
-    // Whichever listener a request came by, each of them knows.
+    // Any listener knows the peers of all.
     peerAddress: (request) => current.server.requestIP(request)?.address ?? null,
     keepOpen: (request) => current.server.timeout(request, 0),
     pending: () => all().reduce((pending, { server }) => pending + server.pendingRequests, 0),
@@ -119,14 +113,14 @@ export function openDoor({ host, port, certificate, serve, onError }: DoorOption
 }
 
 /**
- * Elysia looks for the path behind `http://`, whatever the scheme, and would take an https address for the path `//host/…`. What
- * this server is reached by is told by the base URL alone, never by a request.
+ * Rewrites the URL to `http:`, since Elysia would read an https one as the path `//host/…`. The base URL alone tells
+ * the public address.
  */
 function nameAsPlain(request: Request): void {
   Object.defineProperty(request, 'url', { value: request.url.replace('https:', 'http:') });
 }
 
-/** Listeners that may share a port would share it with another server as well: it is tried for itself first. */
+/** Returns the port after opening it alone: with `reusePort` it could be shared with another server unnoticed. */
 export function portAlone(hostname: string, port: number): number {
   const trial = Bun.serve({ hostname, port, fetch: () => new Response() });
   const found = required(trial.port, 'port');

@@ -1,35 +1,30 @@
 /**
- * Reads what is left of a body that was refused before all of it was read. A connection that closes with bytes unread is
- * reset, and the reset can overtake the answer: a proxy that writes the whole body first, as nginx does, then makes a 502
- * of a 401 or a 429.
+ * Reads the rest of a refused body. Closing a connection with unread bytes resets it, and the reset can overtake the
+ * answer: a proxy that writes the whole body first, as nginx does, then turns a 401 or a 429 into a 502.
  */
 import { freePart } from '../core/buffer.ts';
 
 /** More than any operation takes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Who sends for longer has had the time to read an answer while sending. */
+/** A client that sends for longer has had time to read the answer meanwhile. */
 const MAX_MS = 2000;
 
 /**
- * The garbage collector frees what was read later than it arrives, so unbounded drains would grow the process by gigabytes.
- * Beyond these the connection is closed after the answer.
+ * Limit of concurrent drains: data arrives faster than it is collected, so unbounded drains would grow the process by
+ * gigabytes. Beyond it the connection is closed after the answer.
  */
 const MOST_AT_ONCE = 8;
 
-/** Of the process, since its memory is. */
+/** Counted per process, as its memory is. */
 let underWay = 0;
 
-/**
- * Awaited before a refusal goes out.
- *
- * @returns whether nothing of the body is left that this side would have to read; else the connection should be closed.
- */
+/** Drains a body before its refusal is sent. @returns whether nothing is left; else close the connection. */
 export async function drain({ body }: Request): Promise<boolean> {
-  // Locked: somebody has read it, or closes the connection themselves.
+  // Locked: another reader has read it, or closes the connection itself.
   if (body === null || body.locked) return true;
   if (underWay >= MOST_AT_ONCE) {
-    // Frees what the runtime has buffered of it.
+    // Frees what Bun has buffered of it.
     await body.cancel();
     return false;
   }
@@ -47,7 +42,7 @@ export async function drain({ body }: Request): Promise<boolean> {
     }
     return false;
   } catch {
-    // The client hung up: nobody reads the answer.
+    // The client hung up before the answer.
     return false;
   } finally {
     underWay -= 1;

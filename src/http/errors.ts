@@ -1,4 +1,4 @@
-/** The one mapper from a thrown error to a response, with a renderer for each body shape of the wire. */
+/** Maps thrown errors to responses, with a renderer for each body shape. */
 import type { Logger } from 'pino';
 import { AppError, type ErrorCode } from '../core/error.ts';
 import { engineTrouble } from '../db/engine-error.ts';
@@ -7,15 +7,15 @@ import { announceLimit } from './rate-limit.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * The shape of an answer: `envelope` for management and account; `flat` the same, but success without its envelope;
- * `session` and `verify` as the verification endpoints have it; `oauth` as OAuth clients read it; `page` for people.
+ * Shape of an answer. `envelope` is for management and account, `flat` the same with success unwrapped; `session` and
+ * `verify` are the verification endpoints', `oauth` is for OAuth clients, `page` for people.
  */
 export type Style = 'envelope' | 'flat' | 'session' | 'verify' | 'oauth' | 'page';
 
-/** @returns a whole document that prints none of the error's own words, which are for programs. */
+/** Renders a whole document without the error's own message, which is for programs. */
 export type PageRenderer = (error: AppError, context: RequestContext) => string;
 
-/** Never throws, whatever was thrown. */
+/** Maps a thrown value to a response. Never throws. */
 export interface ErrorMapper {
   (error: unknown, context: RequestContext, style: Style): Response;
 }
@@ -23,11 +23,10 @@ export interface ErrorMapper {
 export interface ErrorMapperDependencies {
   readonly log: Logger;
   readonly renderPage: PageRenderer;
-  /** Told which limit has refused a call. */
   readonly noteLimited?: (limit: string) => void;
 }
 
-/** What is no `AppError` is logged with its cause and answered as `internal`, with the request id alone. */
+/** Creates the mapper, which logs any error but an `AppError` and answers `internal` with only the request id. */
 export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMapperDependencies): ErrorMapper {
   return (thrown, context, style) => {
     const error = thrown instanceof AppError ? thrown : unknownError(thrown, context, log);
@@ -43,10 +42,9 @@ export function errorMapper({ log, renderPage, noteLimited = () => {} }: ErrorMa
   };
 }
 
-/** A fault of ours: the log gets the cause, the caller nothing but a request id. */
 function unknownError(thrown: unknown, { requestId }: RequestContext, log: Logger): AppError {
   const { name } = (thrown ?? {}) as { name?: string };
-  // The client hung up: nobody reads the answer.
+  // The client hung up before the answer.
   if (name === 'AbortError') return new AppError('invalid_request', { cause: thrown });
   const trouble = engineTrouble(thrown);
   if (trouble === 'busy') {
@@ -94,20 +92,20 @@ const bodies: Record<Exclude<Style, 'page'>, Body> = {
   }),
 };
 
-/** All that `errorMessage` of `/api/v1/verify` can be besides the verdicts on the token. */
+/** Codes that `errorMessage` of `/api/v1/verify` may hold besides the verdicts on the token. */
 const CALLER_REFUSALS: readonly ErrorCode[] = ['invalid_api_key', 'forbidden', 'rate_limited'];
 
-/** Whoever acts on `errorMessage` must never take a fault of the request, or of ours, for a verdict. */
+/** Returns the field of a code: clients act on `errorMessage`, which must never show a fault as a verdict. */
 export function verifyCodeField(code: ErrorCode): 'errorMessage' | 'error' {
   return CALLER_REFUSALS.includes(code) ? 'errorMessage' : 'error';
 }
 
-/** A description may hold neither quotes nor what is not ASCII (RFC 6749 §5.2). */
+/** Replaces quotes and non-ASCII characters, which a description must not contain (RFC 6749 §5.2). */
 function printable(text: string): string {
   return text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "'");
 }
 
-/** The session endpoint speaks of tokens: "no credential" and "not a valid token" are the same thing there. */
+/** Maps a missing credential to an invalid token: the session endpoint makes no difference. */
 function sessionError(code: ErrorCode): ErrorCode {
   return code === 'unauthenticated' ? 'invalid_token' : code;
 }

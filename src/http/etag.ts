@@ -1,7 +1,7 @@
-/** Whether a client already has what it would be sent (RFC 9110 §13), and the answer to it. */
+/** Answers conditional requests (RFC 9110 §13). */
 import type { RequestContext } from './request-context.ts';
 
-/** Weak comparison against a list or `*`, as RFC 9110 §13.1.2 asks for If-None-Match. */
+/** Compares weakly against a list or `*`, as If-None-Match requires (RFC 9110 §13.1.2). */
 export function matchesEtag(ifNoneMatch: string | null, etag: string): boolean {
   if (!ifNoneMatch) return false;
   return ifNoneMatch.split(',').some((item) => {
@@ -10,24 +10,18 @@ export function matchesEtag(ifNoneMatch: string | null, etag: string): boolean {
   });
 }
 
-/** A text as it is sent. */
 export interface Tagged {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
 }
 
-/** @param before what the tag begins with, where the bytes alone do not tell two apart. */
+/** Encodes and tags a text. @param before prefix of the tag, where the bytes alone do not tell two answers apart. */
 export function tagged(text: string, before = ''): Tagged {
   const bytes = new TextEncoder().encode(text);
   return { bytes, etag: `"${before}${Bun.hash(bytes).toString(36)}"` };
 }
 
-/**
- * All of it, or 304 and nothing to whoever has the same.
- *
- * @param headers of either answer, beside those of every answer.
- * @param mediaType said of the whole.
- */
+/** Returns the text, or 304 for a client that has it. @param headers of both answers. @param mediaType of the text. */
 export function answerTagged(
   { request, headers: common }: Pick<RequestContext, 'request' | 'headers'>,
   { bytes, etag }: Tagged,

@@ -1,12 +1,9 @@
-/** How many places each subject holds of those it may, in memory for as long as it holds any. */
+/** Limits how many slots each subject holds at once, in memory for as long as it holds any. */
 
-/** @returns takes a place; what that returns gives it back, and is to be called once. */
+/** Takes a slot. @returns the function that releases it, to be called once. */
 export type TakePlace = (subject: string) => () => void;
 
-/**
- * @param max of one subject; null is no limit.
- * @param refusal what is thrown where a subject has them all.
- */
+/** @param max slots of one subject; null is no limit. @param refusal makes the error thrown at the limit. */
 export function heldPlaces(max: number | null, refusal: (max: number) => Error): TakePlace {
   const held = new Map<string, number>();
   return (subject) => {

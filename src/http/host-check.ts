@@ -1,6 +1,6 @@
 /**
- * Which names a server answers to that only its own machine is to reach: a page from elsewhere could point a name of its own
- * at this machine and read what the browser is then told (DNS rebinding).
+ * Checks the Host header of servers for their own machine only, against DNS rebinding: a page from elsewhere could
+ * point its own name here and read the answers.
  */
 import { isIP } from 'node:net';
 import { isLoopback } from '../core/ip-address.ts';
@@ -8,21 +8,20 @@ import { isLoopback } from '../core/ip-address.ts';
 export interface HostSettings {
   /** The address listened on. */
   readonly host: string;
-  /** Where the server says it is reached. */
   readonly baseUrl: string;
-  /** Checked wherever it listens. */
+  /** Whether to check on any address, not on loopback alone. */
   readonly isPrivate: boolean;
 }
 
-/** Whether a request is for this server, by its `Host`; null where it has none. */
+/** Returns whether a request's `Host` is one of this server's; null stands for no header. */
 export type HostCheck = (host: string | null) => boolean;
 
-/** What a browser can have put there: a name or an address, and a port. */
+/** Name or address with an optional port, as a browser sends it. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i;
 
 /**
- * A server on loopback, or a private one, takes its base URL's name, `localhost`, and addresses: a browser that was sent to
- * an address was not led here by a name. One that listens to the network takes any.
+ * Creates the check. Loopback and private servers accept the base URL's name, `localhost` and IP addresses, which
+ * cannot be rebound; others accept any name.
  */
 export function hostCheck({ host, baseUrl, isPrivate }: HostSettings): HostCheck {
   if (!isPrivate && !isLoopback(host)) return () => true;
@@ -35,7 +34,7 @@ export function hostCheck({ host, baseUrl, isPrivate }: HostSettings): HostCheck
     return own.has(plain) || plain.endsWith('.localhost') || isIP(plain) === 4;
   }
 
-  // Nearly all say the same. Browsers always say it.
+  // Caches the accepted value, nearly always the same one. A missing header passes, since browsers always send it.
   let known: string | null = null;
   return (text) => {
     if (text === known || text === null) return true;

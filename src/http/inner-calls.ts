@@ -1,23 +1,22 @@
 /**
- * Calls that this server makes of itself as parts of one that came in: through the same pipeline, so that they are
- * authenticated, judged, validated and recorded as if they had come by themselves, but counted with the one that came in.
+ * Makes calls to this server within an outer call, by the same pipeline: authenticated, authorised, validated and
+ * recorded like any call, but counted with the outer one.
  */
 import type { RequestContext } from './request-context.ts';
 
 export interface InnerCall {
   readonly method: string;
-  /** With the query; every part encoded. */
+  /** Path and query, percent-encoded. */
   readonly path: string;
   /** Sent as JSON; undefined for none. */
   readonly body?: unknown;
 }
 
 export interface InnerCalls {
-  /** Nothing of the outer call goes along but its credential, its id and the address it came from. */
+  /** Makes a call. It inherits only the outer call's credential, id and client address. */
   call(outer: RequestContext, call: InnerCall): Promise<Response>;
-  /** What a request is a part of; undefined for every request from outside, whatever its headers say. */
+  /** Returns the outer call of a request; undefined for every request from outside, whatever its headers say. */
   outerOf(request: Request): RequestContext | undefined;
-  /** Where calls go, once there is somebody to take them. */
   serve(take: (request: Request) => Promise<Response>): void;
 }
 

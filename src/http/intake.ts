@@ -1,9 +1,8 @@
 /**
- * Takes requests in, before anything is known of the caller: bounds how many are answered at once, lets the event loop turn
- * between them, and bounds the bodies that wait meanwhile.
- *
- * A request judged in the callback that brought its head costs no memory: the runtime discards the rest of a refused body as
- * it arrives. From the next turn on it buffers the body, so only so many bytes may wait for one.
+ * Admits requests before anything is known of the caller: limits how many run at once, yields to the event loop between
+ * them, and bounds the bodies that wait.
+ * A request judged in the callback that brought its head costs no memory, as Bun discards the rest of a refused body.
+ * From the next turn on Bun buffers the body, so the bytes that may wait are bounded.
  */
 import type { AppError } from '../core/error.ts';
 import { type BodyHold, bodyPool, bodyPoolFull, bufferedBytes } from './body-pool.ts';
@@ -18,7 +17,7 @@ const MIB = 1024 * 1024;
 export interface IntakeOptions {
   readonly limits: Pick<LimitSettings, 'requestsAtOnce' | 'anonymousBodiesMib'>;
   readonly handle: Serve;
-  /** Answers a request that is not looked at. */
+  /** Answers a request that is refused unread. */
   refuse(request: Request, refusal: AppError): Promise<Response>;
 }
 
@@ -27,14 +26,14 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   const turns = turnTaker();
   const waiting = bodyPool(limits.anonymousBodiesMib * MIB);
 
-  /** Without draining: a server that is full has no time for a body it refuses. */
+  /** Refuses without draining: a full server has no time for a refused body. */
   async function turnAway(request: Request, refusal: AppError): Promise<Response> {
     const response = await refuse(request, refusal);
     if (bufferedBytes(request) > 0) closeAfter(response);
     return response;
   }
 
-  /** Null where the bodies that wait already leave no room for this one. */
+  /** Holds a waiting body's bytes; returns null where the pool has no room for them. */
   function waitingHold(request: Request): BodyHold | null {
     const bytes = bufferedBytes(request);
     const held = waiting.open();
@@ -60,7 +59,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
       const held = turns.isFree() ? undefined : waitingHold(request);
       if (held === null) return await turnAway(request, bodyPoolFull());
       const response = await (held === undefined ? handle(request, seen) : inTurn(held, request, seen));
-      // A body that is answered with success has been read, or is none.
+      // After a success the body has been read, or there was none.
       if (response.status >= 400 && !(await drain(request))) closeAfter(response);
       return response;
     } finally {
@@ -69,7 +68,7 @@ export function requestIntake({ limits, handle, refuse }: IntakeOptions): Serve 
   };
 }
 
-/** The runtime would go on reading, and discarding, a body of any length. */
+/** Closes the connection after the answer; else Bun would read and discard a body of any length. */
 function closeAfter(response: Response): void {
   response.headers.set('Connection', 'close');
 }

@@ -1,10 +1,10 @@
-/** JSON that is written already. */
+/** Marks text that is JSON already. */
 
 declare const SAYS: unique symbol;
 
-/** To be sent as it is: for answers that are the same until something changes. */
+/** JSON sent as it is, for answers that stay the same until something changes. */
 export class JsonText<Data = unknown> {
-  /** What it says, for the types alone. */
+  /** The type of its data, for the compiler only. */
   declare readonly [SAYS]: Data;
 
   constructor(readonly text: string) {}

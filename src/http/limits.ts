@@ -1,34 +1,29 @@
-/**
- * Every limit, declared once: what is counted of whom, in which window, how many by default, and the setting that
- * changes it. Settings, counters, descriptions and the role manifest are derived from here.
- */
+/** Declares every limit once; settings, counters, descriptions and the role manifest are derived from here. */
 import { DAY, HOUR, MINUTE } from '../core/clock.ts';
 import type { Bucket } from './rate-limit.ts';
 
-/** A number that callers are held to. */
 export interface Limit {
   /** The environment variable that sets it. */
   readonly env: `GATEHOUSE_LIMIT_${string}`;
   readonly default: number;
-  /** The most that may be set; 1,000,000 where nothing is said. */
+  /** The largest value that may be set; 1,000,000 by default. */
   readonly max?: number;
-  /** What is counted, and of whom, such as `codes per e-mail`. */
+  /** Uses and their subject, such as `codes per e-mail`. */
   readonly counts: string;
   readonly windowMs?: number;
-  /** What happens at the end of it, where that is more than a refusal until the window ends. */
+  /** Consequence of reaching it, where that is more than a refusal until the window ends. */
   readonly then?: string;
-  /** Not held to in an ephemeral instance: a test signs in hundreds from one address, and one person often. */
+  /** Off in an ephemeral instance: a test signs in hundreds from one address, and one person often. */
   readonly isOffInEphemeral?: true;
 }
 
-/** A limit whose uses the rate limiter counts. */
 interface CountedLimit extends Limit, Bucket {
   readonly windowMs: number;
 }
 
 const QUARTER_HOUR = 15 * MINUTE;
 
-/** Counted in memory, and written down under `name`. */
+/** Limits counted in memory, and stored under `name`. */
 const COUNTED = {
   sessionPerMinute: {
     env: 'GATEHOUSE_LIMIT_SESSION_PER_MINUTE',
@@ -167,7 +162,7 @@ const COUNTED = {
 
 const PAUSE = 'then codes pause';
 
-/** Held to by the rows of what was sent and tried. */
+/** Limits enforced by stored rows of what was sent and tried. */
 const RECORDED = {
   codesPerEmail: {
     env: 'GATEHOUSE_LIMIT_CODES_PER_EMAIL',
@@ -277,7 +272,7 @@ const RECORDED = {
   },
 } as const satisfies Record<string, Limit>;
 
-/** Counted while they last. */
+/** Limits on what is under way at once. */
 const AT_ONCE = {
   requestsAtOnce: {
     env: 'GATEHOUSE_LIMIT_REQUESTS_AT_ONCE',
@@ -342,10 +337,10 @@ export type LimitName = keyof typeof LIMITS;
 
 type Allowed<Of extends Limit> = Of extends { isOffInEphemeral: true } ? number | null : number;
 
-/** The limits in force in an instance: how many in each window. Null is no limit. */
+/** Limits in force in an instance; null is no limit. */
 export type LimitSettings = { readonly [Name in LimitName]: Allowed<(typeof LIMITS)[Name]> };
 
-/** Limits whose refusals are counted by application: the application is known by whoever they refuse. The first two are a key's own. */
+/** Limits whose refusals count per application, known for all they refuse. The first two are set on a key. */
 export const REPORTED_LIMITS = [
   'keyPerMinute',
   'keyPerDay',
@@ -363,27 +358,26 @@ export const REPORTED_LIMITS = [
 ] as const satisfies readonly (LimitName | 'keyPerMinute' | 'keyPerDay')[];
 export type ReportedLimit = (typeof REPORTED_LIMITS)[number];
 
-/** Counts a refusal. @param applicationId whose key, session or person was refused; null for a key of the workspace. */
+/** Counts a refusal. @param applicationId of the refused key, session or person; null for a key of the workspace. */
 export type NoteRefusal = (applicationId: string | null, limit: ReportedLimit) => void;
 
-/** A key's own limits, which its owner sets; the day is UTC's. */
+/** Limits set on a key by its owner; the day is a UTC day. */
 export const KEY_MINUTE: Bucket = { name: 'key-minute', windowMs: MINUTE };
 export const KEY_DAY: Bucket = { name: 'key-day', windowMs: DAY };
 
-/** Whom a key's calls are counted of: a key and those it is rotated to have one principal, and one count; a person's keys one each. */
+/** Returns the rate-limit subject: backend keys share one across rotations, each personal key has its own. */
 export function keySubject(isPersonal: boolean, key: { readonly keyId: string; readonly userId: string }): string {
   return isPersonal ? key.keyId : key.userId;
 }
 
-/** What a call of an operation is held to. */
 interface LimitClassRule {
-  /** Said first, of limits that are no setting. */
+  /** Text placed first, for limits that are no setting. */
   readonly lead?: string;
   /** Counted per client address, for every call. */
   readonly address?: keyof typeof COUNTED;
   /** Counted per person, for every call. */
   readonly person?: 'imagesPerPerson' | 'exportsPerPerson';
-  /** Counted where the operation is carried out, or the credential is looked up. */
+  /** Counted by the operation itself, or where the credential is looked up. */
   readonly others?: readonly LimitName[];
 }
 
@@ -431,12 +425,11 @@ const CLASSES = {
   export: { person: 'exportsPerPerson', others: SESSION },
 } as const satisfies Record<string, LimitClassRule>;
 
-/** The limit classes that an operation can declare. */
 export type LimitClass = keyof typeof CLASSES;
 
 export const LIMIT_CLASSES: Readonly<Record<LimitClass, LimitClassRule>> = CLASSES;
 
-/** What a limit counts and for how long, such as `codes sent per e-mail in 15 minutes`. */
+/** Returns what a limit counts and for how long, such as `codes sent per e-mail in 15 minutes`. */
 export function limitText({ counts, windowMs, then }: Limit): string {
   return [windowMs === undefined ? counts : `${counts} ${windowText(windowMs)}`, then].filter(Boolean).join(', ');
 }
@@ -447,7 +440,7 @@ function windowText(windowMs: number): string {
   return windowMs >= HOUR ? `in ${windowMs / HOUR} hours` : `in ${windowMs / MINUTE} minutes`;
 }
 
-/** What a class holds a caller to, with the numbers that are in force. */
+/** Describes a class's limits with the numbers in force. */
 export function describeLimitClass(limitClass: LimitClass, limits: LimitSettings): string {
   const { lead, address, person, others = [] } = LIMIT_CLASSES[limitClass];
   const names = [address, person, ...others].filter((name) => name !== undefined);

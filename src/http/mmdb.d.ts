@@ -1,5 +1,5 @@
 declare module '*.mmdb' {
-  /** Where it lies: among the packages, or inside the binary. */
+  /** Path of the file: in node_modules, or inside the binary. */
   const path: string;
   export default path;
 }

@@ -4,18 +4,14 @@ import { AppError, invalidField } from '../core/error.ts';
 const CRLF = '\r\n';
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/**
- * @param contentType the request's, with its boundary.
- * @returns a view of the body.
- * @throws {AppError} invalid_request that names the field.
- */
+/** Returns a view of the body. @param contentType with its boundary. @throws {AppError} invalid_request */
 export function fileOfForm(body: Uint8Array, contentType: string, field: string): Uint8Array {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType);
   if (!boundary) throw brokenForm(field);
   const delimiter = `--${boundary[1] ?? boundary[2]}`;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let at = bytes.indexOf(delimiter);
-  // Before the first delimiter there may be a preamble of whole lines.
+  // A preamble of whole lines may come before the first delimiter.
   if (at > 0) at = bytes.indexOf(CRLF + delimiter) + CRLF.length;
   if (at < 0 || !bytes.subarray(at).toString('latin1', 0, delimiter.length).startsWith(delimiter))
     throw brokenForm(field);
@@ -25,7 +21,7 @@ export function fileOfForm(body: Uint8Array, contentType: string, field: string)
     at += delimiter.length;
     if (bytes.toString('latin1', at, at + 2) === '--') break;
     const headers = bytes.indexOf(CRLF, at) + CRLF.length;
-    // A part without headers has no name, and its empty line stands at once.
+    // A part without headers has no name, and begins with its empty line.
     const end = bytes.indexOf(CRLF + CRLF, headers - CRLF.length);
     const next = bytes.indexOf(CRLF + delimiter, end + CRLF.length);
     if (headers < CRLF.length || end < 0 || end - headers > MAX_HEADER_BYTES || next < 0) throw brokenForm(field);

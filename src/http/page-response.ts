@@ -1,7 +1,7 @@
 /** Answers with a page: HTML under a policy that runs no inline script and loads nothing from another host. */
 import type { RequestContext } from './request-context.ts';
 
-/** By directive (CSP Level 3). */
+/** Sources by directive (CSP Level 3). */
 type Policy = Readonly<Record<string, string>>;
 
 const PAGE_POLICY = {
@@ -15,7 +15,7 @@ const PAGE_POLICY = {
   'frame-ancestors': "'none'",
 } satisfies Policy;
 
-/** Its own styles and pictures, without script, links or origin; framed by our pages alone. */
+/** Policy of a mail: its own styles and pictures, no script, links or origin; only our pages may frame it. */
 const LETTER_POLICY = {
   sandbox: '',
   'default-src': "'none'",
@@ -44,11 +44,10 @@ const HEADERS = {
   styled: headersUnder({ ...PAGE_POLICY, 'style-src': "'self' 'unsafe-inline'" }),
   /** A page that frames documents of this server. */
   framing: headersUnder({ ...PAGE_POLICY, 'frame-src': "'self'" }),
-  /** A mail as it looks, for a frame. */
+  /** A mail as its reader sees it, in a frame. */
   letter: headersUnder(LETTER_POLICY),
 };
 
-/** What a page needs beyond what every page may. */
 export type PageKind = keyof typeof HEADERS;
 
 /** Adds a page's headers to those of the answer, in place. */

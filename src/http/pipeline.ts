@@ -1,6 +1,6 @@
 /**
- * Carries out a call of an operation: authenticate, limit, resolve what it acts on, authorise, read and validate, handle,
- * answer. The order is the guarantee: nothing of a stranger's body is judged, and what is out of reach does not exist.
+ * Carries out a call: authenticate, limit, resolve the target, authorise, read and validate, handle, answer. The order
+ * keeps strangers' bodies from being validated and hides targets out of reach.
  */
 import { AppError } from '../core/error.ts';
 import { accessTo, type Principal, roleIn, workspaceAccess } from '../core/principal.ts';
@@ -46,7 +46,7 @@ export interface PipelineDependencies {
   readonly noteAnswer: NoteAnswer;
 }
 
-/** A body that was read before it was known who calls. */
+/** Body that was read before authentication. */
 interface Ahead {
   readonly sent?: unknown;
   readonly ahead?: Promise<unknown>;
@@ -54,20 +54,18 @@ interface Ahead {
 
 const NOTHING: Ahead = {};
 
-/** Who calls, and what on. */
 interface Admission {
   readonly principal: AnyPrincipal | null;
   readonly application: Application | null;
   readonly workspaceId: string | null;
 }
 
-/** Answers one request, whatever happens. */
 export type Handler = (request: Request, params: Record<string, string>) => Promise<Response>;
 
-/** From here on a body counts as slow. */
+/** Time from which a body counts as slow. */
 const SLOW_BODY_MS = 20;
 
-/** Compiles an operation into a request handler that never throws. */
+/** Returns a request handler that never throws. */
 export function pipeline(operation: Operation, dependencies: PipelineDependencies): Handler {
   const { createContext, authenticate, limiter, limits, noteRefusal, uploads, bodies, streams } = dependencies;
   const { respondToError, noteAnswer } = dependencies;
@@ -79,13 +77,13 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   const validateQuery = operation.query && queryValidator(operation.query);
   const refuseUnknown = isList(operation) ? unknownParameters(parametersOfList(operation)) : null;
 
-  /** A verification records nothing: its credential says who calls, and the address counts only where it is none. */
+  /** A verification records nothing, so the client address is needed only if its credential is invalid. */
   const isVerification = operation.method === 'POST' && (access === 'key' || access === 'token');
   const isStream = operation.mediaType === 'text/event-stream';
   const canBeSlow = access !== 'none' && (validateBody !== undefined || uploadRule !== undefined);
   const { address: addressLimit, person: personLimit } = LIMIT_CLASSES[limit];
 
-  /** The application that a page's address names, for the way back from a problem. Never throws. */
+  /** Returns the application named in a page's URL, for the link back from an error page. Never throws. */
   async function applicationNamedIn(request: Request): Promise<Application | null> {
     const clientId = queryOf(request).get('clientId');
     if (clientId === null) return null;
@@ -131,19 +129,19 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     applyLimit(context.headers, state);
   }
 
-  // A verification answers at once, so no body gathers beside it.
+  // A verification answers at once, so Bun buffers no body meanwhile.
   const leavesBody =
     !isVerification && operation.method !== 'GET' && validateBody === undefined && uploadRule === undefined;
   const readBody = (context: RequestContext, caller: AnyPrincipal | null) =>
     bodies.read(context, caller, operation.isFormAccepted);
 
-  /** Where the credential may stand in the body: what else is wrong with that is said to whoever has shown one. */
+  /** Reads the body before authentication, as it may hold the credential. Other errors are reported afterwards. */
   async function sentBy(context: RequestContext): Promise<Ahead> {
     const ahead = readBody(context, null);
     return { ahead, sent: await ahead.catch(() => undefined) };
   }
 
-  /** A list would take a misspelt filter for none, and show everything: what it does not know is refused. */
+  /** A list refuses unknown parameters: it would ignore a misspelt filter and show everything. */
   function validate(request: Request): unknown {
     if (validateQuery === undefined && refuseUnknown === null) return undefined;
     const parameters = parametersOf(queryOf(request));
@@ -151,7 +149,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
     return validateQuery?.(parameters);
   }
 
-  /** Who calls, and what on. Everything is looked up live. */
+  /** Authenticates the caller and resolves the target, both live. */
   async function admit(look: Look, params: Record<string, string>): Promise<Admission> {
     const { context, reader } = look;
     const principal = await authenticate(access, look);
@@ -191,8 +189,8 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
       const sentBody = validateBody && (await (ahead ?? readBody(context, first.principal)));
       const body = validateBody?.(sentBody === undefined && operation.isBodyOptional ? {} : sentBody);
       const file = upload && (await upload.read());
-      // A slow body leaves time for a ban, a revocation or a lost role: who calls is judged as of now; and again by each
-      // change, which waits for its turn.
+      // A slow body leaves time for a ban, a revocation or a lost role, so the caller is checked again. Every change
+      // checks once more when its turn comes.
       const again = (look: Reader) => admit({ context, reader: look, isCounted: false, sent }, params);
       const isStale = canBeSlow && performance.now() - context.startedAt > SLOW_BODY_MS;
       const { principal, application, workspaceId } = isStale ? await again(reader) : first;
@@ -209,7 +207,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
         file,
         context,
       } as Call<never, Scope, string, unknown, unknown, unknown>;
-      // Who asks for the head alone opens none: the router would read all of it for its length, without end.
+      // HEAD opens no stream: the router would read all of it for its length, without end.
       if (isStream) return request.method === 'HEAD' ? eventStreamResponse(context, null) : await openStream(resolved);
       const result = await operation.handle(resolved);
       if (result instanceof Response) return compress(request, result);
@@ -238,7 +236,7 @@ export function pipeline(operation: Operation, dependencies: PipelineDependencie
   };
 }
 
-/** An application cannot act on anything by its secret, whatever an operation says. @throws {AppError} forbidden */
+/** Refuses an OAuth client: its secret manages nothing, whatever an operation declares. @throws {AppError} forbidden */
 function managing(principal: AnyPrincipal): Principal {
   if (principal.kind === 'client') throw new AppError('forbidden');
   return principal;

@@ -1,4 +1,4 @@
-/** Why a server cannot listen where it was told to, as the operator is told: with the remedy. */
+/** Explains why a server cannot listen, with the remedy for the operator. */
 import { isIP } from 'node:net';
 import { StartupError } from '../core/startup-error.ts';
 
@@ -7,10 +7,10 @@ interface Place {
   readonly port: number;
 }
 
-/** Codes for an address that is not this machine's. For a name that does not resolve Bun gives whichever code was set last. */
+/** Codes for another machine's address. For a name that does not resolve, Bun reports whichever code was set last. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EINVAL', 'ENOTFOUND'];
 
-/** The reason and the remedy, for what listening has thrown. */
+/** Returns the reason and the remedy for an error of listening. */
 export function portTrouble({ host, port }: Place, cause: unknown): StartupError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const another = 'choose another with --port or --host.';

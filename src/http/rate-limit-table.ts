@@ -1,49 +1,46 @@
 /**
- * The counters of one limit in one window, and who of them makes room where there are too many: whoever has used the least of
- * the limit, for the longest; those who have reached it only when nobody else is left. To be let off by a flood, one who has
- * used much of a limit needs as many others who have used as much, which costs more than it gives.
+ * Counters of one limit in one window. When there are too many, the least used go first, then the oldest; those at the
+ * limit go last. A flood evicts a well-used counter only with as many others used as much, which costs more than it
+ * gains.
  */
 import { BigMap } from '../core/big-map.ts';
 
-/** What one subject has used. */
 export interface Counter {
   readonly subject: string;
   count: number;
-  /** Where it stands among those that make room: the power of two in its count. */
+  /** Eviction level: the power of two in its count. */
   level: number;
-  /** Its neighbours there: a set of them would move all it has whenever it grows. */
+  /** Neighbours in the level's list: a `Set` would move all its entries whenever it grows. */
   before: Counter | null;
   behind: Counter | null;
 }
 
-/** Those of one level: who has come to it first stands first. */
+/** List in order of arrival. */
 interface Level {
   first: Counter | null;
   last: Counter | null;
 }
 
-/** Counters of one window. */
 export interface CounterTable {
   readonly windowMs: number;
   readonly windowEndsAt: number;
-  /** As its uses say: worth a row at a clean stop only. */
+  /** Whether to store it only at a clean stop; taken from the bucket at each use. */
   isBrief: boolean;
   readonly size: () => number;
   get(subject: string): Counter | undefined;
   all(): Iterable<Counter>;
-  /** @param count as written down before. */
+  /** Adds a counter. @param count as stored before. */
   add(subject: string, count?: number): Counter;
-  /** Counts one use more, where the limit is not reached. @returns whether it was not. */
+  /** Counts one use unless the limit is reached. @returns whether it was counted. */
   use(counter: Counter, limit: number): boolean;
-  /** To be written down. */
   readonly changed: Set<Counter>;
-  /** Lets some hundred go. */
+  /** Evicts up to 250 counters. */
   makeRoom(): void;
 }
 
-/** Of those who have reached their limit. */
+/** Level of counters that have reached their limit. */
 const SPENT = 31;
-/** Let go at a time: a tenth of a millisecond. */
+/** Counters evicted at a time, in a tenth of a millisecond. */
 const ROOM = 250;
 
 export function counterTable({

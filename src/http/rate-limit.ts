@@ -1,6 +1,6 @@
 /**
- * Rate limits: fixed windows counted in this process and written down now and then, so that a restart does not forgive
- * anyone. At most one flush interval of counts is lost to a kill.
+ * Rate limits: fixed windows counted in this process and stored now and then, so that a restart resets no count. A kill
+ * loses at most one flush interval.
  */
 import { SYSTEM_ACTOR } from '../core/actor.ts';
 import type { Clock } from '../core/clock.ts';
@@ -11,65 +11,63 @@ import type { Database } from '../db/database.ts';
 import { forgetRateCounters, listRateCounters, saveRateCounters } from '../store/rate-counters.ts';
 import { type Counter, type CounterTable, counterTable } from './rate-limit-table.ts';
 
-/** Where a caller stands in a window, for the RateLimit headers. */
+/** State of a caller's window, for the RateLimit headers. */
 export interface LimitState {
   readonly isAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
   /** Seconds until the window ends, at least 1. */
   readonly resetSeconds: number;
-  /** That of its bucket, where it was counted. */
+  /** Name of its bucket, if counted in one. */
   readonly name?: string;
 }
 
-/** One limit: a name under which its counters are stored, and how long its windows are. */
+/** Limit: the name under which its counters are stored, and the length of its windows. */
 export interface Bucket {
   readonly name: string;
   readonly windowMs: number;
-  /** Its windows are short and its subjects many: worth a row at a clean stop only. */
+  /** Whether to store it only at a clean stop: its windows are short and its subjects many. */
   readonly isBrief?: boolean;
 }
 
-/** Some 250 bytes each: a flood of made-up subjects must not grow memory without bound. */
+/** Bounds memory against a flood of made-up subjects, of some 250 bytes each. */
 const MAX_SUBJECTS_PER_BUCKET = 200_000;
 const MAX_SUBJECTS = 500_000;
 const FLUSH_ROWS = 250;
 
-/** Counts uses by bucket and subject, in windows that all begin at multiples of their length. */
+/** Counts uses by bucket and subject, in windows aligned to multiples of their length. */
 export interface RateLimiter {
-  /** Counts one use against the subject's window of the clock; a refused use is not counted. */
+  /** Counts one use in the subject's current window; a refused use is not counted. */
   consume(bucket: Bucket, subject: string, limit: number): LimitState;
-  /** Where the subject stands, without counting. */
+  /** Returns the state without counting. */
   peek(bucket: Bucket, subject: string, limit: number): LimitState;
-  /** How many uses are counted in the present window. */
   used(bucket: Bucket, subject: string): number;
-  /** Takes up what was written down before a restart. */
+  /** Loads what was stored before a restart. */
   load(): Promise<void>;
-  /** Writes changed counters, at most a few hundred a change, and forgets windows that have ended. */
+  /** Stores changed counters in batches of 250, and deletes windows that have ended. */
   flush(): Promise<void>;
-  /** Writes everything, brief windows too, for a clean stop. @returns how many counters are not written by the deadline. */
+  /** Stores everything, brief windows too, for a clean stop. @returns how many counters missed the deadline. */
   flushAll(deadline: Deadline): Promise<Unwritten>;
 }
 
-/** To be loaded before its first use; else a restart forgives what was counted before. */
+/** Creates the limiter. Call `load` before the first use; else a restart resets the counts. */
 export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): RateLimiter {
-  /** By bucket. Windows begin at multiples of their length: all of a bucket end at once, and a table is left behind whole. */
+  /** Tables by bucket. All windows of a bucket end at once, so a table is dropped whole. */
   const tables = new Map<string, CounterTable>();
 
-  /** Undefined where nothing is counted in the window of now. */
   function tableOf({ name, windowMs }: Bucket, now: number): CounterTable | undefined {
     const table = tables.get(name);
     return table?.windowEndsAt === windowEnd(now, windowMs) ? table : undefined;
   }
 
-  /** In place of that of another window, which has ended, or was counted before the clock went back. */
+  /** Replaces a table whose window has ended, or was counted before the clock went back. */
   function openTable({ name, windowMs }: Bucket, now: number): CounterTable {
     const table = counterTable({ windowMs, windowEndsAt: windowEnd(now, windowMs) });
     tables.set(name, table);
     return table;
   }
 
-  /** In its own table where that is full, else in the largest: a flood of one limit's subjects crowds out its own. */
+  /** Evicts from this table if it is full, else from the largest: a flood on one limit crowds out its own subjects. */
   function makeRoom(own: CounterTable): void {
     if (own.size() >= MAX_SUBJECTS_PER_BUCKET) return own.makeRoom();
     let all = 0;
@@ -94,12 +92,12 @@ export function rateLimiter({ db, clock }: { db: Database; clock: Clock }): Rate
     };
   }
 
-  /** Marks as unchanged only what is on the disk: after a failure the next flush takes it again. */
+  /** Stores counters. After a failure they are marked as changed again for the next flush. */
   async function write(name: string, table: CounterTable, counters: readonly Counter[]): Promise<void> {
     const { windowMs, windowEndsAt } = table;
     const window = { bucket: name, windowStartedAt: windowEndsAt - windowMs, windowEndsAt };
     const rows = counters.map(({ subject, count }) => ({ ...window, subject, count }));
-    // Before the write: what is counted while it waits is written the next time.
+    // Cleared before the write, so that uses counted meanwhile are stored next time.
     for (const counter of counters) table.changed.delete(counter);
     try {
       await db.write(SYSTEM_ACTOR, (unit) => saveRateCounters(unit, rows));
@@ -168,12 +166,12 @@ function windowEnd(now: number, windowMs: number): number {
   return now - (now % windowMs) + windowMs;
 }
 
-/** A window in the future was counted before the clock went back: it would refuse until the clock is there again. */
+/** Also true for a future window, from before the clock went back: it would refuse until that time. */
 function hasEnded({ windowMs, windowEndsAt }: CounterTable, now: number): boolean {
   return windowEndsAt !== windowEnd(now, windowMs);
 }
 
-/** Sets the RateLimit headers; with several limits, of the one that is nearest to its end. */
+/** Sets the RateLimit headers; of several limits, the one with the fewest remaining uses wins. */
 export function announceLimit(headers: Record<string, string>, ...states: LimitState[]): void {
   const tightest = states.reduce((left, right) => (right.remaining < left.remaining ? right : left));
   const announced = headers['RateLimit-Remaining'];
@@ -183,7 +181,7 @@ export function announceLimit(headers: Record<string, string>, ...states: LimitS
   headers['RateLimit-Reset'] = String(tightest.resetSeconds);
 }
 
-/** Announces where a caller stands and refuses who is past the limit. @throws {AppError} rate_limited */
+/** Sets the RateLimit headers and refuses a caller past the limit. @throws {AppError} rate_limited */
 export function applyLimit(headers: Record<string, string>, state: LimitState): void {
   announceLimit(headers, state);
   if (!state.isAllowed) throw rateLimited(state);

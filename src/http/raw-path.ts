@@ -1,23 +1,22 @@
 /**
- * Paths with `.` or `..` in them, plain or as `%2e`, lead elsewhere once they are resolved, and the runtime resolves them before
- * anyone sees them. Its own router reads the path as it came, so it is asked which those are.
+ * Detects paths with `.` or `..`, plain or as `%2e`. Bun resolves them before a handler sees the path, but its router
+ * matches the raw path, so routes find them.
  */
 
-/** More parts than any path of ours has. */
+/** More segments than any path of ours has. */
 const MOST_PARTS = 12;
 
-/** What backends call for each request of theirs: they are found here, and need no other look at the path. */
+/** Paths that backends call for each request of theirs; a route of their own saves every other look at the path. */
 const BUSY_PATHS = ['/api/v1/session', '/api/v1/verify'] as const;
 export type BusyPath = (typeof BUSY_PATHS)[number];
 
-/** What is known of a path: that it is one of the busy ones; that it was another one as it came, and was resolved; or neither. */
 export type Seen = BusyPath | 'resolved' | 'plain';
 
 export type Serve = (request: Request, seen: Seen) => Promise<Response>;
 
 type WithParts = Request & { readonly params: Record<string, string> };
 
-/** Routes for `Bun.serve` that take every path of up to so many parts. */
+/** Returns routes for `Bun.serve` that match every path of up to `MOST_PARTS` segments. */
 export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts) => Promise<Response>> {
   const handle = (request: WithParts) =>
     serve(request, Object.values(request.params).some(isDots) ? 'resolved' : 'plain');
@@ -32,7 +31,7 @@ export function rawPathRoutes(serve: Serve): Record<string, (request: WithParts)
   return routes;
 }
 
-/** What no route took: it is the root, or has empty parts or very many; one that looks otherwise was resolved. */
+/** Classifies a path without a route: the root, or one with empty or very many segments. Any other was resolved. */
 export function seenBeyondRoutes(path: string): Seen {
   if (path === '/' || path.includes('//')) return 'plain';
   return path.split('/').length <= MOST_PARTS ? 'resolved' : 'plain';

@@ -1,13 +1,10 @@
-/** Plain sentences for what a schema refuses: each says what to give instead, and never echoes the value. */
+/** Writes sentences for schema errors: each says what to give instead, and never echoes the value. */
 import type { TSchema } from '@sinclair/typebox';
 import { type ValueError, ValueErrorType as Kind } from '@sinclair/typebox/compiler';
 import { nearestWord } from '../core/nearest-word.ts';
 import { counted } from '../core/quantities.ts';
 
-/**
- * Returns the sentence that mends a value. A schema may carry its own as `remedy`, a union in one of its parts; too much of
- * something is told with the limit in any case.
- */
+/** Returns how to fix a value: the `remedy` of the schema or of a union's part. It always names an exceeded limit. */
 export function remedyFor({ type, schema, path }: ValueError): string {
   if (type === Kind.ObjectAdditionalProperties) return unknownField(schema, path);
   if (type === Kind.ObjectRequiredProperty) return 'This field is required.';
@@ -20,7 +17,7 @@ export function remedyFor({ type, schema, path }: ValueError): string {
   return own;
 }
 
-/** The keyword that holds the limit, of the errors that say a value has too much of something. */
+/** Schema keyword of the exceeded limit, by error. */
 const LIMITS: Partial<Record<Kind, string>> = {
   [Kind.StringMaxLength]: 'maxLength',
   [Kind.ArrayMaxItems]: 'maxItems',
@@ -29,7 +26,7 @@ const LIMITS: Partial<Record<Kind, string>> = {
   [Kind.ObjectMaxProperties]: 'maxProperties',
 };
 
-/** Says what the schema takes, limits included. A pattern cannot be put in words and needs a remedy of its own. */
+/** Describes what the schema takes, limits included. A pattern cannot be described and needs a remedy of its own. */
 function sentenceFor(schema: TSchema): string {
   return `Give ${nounFor(schema)}.`;
 }
@@ -79,7 +76,7 @@ function partsOf(schema: TSchema): TSchema[] {
   return (schema['anyOf'] as TSchema[] | undefined) ?? [];
 }
 
-/** Names the field that was probably meant: a name of ours, never what was sent. */
+/** Suggests the known field that was probably meant; never echoes the one sent. */
 function unknownField(schema: TSchema, path: string): string {
   const known = Object.keys((schema['properties'] ?? {}) as object);
   const meant = nearestWord(path.slice(path.lastIndexOf('/') + 1), known);

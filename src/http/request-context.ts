@@ -1,4 +1,4 @@
-/** What is known of a request before anyone has been authenticated: its id, where it came from, the outgoing headers. */
+/** Holds what is known of a request before authentication: its id, where it came from, the outgoing headers. */
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
@@ -9,51 +9,44 @@ import type { BodyHold } from './body-pool.ts';
 import type { Application } from '../store/applications.ts';
 import { type CountryOf, countryOfAddress } from './country-table.ts';
 
-/** One request, from its arrival to its log line. */
 export interface RequestContext {
   readonly requestId: string;
   readonly request: Request;
   readonly method: string;
-  /**
-   * The client's address in its one spelling, from a proxy header only when the peer is a trusted proxy. Looked up when first
-   * asked for.
-   */
+  /** Client address in canonical form, from a proxy header only if the peer is trusted. Looked up on first use. */
   readonly ip: string;
-  /** The same where somebody has asked for it already: finding it out costs a system call. */
+  /** Client address if it was looked up already, else null: the lookup costs a system call. */
   readonly knownIp: string | null;
-  /** As a trusted proxy says, else as the table does. Looked up when first asked for. */
+  /** Country from a trusted proxy's header, else from the table. Looked up on first use. */
   readonly ipCountry: string | null;
   readonly startedAt: number;
-  /** Set by the pipeline for the log line. */
+  /** Set at authentication, for the log line. */
   principalId: string | null;
-  /** What the body counts for in the memory of all bodies; null for a small one. Set by the body reader. */
+  /** Bytes that the body holds of the body pool; null for a small one. Set by the body reader. */
   bodyHold: BodyHold | null;
-  /** The application whose page was asked for, where it is known: a problem page leads back to it. */
+  /** Application whose page was asked for, where known: an error page links back to it. */
   application: PageApplication | null;
-  /** Headers of the answer, whichever way it ends. */
+  /** Headers of the answer, of success and failure alike. */
   readonly headers: Record<string, string>;
-  /** Values of `Set-Cookie`, likewise: each is a header of its own. */
+  /** Values of `Set-Cookie`, each sent as a header of its own. */
   readonly cookies: string[];
-  /** It is a part of a call that came from outside, which has been counted against the limits of the same key. */
+  /** Marks an inner call: the outer call has been counted against the same key's limits. */
   readonly isCounted?: true;
 }
 
-/** An application as far as a problem page shows it. */
+/** Fields of an application that an error page shows. */
 export type PageApplication = Pick<Application, 'name' | 'returnUrls'>;
 
-/** Which headers of a proxy are believed; null for no header. */
+/** Proxies to trust, and their header for the country; null for none. */
 export interface ContextSettings {
   readonly trustedProxies: BlockList;
   readonly countryHeader: string | null;
 }
 
-/** The address of the TCP peer; null where there is none (a request made inside the process). */
+/** Returns the TCP peer's address; null where there is none (a request made inside the process). */
 export type PeerAddress = (request: Request) => string | null;
 
-/**
- * @param isAddressLate the address is looked up only when it is asked for, which saves a system call where it rarely is. A
- * client that has gone by then has none that could be believed.
- */
+/** @param isAddressLate defers the address lookup, a system call; a client gone by then has no trustworthy address. */
 export type ContextFactory = (request: Request, isAddressLate?: boolean) => RequestContext;
 
 const MAX_FORWARDED_HOPS = 20;
@@ -64,24 +57,23 @@ export interface ContextDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peerAddress: PeerAddress;
-  /** Whether browsers may be told to come by https alone from now on. */
+  /** Whether to send HSTS, so that browsers come by https only from now on. */
   readonly isHttps?: boolean;
   readonly countryOf?: CountryOf;
-  /** Told once, where a peer that is not trusted sends a header of proxies. */
+  /** Called once, when an untrusted peer sends a proxy header. */
   readonly onUntrusted?: (header: string) => void;
 }
 
-/** A year, for this very host: what else lies under its name is not ours to say. */
+/** HSTS for a year, without subdomains: they may not be ours. */
 const HTTPS_ONLY = 'max-age=31536000';
 
-/** What is asked for late is found out by these. */
 interface Lookups {
   readonly peerOf: (request: Request, unknown: string) => string;
   readonly clientAddress: (request: Request, peer: string) => string;
   readonly country: (request: Request, peer: string, ip: string) => string | null;
 }
 
-/** A class, since objects with getters of their own take some microseconds. */
+/** Class, because creating an object literal with getters takes some microseconds. */
 class Incoming implements RequestContext {
   readonly startedAt = performance.now();
   readonly method: string;
@@ -102,7 +94,7 @@ class Incoming implements RequestContext {
     this.method = request.method;
   }
 
-  /** @param unknown the peer's address where it has none. */
+  /** Looks up the client address. @param unknown stands in for a missing peer address. */
   lookUp(unknown: string): string {
     this.peer = this.lookups.peerOf(this.request, unknown);
     return (this.knownIp = this.lookups.clientAddress(this.request, this.peer));
@@ -121,7 +113,7 @@ class Incoming implements RequestContext {
   }
 }
 
-/** Believes what proxies say from trusted ones alone, and warns once where another peer says it. */
+/** Creates the factory. Proxy headers count only from trusted proxies; the first from another peer is logged. */
 export function contextFactory(settings: ContextSettings, dependencies: ContextDependencies): ContextFactory {
   const { clock, log, peerAddress, isHttps = false, countryOf = countryOfAddress, onUntrusted } = dependencies;
   const nextId = idSeries('request');
@@ -185,14 +177,14 @@ export function contextFactory(settings: ContextSettings, dependencies: ContextD
     };
     if (isHttps) headers['Strict-Transport-Security'] = HTTPS_ONLY;
     const context = new Incoming(requestId, request, headers, lookups);
-    // A proxy that is not trusted is to be reported, whatever it asks for.
+    // Looked up at once with a proxy header, so that an untrusted proxy is reported on any path.
     const isLate = isAddressLate && (hasWarned || !request.headers.has('x-forwarded-for'));
     if (!isLate) context.lookUp(LOOPBACK);
     return context;
   };
 }
 
-/** Of a call within another one, with the same key: its records have the id and the address of that. */
+/** Returns the context of an inner call. Its records have the id and client address of the outer call. */
 export function contextWithin(outer: RequestContext, request: Request): RequestContext {
   return {
     requestId: outer.requestId,
@@ -217,13 +209,13 @@ export function contextWithin(outer: RequestContext, request: Request): RequestC
   };
 }
 
-/** Some proxies write the port as well: `203.0.113.7:4711`, `[2001:db8::7]:4711`. */
+/** Strips the port that some proxies add: `203.0.113.7:4711`, `[2001:db8::7]:4711`. */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
 }
 
-/** What limits count per address: an IPv4 address, or the /64 that an IPv6 customer is usually given, in one spelling. */
+/** Returns the rate-limit subject of an address: the IPv4 address, or an IPv6 customer's usual /64 prefix. */
 export function addressBlock(ip: string): string {
   const address = canonicalAddress(ip);
   if (address === null || familyOf(address) === 'ipv4') return address ?? ip;

@@ -1,23 +1,19 @@
-/**
- * Counts requests: how many of each route ended how, and how long they took. A route is an operation's path with the names of
- * its parameters, so there are no more of them than there are operations.
- */
+/** Collects request metrics by route: the path pattern of an operation, so the number of labels is bounded. */
 import { type Cell, type Histogram, histogramOf, type Metrics } from '../core/metrics.ts';
 import { HINTS } from '../core/error-hints.ts';
 import { type AccessLog, COMMON_METHODS } from './access-log.ts';
 import { KEY_DAY, KEY_MINUTE, LIMITS } from './limits.ts';
 
-/** In seconds. */
+/** Histogram bounds in seconds. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** One route, called by one method. */
 interface Figures {
   readonly labels: { readonly method: string; readonly route: string };
   readonly statuses: Map<number, Cell>;
   readonly durations: Histogram;
 }
 
-/** @returns to be told of each request once its answer is known; some 100 ns. */
+/** @returns the function to call with each answered request, which takes some 100 ns. */
 export function requestFigures(metrics: Metrics): AccessLog {
   const routes = new Map<string, Map<string, Figures>>();
   const all = () => [...routes.values()].flatMap((methods) => [...methods.values()]);
@@ -60,7 +56,7 @@ export function requestFigures(metrics: Metrics): AccessLog {
   };
 }
 
-/** @returns to be told which limit has refused a call: the name of its counter, or of the hint that says why. */
+/** @returns counts a refusal by the name of the limit's counter, or of the hint that says why. */
 export function countLimited(metrics: Metrics): (limit: string) => void {
   const buckets = Object.values(LIMITS).flatMap((limit) => ('name' in limit ? [limit.name] : []));
   const refusals = metrics.counter(

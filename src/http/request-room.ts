@@ -1,4 +1,4 @@
-/** How many requests may be under way at once: who comes when there is no room is told to come again. */
+/** Limits concurrent requests; further ones are told to retry later. */
 import { AppError } from '../core/error.ts';
 import { pathOf } from './request-url.ts';
 
@@ -9,9 +9,9 @@ export function isHealthCheck(request: Request): boolean {
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Places for requests; event streams hold theirs until they begin. */
+/** Pool of request slots; an event stream holds one until it begins. */
 export interface RequestRoom {
-  /** To be left again. @returns whether there was room. */
+  /** Takes a slot, which `leave` releases. @returns whether one was free. */
   enter(request: Request): boolean;
   leave(): void;
 }
@@ -30,7 +30,6 @@ export function requestRoom(max: number): RequestRoom {
   };
 }
 
-/** Why a request is not looked at that finds no room. */
 export function noRoom(): AppError {
   return new AppError('unavailable', { hint: 'too_many_requests_at_once', retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

@@ -1,4 +1,4 @@
-/** The atoms that schemas are made of, so that an id, a time or a page looks the same in every operation. */
+/** Basic schemas, so that an id, a time or a page looks the same in every operation. */
 import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { SECRET_PREFIXES, type SecretKind } from '../core/secret.ts';
 import { LANGUAGE_LEVELS } from '../store/languages.ts';
@@ -9,7 +9,7 @@ export const Timestamp = (options: SchemaOptions = {}) =>
 
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-/** How the kinds of ids are called, by what an id of them begins with. */
+/** Schema names of ids, by their prefix. */
 const ID_NAMES = {
   adr: 'AddressId',
   app: 'ApplicationId',
@@ -31,19 +31,19 @@ const ID_NAMES = {
   wsp: 'WorkspaceId',
 } as const;
 
-/** @param prefix of the kind of id, for name and example alone: an id that looks otherwise is merely not found. */
+/** Id. @param prefix for name and example only: an id with another prefix is merely not found. */
 export const Id = (prefix: keyof typeof ID_NAMES, options: SchemaOptions = {}) =>
   Type.String({ $id: ID_NAMES[prefix], examples: [`${prefix}_01kat1h5ppe3bv2d9g3wq5r1xm`], ...options });
 
-/** A secret in an answer, which shows it this once. */
+/** New secret, which only this answer shows. */
 export const NewSecret = (kind: SecretKind, description = 'In plain text, this once.') =>
   Type.String({ description, examples: [`${SECRET_PREFIXES[kind]}_…`] });
 
-/** What a secret is told by afterwards: no secret itself. */
+/** Public prefix that identifies a secret. */
 export const SecretPrefix = (kind: SecretKind, options: SchemaOptions = {}) =>
   Type.String({ examples: [`${SECRET_PREFIXES[kind]}_4fJq0aXz`], ...options });
 
-/** An address as it is typed, to be normalised by whoever takes it; it may have letters that are not ASCII. */
+/** E-mail address as typed, maybe non-ASCII; the operation normalises it. */
 export const Email = (options: SchemaOptions = {}) =>
   Type.String({
     $id: 'Email',
@@ -55,14 +55,13 @@ export const Email = (options: SchemaOptions = {}) =>
     ...options,
   });
 
-/** One line, for mails and terminals, without the marks that make a text read other than it is written. */
+/** One line for mails and terminals, without control characters and bidi marks that disguise a text. */
 export const LINE_PATTERN = '[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*';
 
-/** A few lines of a person's own words, without what steers a terminal. */
+/** Several lines of free text, without terminal control characters. */
 export const Remark = (remedy = 'Give at most 500 characters, without control characters.') =>
   Type.String({ maxLength: 500, pattern: `^${LINE_PATTERN.replace('\\u001f', '\\u0009\\u000b-\\u001f')}$`, remedy });
 
-/** A name that people read. */
 export const Name = () =>
   Type.String({
     $id: 'Name',
@@ -73,7 +72,7 @@ export const Name = () =>
     examples: ['Shop'],
   });
 
-/** The six digits of a mailed code, as people type and paste them. */
+/** Six digits of a mailed code, as people type and paste them. */
 export const OneTimeCode = () =>
   Type.String({
     maxLength: 32,
@@ -82,7 +81,7 @@ export const OneTimeCode = () =>
     examples: ['042917'],
   });
 
-/** What is told in an answer of where and how a person lives: checked when it was given. */
+/** Regional settings in answers; they were validated when set. */
 export const Country = () => Type.String({ describedFormat: 'iso-3166-1-alpha-2', examples: ['AT'] });
 export const Currency = () => Type.String({ describedFormat: 'iso-4217', examples: ['EUR'] });
 export const TimeZone = (options: SchemaOptions = {}) =>
@@ -90,7 +89,7 @@ export const TimeZone = (options: SchemaOptions = {}) =>
 export const LanguageTag = (options: SchemaOptions = {}) =>
   Type.String({ describedFormat: 'bcp-47', examples: ['de-AT'], ...options });
 
-/** Where a person is at home; null for what they have not set. */
+/** A person's regional settings; null for what they have not set. */
 export const RegionSchema = Type.Union(
   [
     Type.Object(
@@ -113,7 +112,7 @@ export const Slug = () => Type.String({ examples: ['user'] });
 /** The slugs of roles, scopes or groups, in an answer. */
 export const SlugsHeld = () => Type.Array(Slug(), { $id: 'Slugs' });
 
-/** One of a few words; the refusal names them all. */
+/** One of a few words; the error names them all. */
 export const Choice = <const Values extends readonly string[]>(values: Values, options: SchemaOptions = {}) =>
   Type.Unsafe<Values[number]>(
     Type.String({
@@ -124,28 +123,26 @@ export const Choice = <const Values extends readonly string[]>(values: Values, o
     }),
   );
 
-/** A language that a person speaks. */
 export const LanguageSchema = Type.Object(
   { code: LanguageTag(), level: Choice(LANGUAGE_LEVELS, { $id: 'LanguageLevel' }) },
   { $id: 'Language' },
 );
 
-/** An object of a request: fields that are not named are refused. */
+/** Request object; unknown fields are refused. */
 export const Input = <Properties extends TProperties>(properties: Properties, options: SchemaOptions = {}) =>
   Type.Object(properties, { additionalProperties: false, remedy: 'Give a JSON object.', ...options });
 
-/** Accepts any value, but is described as the schema: for rows that are judged one by one. */
+/** Accepts any value but documents the schema, for rows that are validated one by one. */
 export const Described = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema>>(Type.Any({ described: schema }));
 
-/** A page of a list. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object(
     { items: Type.Array(item), nextCursor: Nullable(Type.String()) },
     item.$id === undefined ? {} : { $id: `${item.$id}Page` },
   );
 
-/** What every list takes: how many, and where the last page ended. */
+/** Query of every list: page size and cursor. */
 export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({
@@ -164,11 +161,10 @@ export const DEFAULT_PAGE_SIZE = 50;
 
 const CHANGE_OUTCOMES = ['changed', 'unchanged', 'not_found', 'refused'] as const;
 
-/** What became of one of many that a call was to change. */
 export type ChangeOutcome = (typeof CHANGE_OUTCOMES)[number];
 export const ChangeOutcomeSchema = Choice(CHANGE_OUTCOMES, { $id: 'ChangeOutcome' });
 
-/** Why one of many is `refused`; the others go on. */
+/** Reason why one item of a bulk change is `refused`; the other items go on. */
 export const refusalOfOne = {
   error: Type.Optional(
     Type.String({ description: 'Of what is `refused`: the code of the refusal.', examples: ['invalid_state'] }),
@@ -187,7 +183,6 @@ export const ChangeSummary = Type.Object(
   { $id: 'ChangeSummary' },
 );
 
-/** Ids of what a call is to change. */
 export const ManyIds = (prefix: keyof typeof ID_NAMES, max: number) =>
   Type.Array(Id(prefix), {
     minItems: 1,

@@ -1,25 +1,21 @@
-/** The cookies of the pages this server hosts, one an application: their names, its attributes, and the same-origin proof that writes need. */
+/** Session cookies of the hosted pages, one per application, and the same-origin check against CSRF. */
 import { CONSOLE_CLIENT_ID } from '../core/console.ts';
 import { AppError } from '../core/error.ts';
 import { relyingPartyOf } from '../core/relying-party.ts';
 
-/** The application whose cookie a page of ours goes by; left out by pages of the console. */
+/** Names the application whose cookie a hosted page uses; pages of the console omit it. */
 export const CLIENT_HEADER = 'gatehouse-client';
 
-/** The session cookies: out of reach of scripts, and not sent along by other sites' forms. */
+/** Session cookies: unreadable to scripts (HttpOnly), and not sent with other sites' forms (SameSite=Lax). */
 export interface SessionCookie {
-  /**
-   * The session token in the request's cookie, or null.
-   *
-   * @param clientId of which application; the one that the page names in its header when left out, or else the console's.
-   */
+  /** Returns the session token, or null. @param clientId by default the one in `CLIENT_HEADER`, else the console's. */
   read(request: Request, clientId?: string): string | null;
-  /** A `Set-Cookie` value. @param clientId of an application; the console's when left out. */
+  /** Returns a `Set-Cookie` value. @param clientId of an application; the console's by default. */
   write(token: string, expiresAtMs: number, clientId?: string): string;
   clear(clientId?: string): string;
 }
 
-/** On https the `__Host-` prefix binds the cookie to this very host (RFC 6265bis §4.1.3.2). */
+/** Returns the cookie's name. On https the `__Host-` prefix binds it to this very host (RFC 6265bis §4.1.3.2). */
 export const sessionCookieName = (baseUrl: string, clientId = CONSOLE_CLIENT_ID): string => {
   const name = clientId === CONSOLE_CLIENT_ID ? 'gatehouse' : `gatehouse-${clientId}`;
   return baseUrl.startsWith('https:') ? `__Host-${name}` : name;
@@ -49,10 +45,8 @@ export function sessionCookie(baseUrl: string): SessionCookie {
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * A write that is authenticated by cookie must come from a page of this server. So must a read, where the browser says
- * where it comes from: a link on another's page must not make the reader's browser do anything here.
- *
- * @throws {AppError} forbidden
+ * Refuses cookie-authenticated requests from other sites (CSRF). Reads are checked only if the browser says where they
+ * come from, so that a link elsewhere does nothing here. @throws {AppError} forbidden
  */
 export function requireSameOrigin(request: Request, baseUrl: string): void {
   const site = request.headers.get('sec-fetch-site');
@@ -63,7 +57,7 @@ export function requireSameOrigin(request: Request, baseUrl: string): void {
   if (!isFromOwnPage(request, baseUrl)) throw new AppError('forbidden', { hint: 'cookie_change_from_elsewhere' });
 }
 
-/** Whether a browser makes the request for a page of this server, or to go to one. */
+/** Returns whether a request comes from a page of this server; safe methods always pass. */
 export function isFromOwnPage(request: Request, baseUrl: string): boolean {
   if (SAFE_METHODS.includes(request.method)) return true;
   const site = request.headers.get('sec-fetch-site');
@@ -72,7 +66,7 @@ export function isFromOwnPage(request: Request, baseUrl: string): boolean {
   return isSameOrigin && (site === null || site === 'same-origin');
 }
 
-/** On loopback the same server is reached as `localhost` too, where alone passkeys work. */
+/** Accepts `localhost` as well on loopback, the only name there for which passkeys work. */
 function isOwnOrigin(origin: string, baseUrl: string): boolean {
   return origin === new URL(baseUrl).origin || relyingPartyOf(baseUrl)?.origins.includes(origin) === true;
 }

@@ -1,58 +1,54 @@
-/**
- * Bodies that come slowly: how long one may take in all, and how many may be under way at once, of one client and of all.
- * What is there within a second is not looked at.
- */
+/** Limits bodies slower than a second: how long one may take, and how many at once per client address and in all. */
 import { AppError } from '../core/error.ts';
 import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
 import { addressBlock, type RequestContext } from './request-context.ts';
 
-/** From then on a body counts as slow. */
+/** Time after which a body counts as slow. */
 const SLOW_MS = 1000;
 
-/** How often is looked; a body has so much longer. */
+/** Interval of the checks; a body may take that much longer. */
 const ROUND_MS = 250;
 
 /**
- * Refusals in one turn of the event loop. The runtime nests the close of each connection in the one before: some 2,300 in
- * one turn overflow the stack and end the process.
+ * Refusals per turn of the event loop. Bun nests the close of each connection in the one before: some 2,300 in one turn
+ * overflow the stack and end the process.
  */
 const MOST_REFUSED_AT_ONCE = 100;
 
-/** About what a body takes that comes at all. */
+/** Roughly the time of a slow body. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Its connection is to end with a refusal: what is still to come of the body would be taken for the next request. */
+/** Client of a body. A refusal closes its connection: the rest of the body would be taken for the next request. */
 type Client = Pick<RequestContext, 'ip' | 'headers'>;
 
-/** A body that has not come to its end. */
 interface Reading {
   readonly since: number;
   readonly client: Client;
   readonly refuse: (error: unknown) => void;
-  /** Gives its place back, once it is slow. */
+  /** Releases its slot; set once it is slow. */
   leave: (() => void) | undefined;
 }
 
 export interface SlowBodies {
   /**
-   * The body that is being read, or a refusal instead of it; the rest is left to come to nothing.
+   * Resolves with the body, or rejects with a refusal and leaves the read unfinished.
    *
    * @throws {AppError} request_timeout, rate_limited, unavailable, and what reading throws
    */
   watch<Body>(reading: Promise<Body>, client: Client): Promise<Body>;
-  /** How many are under way. */
+  /** Returns how many slow bodies are under way. */
   count(): number;
 }
 
 export type SlowBodyLimits = Pick<LimitSettings, 'bodySeconds' | 'slowBodiesPerAddress' | 'slowBodiesInAll'>;
 
-/** @param slowMs given by tests only. */
+/** Creates the limit. @param slowMs set by tests only. */
 export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies {
   const takeOwn = heldPlaces(limits.slowBodiesPerAddress, tooManyOfOne);
   let inAll = 0;
 
-  /** @returns leaves again. @throws {AppError} rate_limited, unavailable */
+  /** Takes a slot. @returns the function that releases it. @throws {AppError} rate_limited, unavailable */
   function enter(address: string): () => void {
     const leaveOwn = takeOwn(address);
     if (inAll >= limits.slowBodiesInAll) {
@@ -67,7 +63,6 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
   }
 
   const totalMs = limits.bodySeconds * 1000;
-  /** In the order in which they began. */
   const reading = new Set<Reading>();
   let round: ReturnType<typeof setInterval> | undefined;
 
@@ -82,7 +77,7 @@ export function slowBodies(limits: SlowBodyLimits, slowMs = SLOW_MS): SlowBodies
     one.refuse(error);
   }
 
-  /** One timer for all of them: one each would take longer than most bodies. */
+  /** Checks all bodies with one timer: one timer each would take longer than most bodies. */
   function look(): void {
     const now = performance.now();
     let refused = 0;

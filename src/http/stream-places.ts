@@ -1,4 +1,4 @@
-/** How many event streams one person and one client address may hold open, of whatever kind they are. */
+/** Limits the open event streams of any kind, per person and per client address. */
 import { AppError } from '../core/error.ts';
 import { heldPlaces } from './held-places.ts';
 import type { LimitSettings } from './limits.ts';
@@ -6,14 +6,13 @@ import { addressBlock } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 15;
 
-/** Who opens one. */
 export interface StreamOpener {
   readonly userId: string | null;
   readonly ip: string;
 }
 
 export interface StreamPlaces {
-  /** @returns gives the place to others; idempotent. @throws {AppError} rate_limited */
+  /** Takes a slot. @returns the function that releases it; idempotent. @throws {AppError} rate_limited */
   take(opener: StreamOpener): () => void;
 }
 
@@ -50,7 +49,7 @@ const refusalBy = (limitName: string) => (limit: number) =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** The same stream, with word of its end: by its source, its reader, or a fault. */
+/** Returns the same stream; `onEnd` is called when its source, its reader or an error ends it. */
 export function toldOfEnd(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   return new ReadableStream<Uint8Array>(

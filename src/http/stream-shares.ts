@@ -1,33 +1,25 @@
-/**
- * How open streams are shared among budgets. While there is room nobody is limited by others; when all places are taken,
- * the budget with the most gives up its oldest stream, whose reader can open it again.
- */
+/** Shares streams among budgets: at the maximum, the largest budget loses its oldest stream, which can be reopened. */
 import { AppError } from '../core/error.ts';
 
-/** A stream that counts for a budget. */
 export interface BudgetStream {
   readonly budgetId: string;
 }
 
 export interface StreamShares<Stream extends BudgetStream> {
-  /** Counts a new stream. @throws {AppError} unavailable where all places are taken and no budget would have more. */
+  /** Counts a new stream. @throws {AppError} unavailable at the maximum, if no budget would have more than this one. */
   add(stream: Stream): void;
   /** Idempotent. */
   remove(stream: Stream): void;
-  /** How many a budget has open. */
   of(budgetId: string): number;
   count(): number;
 }
 
-/**
- * @param max how many in all.
- * @param close ends a stream that is given up; it calls `remove`.
- */
+/** @param max streams in all. @param close ends an evicted stream; it calls `remove`. */
 export function streamShares<Stream extends BudgetStream>(
   max: number,
   close: (stream: Stream) => void,
 ): StreamShares<Stream> {
-  /** By budget, the oldest first. */
+  /** Streams by budget, the oldest first. */
   const open = new Map<string, Set<Stream>>();
   let total = 0;
 

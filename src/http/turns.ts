@@ -1,15 +1,13 @@
 /**
- * Lets the event loop turn between requests. With many new connections the runtime hands over one request after the other
- * without ever coming to timers, other sockets or signals: a request that comes when the turn has lasted some milliseconds
- * waits for the next one, in the order of arrival.
+ * Yields to the event loop between requests: under many new connections Bun hands over one after the other and never
+ * comes to timers, other sockets or signals. Requests beyond `LONG_TURN_MS` wait for later turns, in order of arrival.
  */
 import { LONG_TURN_MS, turnAgeMs } from '../core/turn.ts';
 
-/** One for all requests of a server: the order of arrival is kept within it. */
 export interface TurnTaker {
-  /** Whether a request may run at once: nothing waits, and the turn of the loop is short so far. */
+  /** Returns whether a request may run at once: nothing waits, and the turn is still short. */
   isFree(): boolean;
-  /** Runs in a later turn, after what waits already; an urgent one before it. Rejects as `run` does. */
+  /** Runs in a later turn, after the requests that wait already, or before them if urgent. Rejects as `run` does. */
   wait<Result>(run: () => Promise<Result>, isUrgent?: boolean): Promise<Result>;
 }
 

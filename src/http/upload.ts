@@ -1,7 +1,4 @@
-/**
- * Reads a file that is sent, as it is or as the one field of a form. What is held in memory at once is bounded: who comes
- * when there is no room is sent away before anything of the body is read.
- */
+/** Reads an uploaded file, raw or as a form's one field; without free memory it is refused before its body is read. */
 import { free, freePart } from '../core/buffer.ts';
 import { AppError, invalidField } from '../core/error.ts';
 import { mediaTypeOf, partsOf } from './body.ts';
@@ -9,69 +6,62 @@ import { fileOfForm } from './multipart.ts';
 
 /** Declared by an operation whose body is a file. */
 export interface UploadRule {
-  /** Of the whole body. */
+  /** Limit of the whole body. */
   readonly maxBytes: number;
   readonly mediaTypes: readonly string[];
 }
 
-/** The field of a form that the file stands in, and the name that refusals go by. */
+/** Form field of the file, also named in refusals. */
 export const UPLOAD_FIELD = 'file';
 
 export const FORM_TYPE = 'multipart/form-data';
 
 const MIB = 1024 * 1024;
 
-/** Bodies in memory, until what is made of them is stored: two of the largest, and a small one beside them. */
+/** Bytes of bodies held until their result is stored: two of the largest, and a small one besides. */
 const MAX_HELD_BYTES = 21 * MIB;
 const MAX_HELD = 64;
 export const MAX_HELD_PER_CALLER = 4;
 
-/** A body has room for all of it as long as it arrives like this; of one that trickles, only what has arrived counts. */
+/** Pace at which a body reserves its full size; a slower one counts only what has arrived. */
 const GRACE_MS = 1500;
 const EXPECTED_BYTES_PER_MS = 500;
 
-/** How long a body may take: some seconds, and more where it goes on arriving at the rate of a slow line. */
+/** Time limit of a body: 20 s, and more while it arrives at the rate of a slow line. */
 const MIN_READING_MS = 20_000;
 const SLOWEST_BYTES_PER_MS = 100;
 
-/** About what a picture takes to be worked on. */
+/** Roughly the time to process a picture. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** An upload that there is room for. */
 export interface Upload {
-  /**
-   * The file: a view of memory that is the caller's to change and to give back.
-   *
-   * @throws {AppError} payload_too_large, request_timeout, unavailable, invalid_request
-   */
+  /** Returns the file, a view of memory that the caller may change and free. */
   read(): Promise<Uint8Array>;
-  /** Gives the room to others; the file is gone then. */
+  /** Releases the memory, and the file with it. */
   close(): void;
 }
 
-/** The room there is for bodies, shared by all who send one. */
+/** Memory pool of uploads, shared by all callers. */
 export interface UploadIntake {
   /**
-   * Judges a request by its head alone, and holds room for its body.
+   * Checks a request by its head alone, and reserves room for its body. @param caller subject of the limit per caller.
    *
-   * @param caller whose uploads are counted together.
    * @throws {AppError} unsupported_media_type, payload_too_large, unavailable
    */
   open(request: Request, rule: UploadRule, caller: string): Upload;
 }
 
-/** A body under way. */
 interface Held {
   readonly caller: string;
-  /** What was declared, or may come. */
+  /** Declared length, else the maximum. */
   readonly size: number;
   readonly startedAt: number;
   arrived: number;
-  /** Once it was, it stays so: others may have its room by now. */
+  /** Whether it was ever too slow. Never reset: others may have its room by now. */
   isLate: boolean;
 }
 
-/** Holds 21 MiB, 64 bodies and 4 of one caller at most. Its times are in milliseconds, and given by tests only. */
+/** Creates a pool of 21 MiB and 64 bodies at most, 4 per caller. Only tests set its times, in milliseconds. */
 export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS } = {}): UploadIntake {
   const held = new Set<Held>();
 
@@ -105,7 +95,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
       const own = hold(caller, size);
       let bytes: Uint8Array<ArrayBuffer> | undefined;
 
-      /** The buffer is there from the start; only what is written to takes up memory. */
+      /** Allocates the whole buffer at once; only the written part takes up memory. */
       async function readAll(): Promise<Uint8Array> {
         const all = (bytes = new Uint8Array(size));
         for await (const chunk of request.body ? partsOf(request.body) : []) {
@@ -129,7 +119,7 @@ export function uploadIntake({ minReadingMs = MIN_READING_MS, graceMs = GRACE_MS
         },
         close() {
           held.delete(own);
-          // Left to the collector, the bodies of a busy minute would add up.
+          // Left to the garbage collector, the bodies of a busy minute would add up.
           if (bytes) free(bytes);
         },
       };

@@ -1,15 +1,15 @@
-/** Checks input against its schema and turns what is wrong into named fields, never echoing the value. */
+/** Validates input against its schema and reports errors by field, never echoing the value. */
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { AppError, type FieldProblem } from '../core/error.ts';
 import { remedyFor } from './remedies.ts';
 
-/** Gives the value back with its type. @throws {AppError} invalid_request naming up to 20 fields */
+/** Returns the value with its type. @throws {AppError} invalid_request naming up to 20 fields */
 export type Validator<Schema extends TSchema> = (value: unknown) => Static<Schema>;
 
 const MAX_PROBLEMS = 20;
 
-/** A validator that is compiled at its first use, so that start-up does not pay for every schema. */
+/** Returns a validator that is compiled at its first use, so that startup does not pay for every schema. */
 export function validator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   let check: TypeCheck<Schema> | undefined;
   return (value) => {
@@ -21,13 +21,13 @@ export function validator<Schema extends TSchema>(schema: Schema): Validator<Sch
   };
 }
 
-/** The first flaw of a value: where it is, and whether the field is one that the schema does not know. */
+/** First error of a value: its path, and whether the schema does not know the field. */
 export interface Flaw {
   readonly path: string;
   readonly isUnknown: boolean;
 }
 
-/** Returns a function that judges one of many values, so that a wrong one fails alone; null for a sound one. */
+/** Returns a function that validates one of many values, so that an invalid one fails alone; null for a valid one. */
 export function flawFinder(schema: TSchema): (value: unknown) => Flaw | null {
   let check: TypeCheck<TSchema> | undefined;
   return (value) => {
@@ -37,13 +37,13 @@ export function flawFinder(schema: TSchema): (value: unknown) => Flaw | null {
   };
 }
 
-/** As {@link validator}, for the text values of a query string: numbers and booleans are converted first. */
+/** Returns a {@link validator} for the text values of a query string; it converts numbers and booleans first. */
 export function queryValidator<Schema extends TSchema>(schema: Schema): Validator<Schema> {
   const validate = validator(schema);
   return (value) => validate(converted(schema, value as Record<string, string>));
 }
 
-/** @returns a function that throws {AppError} invalid_request naming the parameters that are not among the known ones. */
+/** Returns a function that throws {AppError} invalid_request naming the unknown parameters. */
 export function unknownParameters(known: readonly string[]): (parameters: Record<string, string>) => void {
   const message =
     known.length === 0
@@ -56,7 +56,7 @@ export function unknownParameters(known: readonly string[]): (parameters: Record
   };
 }
 
-/** Only what is plainly a whole number or a boolean becomes one; anything else stays text and is refused as such. */
+/** Converts plain whole numbers and booleans; anything else stays text and is refused as such. */
 function converted(schema: TSchema, query: Record<string, string>): Record<string, unknown> {
   const properties = schema['properties'] as Record<string, TSchema>;
   return Object.fromEntries(
@@ -72,8 +72,8 @@ function converted(schema: TSchema, query: Record<string, string>): Record<strin
 const UNFIT_TEXT = 'This text has characters that no text can have, such as NUL; remove them.';
 
 /**
- * Halves of a surrogate pair, which no UTF-8 can hold, and NUL, at which much of what reads a text stops: neither is to be
- * stored. What a field marked `isAnyText` takes is judged by whom it is for, such as a token, which then is a wrong one.
+ * Finds texts not to be stored: lone surrogates, which UTF-8 cannot encode, and NUL, at which many readers stop. Skips
+ * `isAnyText` fields, such as a token: the operation finds it wrong.
  */
 function unfitTexts(schema: TSchema, body: unknown): FieldProblem[] {
   const properties = (schema['properties'] ?? {}) as Record<string, TSchema>;
@@ -97,12 +97,12 @@ function problems(errors: Iterable<ValueError>): FieldProblem[] {
   const found = new Map<string, FieldProblem>();
   for (const error of errors) {
     const path = pathOf(error) || 'body';
-    // The first complaint about a field is the plainest; a missing one is reported as such, not as a wrong type too.
+    // Keeps the first error of a field, the plainest: a missing field is not reported as a wrong type too.
     if (!found.has(path)) found.set(path, { path, message: remedyFor(error) });
     if (found.size === MAX_PROBLEMS) break;
   }
   return [...found.values()];
 }
 
-/** Such as `emails.3`; empty for the whole value. */
+/** Returns a path such as `emails.3`; empty for the whole value. */
 const pathOf = ({ path }: ValueError): string => path.slice(1).replaceAll('/', '.');
