@@ -1,28 +1,28 @@
-/** The main thread's end of `worker.ts`. */
+/** Main thread's side of `worker.ts`. */
 import type { SQLQueryBindings } from 'bun:sqlite';
 import type { WorkerAnswer, WorkerRequest } from './worker.ts';
 
-/** How much of the log a checkpoint found and moved, in pages. */
+/** Pages of the log that a checkpoint found and moved. */
 export interface Checkpoint {
   readonly busy: number;
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** The second thread. Every call is rejected once it is closed. */
+/** Background thread, which rejects every call once it is closed. */
 export interface Background {
-  /** Starts the thread while there are file descriptors for it: without them it would end the process. */
+  /** Starts the thread early: without a free file descriptor it would end the process. */
   begin(): Promise<void>;
-  /** Rows of a long read, as of one moment after the call. */
+  /** Returns the rows of a long read, as of one moment after the call. */
   read(sql: string, values: SQLQueryBindings[]): Promise<unknown[]>;
   checkpoint(mode: 'PASSIVE' | 'RESTART'): Promise<Checkpoint>;
-  /** Its connection is closed first: as the last one it would leave the log behind. What is under way is rejected. */
+  /** Closes its connection first, since the last one open would leave the log behind. Rejects pending calls. */
   close(): Promise<void>;
 }
 
 const HOLD_MS = 1000;
 
-/** A long read may be under way. */
+/** Longest wait on closing, since a long read may be under way. */
 const CLOSE_MS = 500;
 
 type Question = WorkerRequest extends infer Each ? (Each extends { id: number } ? Omit<Each, 'id'> : never) : never;

@@ -1,4 +1,4 @@
-/** One backup of a data folder at a time, whoever makes it: a lock of the operating system, which no kill leaves behind. */
+/** Allows one backup of a data folder at a time, by an operating-system lock, which no kill leaves behind. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { PRIVATE_FILE } from './data-folder.ts';
 import { engineTrouble } from './engine-error.ts';
 import { giveToOwnerOf } from './folder-owner.ts';
 
-/** @returns null where another one is under way. */
+/** @returns null where another backup is under way. */
 export function lockBackups(folder: string): { release(): void } | null {
   const path = join(folder, 'backup.lock');
   const lock = new SqliteDatabase(path, { create: true, readwrite: true });

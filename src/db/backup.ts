@@ -1,7 +1,4 @@
-/**
- * What a backup is: the database as of one moment, copied while it is in use, with the instance key and where it comes from
- * in one table more. It is looked through before anybody relies on it.
- */
+/** Makes and checks backups: the database as of one moment, with the instance key and origin in an extra table. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { INSTANCE_KEY_BYTES, instanceKey } from '../core/instance-key.ts';
@@ -10,23 +7,21 @@ import { type DataFolder, noDatabaseIn, PRIVATE_FILE } from './data-folder.ts';
 import { refuseLostDatabase, requireInstanceKey } from './instance-key-file.ts';
 import { instanceIn, SCHEMA_VERSION } from './migrate.ts';
 
-/** Where a backup comes from. */
 export interface BackupOrigin {
   /** In epoch milliseconds. */
   readonly madeAt: number;
-  /** Of the binary that made it. */
+  /** Version of the binary that made it. */
   readonly version: string;
 }
 
-/** What is found in one. */
 export interface BackupContents extends BackupOrigin {
   readonly schemaVersion: number;
-  /** Of its instance key; see there. */
+  /** Mark of its instance key. */
   readonly mark: number;
-  /** Rows by table, those of the backup itself left out. */
+  /** Rows by table, without the backup's own table. */
   readonly rows: Readonly<Record<string, number>>;
   readonly rowCount: number;
-  /** Rows that refer to one that is not there: none, unless a fault of ours let them in. */
+  /** Rows with a broken reference: none, unless a fault of ours let them in. */
   readonly danglingRows: number;
 }
 
@@ -35,8 +30,7 @@ const FORMAT = 1;
 const HEADER = 'SQLite format 3\0';
 
 /**
- * Copies a folder's database into a new file, with its instance key, while servers and commands may be writing to it. Their log
- * cannot restart until the copy is done.
+ * Copies a folder's database and key into a new file while others may write; until then their log cannot restart.
  *
  * @throws {StartupError} see `copyThrough`.
  */
@@ -51,8 +45,8 @@ export function copyForBackup(folder: DataFolder, into: string, origin: BackupOr
 }
 
 /**
- * Copies through a connection to the folder's database. Freed pages are left out. A database from before keys were bound stays as
- * it is; its copy is bound.
+ * Copies through a connection to the folder's database, without freed pages. The copy is bound to its key, even if the
+ * database, from before keys were bound, is not.
  *
  * @throws {StartupError} where there is no instance, or the key beside it is not its own.
  */
@@ -65,7 +59,7 @@ export function copyThrough(source: SqliteDatabase, folder: DataFolder, into: st
   const { key, secret } = requireInstanceKey(folder, instance.mark);
   rmSync(into, { force: true });
   rmSync(`${into}-journal`, { force: true });
-  // New, private from its first byte, and no link: SQLite takes an empty file as it finds it, whoever has put it there.
+  // New, private from its first byte, and no link: SQLite would use any empty file that somebody else put there.
   closeSync(openSync(into, 'wx', PRIVATE_FILE));
   source.prepare('VACUUM INTO ?').run(into);
   chmodSync(into, PRIVATE_FILE);
@@ -84,9 +78,8 @@ export function copyThrough(source: SqliteDatabase, folder: DataFolder, into: st
 }
 
 /**
- * Looks a backup through, all of it.
+ * Checks a whole backup. @param name as the operator knows it.
  *
- * @param name as the operator knows it.
  * @throws {StartupError} where it is no backup, damaged, not whole, or newer than this binary.
  */
 export function inspectBackup(path: string, name: string): BackupContents {
@@ -119,13 +112,13 @@ export function inspectBackup(path: string, name: string): BackupContents {
   }
 }
 
-/** Makes a backup a database again, and its key a file of its own. To be looked through before. */
+/** Turns a backup, checked before, into a database again, with its key in a file of its own. */
 export function unpackBackup(path: string, keyPath: string): void {
   const sqlite = new SqliteDatabase(path, { readwrite: true, create: false, strict: true });
   try {
     const { secret } = originOf(sqlite, path);
     writeFileSync(keyPath, `${Buffer.from(secret).toString('base64url')}\n`, { mode: PRIVATE_FILE, flush: true });
-    // The key's bytes are to stand nowhere in the database.
+    // Erases the key's bytes from the database.
     sqlite.run('PRAGMA secure_delete = ON');
     sqlite.run(`DROP TABLE ${TABLE}`);
   } finally {

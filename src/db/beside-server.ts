@@ -1,6 +1,6 @@
 /**
- * What a command learns of the server that runs on a data folder: that it runs, which the operating system's lock says, and what
- * it says of itself in a note beside that. A note without the lock is what a crash has left.
+ * Tells commands about the server of a data folder: its lock proves that it runs, its note describes it. A note without
+ * the lock is left from a crash.
  */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,30 +10,30 @@ import { lockPathOf, PRIVATE_FILE } from './data-folder.ts';
 import { engineTrouble } from './engine-error.ts';
 import { SCHEMA_VERSION, schemaVersionOf } from './migrate.ts';
 
-/** What a server writes down of itself while it runs; for its own user alone. */
+/** Note of a running server, readable by its own user only. */
 export interface ServerNote {
   readonly pid: number;
-  /** Where people reach it, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   readonly url: string;
-  /** Where this machine reaches it, whatever stands before it. */
+  /** URL on this machine, which bypasses any proxy. */
   readonly localUrl: string;
   /** In epoch milliseconds. */
   readonly startedAt: number;
   readonly version: string;
   readonly schemaVersion: number;
-  /** Another one at each start: by it a command knows whom it has reached. */
+  /** New at each start, so that a command knows which server it has reached. */
   readonly instanceId: string;
-  /** By it the server knows a command of its own machine. */
+  /** Secret by which the server recognises a command of its own machine. */
   readonly pass: string;
   /** Host and port of the mail server; null where mail stays in the outbox. */
   readonly mailServer: string | null;
-  /** The settings that were given, by variable; secrets are hidden. */
+  /** Given settings by variable; secrets are hidden. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 const notePathOf = (folder: string) => join(folder, 'gatehouse.server.json');
 
-/** Whole, or not at all. */
+/** Writes the note atomically. */
 export function writeServerNote(folder: string, note: ServerNote): void {
   const path = notePathOf(folder);
   writeFileSync(`${path}.new`, `${JSON.stringify(note, null, 2)}\n`, { mode: PRIVATE_FILE });
@@ -47,26 +47,19 @@ export function removeServerNote(folder: string): void {
 /** A running server checks its lock file five times in this time. */
 const RELOCK_MS = 1000;
 
-/**
- * Waits a second where a server's note exists without its lock file. The file was then deleted, and a server that still runs
- * makes it anew in that time.
- */
+/** Waits 1 s where a note exists without its lock file, which a server that still runs recreates meanwhile. */
 export async function letServerRelock(folder: string): Promise<void> {
   if (existsSync(notePathOf(folder)) && !existsSync(lockPathOf(folder))) await Bun.sleep(RELOCK_MS);
 }
 
-/**
- * Takes away what a server has left that did not come to its end in order, so that nobody goes by it. For whoever holds the lock.
- *
- * @returns whether there was such a note.
- */
+/** Removes the note of a server that has crashed; the caller must hold the lock. @returns whether there was one. */
 export function takeLeftNote(folder: string): boolean {
   const isLeft = existsSync(notePathOf(folder));
   if (isLeft) removeServerNote(folder);
   return isLeft;
 }
 
-/** @returns null where no server runs there; `note` is null where it says nothing: earlier versions do, and one that is starting. */
+/** @returns null where no server runs. `note` is null for one that is starting, or of an earlier version. */
 export function findServer(folder: string): { readonly note: ServerNote | null } | null {
   if (!isLocked(lockPathOf(folder))) return null;
   try {
@@ -76,7 +69,7 @@ export function findServer(folder: string): { readonly note: ServerNote | null }
   }
 }
 
-/** Takes the lock for a reading moment: a server that starts just then waits for that. */
+/** Takes the lock for a moment; a server that starts just then waits. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   let lock: SqliteDatabase | undefined;
@@ -92,9 +85,7 @@ function isLocked(path: string): boolean {
 }
 
 /**
- * Commands beside a server bring no database to another schema: a server of an earlier version may be using it.
- *
- * @throws {StartupError} where the database has an earlier schema than this binary's.
+ * @throws {StartupError} on an older schema: commands never upgrade, as an earlier server may be using the database.
  */
 export function requirePresentSchema(folder: string, databasePath: string): void {
   const version = schemaVersionOf(databasePath);

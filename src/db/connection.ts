@@ -1,56 +1,48 @@
-/** One connection to SQLite with the statements that were prepared on it, each once. */
+/** Connection to SQLite that prepares each statement once. */
 import type { Database as SqliteDatabase, SQLQueryBindings, Statement } from 'bun:sqlite';
 import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite';
 import { type Remembered, tablesChangedBy, type Touched } from './remembered.ts';
 
 export type Orm = BunSQLiteDatabase;
 
-/** What is asked of the driver's statements. */
 export type Running = Pick<Statement<unknown, SQLQueryBindings[]>, 'run' | 'all' | 'values' | 'get' | 'finalize'>;
 
-/** What a change touches: nothing that is remembered, or the row whose id is the value at this place, and what hangs on it. */
+/** Scope of a change: nothing cached, or the row whose id is the value at index `idAt`, and its dependents. */
 export type ChangeScope = 'nothing remembered' | { readonly idAt: number };
 
-/** A connection as the statements of the store see it. */
 export interface Connection {
-  /** For statements that are built at each use. */
+  /** For statements built at each use. */
   readonly orm: Orm;
-  /** What was built once for this connection, by the declaration it was built from. */
+  /** Statements built once for this connection, by their declaration. */
   readonly kept: Map<object, unknown>;
-  /** For building statements that are kept. */
+  /** For building kept statements. */
   readonly plainOrm: Orm;
-  /**
-   * The driver's statement for an SQL text, prepared once.
-   *
-   * @param scope what it changes, where that is less than the tables that it names; of one text always the same.
-   */
+  /** Prepares an SQL text once. @param scope of a change to less than the named tables; fixed for one text. */
   statement(sql: string, scope?: ChangeScope): Running;
-  /** Called before each statement. @throws where the connection may not be used now. */
+  /** Called before each statement. @throws where the connection must not be used now. */
   enter(): void;
-  /** Where one row is best looked up now; mostly itself. */
+  /** Returns the best connection for a lookup of one row now. */
   readonly lookUps: () => Connection;
-  /** Answers that need not be read again; null inside a change, which sees what it has changed. */
+  /** Cache of answers; null inside a change, which must see its own writes. */
   readonly remembered: Remembered | null;
-  /** Runs a read in another thread; null where there is none, or inside a change. */
+  /** Runs a read in another thread; null inside a change or without such a thread. */
   readonly far: ((sql: string, values: SQLQueryBindings[]) => Promise<unknown[]>) | null;
 }
 
-/** Watches what is done on a connection. */
 export interface Watch {
   /** Called before each statement. */
   enter(): void;
-  /** For changes: one was built, or run; what was built and never run is found by that. */
+  /** Counts built and executed changes, to detect a missing `await`. */
   readonly changes?: { begun(): void; ran(): void; touched(what: Touched): void };
-  /** Told how long each statement took; look-ups that are remembered run none. */
+  /** Notified of each statement's duration; cached lookups run none. */
   readonly ran?: (sql: string, durationMs: number) => void;
   readonly remembered?: Remembered;
   readonly lookUps?: Connection['lookUps'];
 }
 
-/** Texts of statements built at each use vary with lists and filters; far more than there are shapes of ours. */
+/** Limit of prepared texts, far above the shapes of ours: texts built at each use vary with lists and filters. */
 const MAX_STATEMENTS = 2000;
 
-/** @param watch told of each statement; null where nothing has to know. */
 export function createConnection(
   sqlite: SqliteDatabase,
   watch: Watch | null = null,
@@ -63,7 +55,7 @@ export function createConnection(
   function timed(sql: string, statement: Running): Running {
     const ran = watch?.ran;
     if (ran === undefined) return statement;
-    // Written out: a function around each call would cost as much again.
+    // Written out: a wrapper function would double the cost.
     return {
       run(...values) {
         const since = performance.now();
@@ -93,7 +85,7 @@ export function createConnection(
     };
   }
 
-  /** Whoever keeps rows in memory is told which tables a change touches, each time it runs. */
+  /** Prepares a statement that reports which tables or row it changes, each time it runs. */
   function prepare(sql: string, scope?: ChangeScope): Running {
     const statement = timed(sql, sqlite.prepare<unknown, SQLQueryBindings[]>(sql));
     const tables = changes && scope !== 'nothing remembered' ? tablesChangedBy(sql) : null;
@@ -125,7 +117,7 @@ export function createConnection(
     return known;
   }
 
-  /** The part of the driver that drizzle uses. */
+  /** Part of the driver that drizzle uses. */
   const client = {
     prepare(sql: string) {
       const isWrite = changes !== undefined && /^\s*(?:insert|update|delete|replace)/i.test(sql);

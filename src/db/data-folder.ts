@@ -1,11 +1,11 @@
-/** The data folder: made with private permissions, held by one server at a time, home of the database and instance key. */
+/** Manages the data folder: private permissions, one server at a time, paths of the database and instance key. */
 import { Database as SqliteDatabase } from 'bun:sqlite';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
 import { folderTrouble } from './folder-trouble.ts';
 
-/** The paths of a data folder, all absolute. */
+/** Absolute paths of a data folder. */
 export interface DataFolder {
   readonly path: string;
   readonly databasePath: string;
@@ -23,8 +23,7 @@ const ALL_RIGHTS_OF_OTHERS = 0o007;
 const SECRET_FILE = /^(?:instance\.key(?:\.new)?|gatehouse\.db.*)$/;
 
 /**
- * Makes the folder where it does not exist and checks that it can be written, and by nobody else. New files in it are
- * private (0600).
+ * Makes the folder if missing, and checks that this user alone can write it. New files in it are private (0600).
  *
  * @throws {StartupError} when it cannot be made or written, or when others could change or read what is in it.
  */
@@ -43,24 +42,24 @@ export function openDataFolder(folder: string): DataFolder {
   return paths;
 }
 
-/** Where everything of a folder lies; nothing is looked at. */
+/** Returns a folder's paths without looking at the disk. */
 export function pathsIn(folder: string): DataFolder {
   const path = resolve(folder);
   return { path, databasePath: join(path, 'gatehouse.db'), instanceKeyPath: join(path, 'instance.key') };
 }
 
-/** Of a folder that a command was given and no server has used: a wrong --data. */
+/** Returns the error for a folder that no server has used: a wrong --data. */
 export function noDatabaseIn(folder: string): StartupError {
   return new StartupError(`There is no Gatehouse database in ${resolve(folder)}; name its folder with --data.`);
 }
 
 /**
- * Whoever may write the folder could put another database in place of ours, and whoever may read the database or its key
- * could read all that is in it. Reading the folder itself tells names only, and volumes of containers are often so. So are
- * folders of root that a container has by its group alone: there the group's rights are this process's own, see below.
+ * Refuses a folder that others can write, as they could replace the database, and files that others can read. The
+ * folder itself may be readable, as container volumes often are: it shows only names. For root's folders held by group
+ * see below.
  */
 export function refuseOpenToOthers(path: string): void {
-  // There permissions are lists, of which the mode says nothing.
+  // Windows has access lists, which the mode does not show.
   if (process.platform === 'win32') return;
   const folder = statSync(path);
   const isByGroup = isOursByGroup(folder);
@@ -81,39 +80,36 @@ export function refuseOpenToOthers(path: string): void {
 }
 
 /**
- * What an orchestrator hands to a container that does not run as root (`fsGroup`): a folder of root, given to a group of the
- * process, closed to all others. The group is then the only way in, and root could do as it likes anyway. A folder of our own
- * needs no group, and one of somebody else is theirs: there a group may have members who are people.
+ * Whether an orchestrator gave a non-root container (`fsGroup`) a folder of root, open to a group of the process and
+ * closed to others: its only access. In other folders the group may have members who are people.
  */
 function isOursByGroup({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): boolean {
   if (uid !== 0 || process.geteuid?.() === 0 || mode & ALL_RIGHTS_OF_OTHERS) return false;
   return gid === process.getegid?.() || process.getgroups?.().includes(gid) === true;
 }
 
-/** As a shell takes it. */
+/** Quotes a path for a shell. */
 export function quoted(path: string): string {
   return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 const LOOK_MS = 100;
 
-/** The file in a data folder that its server keeps locked. */
+/** Returns the path of the file that a server keeps locked. */
 export function lockPathOf(path: string): string {
   return join(path, 'gatehouse.lock');
 }
 
-/** The hold of one server on its folder. */
 export interface FolderLock {
-  /** Makes a deleted lock file anew. @returns false once another server holds the folder. */
+  /** Recreates a deleted lock file. @returns false once another server holds the folder. */
   isHeld(): boolean;
   release(): void;
 }
 
 /**
- * Holds the folder for one server. The lock is an operating-system lock on a file, taken through SQLite, so a killed
- * process never leaves it behind.
+ * Locks the folder for one server, by an operating-system lock that no kill leaves behind.
  *
- * @param onRemade called where the file was deleted and made anew.
+ * @param onRemade called after a deleted lock file was recreated.
  * @throws {StartupError} when another server holds it.
  */
 export function lockDataFolder({ path }: Pick<DataFolder, 'path'>, onRemade: () => void = () => {}): FolderLock {
@@ -141,7 +137,7 @@ function takeLock(path: string, lockPath: string): { readonly lock: SqliteDataba
   let lock: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(lockPath, { create: true, readwrite: true });
-    // A command that looks whether a server runs holds it for a moment.
+    // A command that checks for a server holds it for a moment.
     lock.run(`PRAGMA busy_timeout = ${LOOK_MS}`);
     lock.run('PRAGMA journal_mode = MEMORY');
     lock.run('BEGIN EXCLUSIVE');

@@ -1,6 +1,5 @@
 /**
- * The data interface that everything above is written against, whatever engine stands below: reads through a `Reader`,
- * changes through `write`. What a reader or a unit holds inside is the store's affair (`statements.ts`).
+ * Data interface of every engine: reads through a `Reader`, changes through `write`. Only the store looks inside them.
  */
 import type { Actor } from '../core/actor.ts';
 import type { Deadline } from '../core/deadline.ts';
@@ -8,96 +7,85 @@ import type { Connection } from './connection.ts';
 import type { DatabaseFigures } from './figures.ts';
 import type { Loss } from './open-files.ts';
 
-/** Where a `Reader` keeps its connection; only `db/` looks there. */
+/** Key of a `Reader`'s connection, for `db/` only. */
 export const CONNECTION: unique symbol = Symbol('connection');
 
-/** What the store reads through: the state as of the last commit, or inside a change also what the change has written. */
+/** Read access as of the last commit; inside a change it also sees what the change has written. */
 export interface Reader {
   readonly [CONNECTION]: Connection;
 }
 
-/** One change under way. It is a reader too, so that a read inside a change sees the change. */
+/** Change under way. It is a reader too, so that a read inside a change sees the change. */
 export interface Unit extends Reader {
-  /** The one time of this change, in epoch milliseconds. */
+  /** Time of the whole change, in epoch milliseconds. */
   readonly now: number;
   readonly actor: Actor;
-  /** Tells those who wait for a topic, once the change is durable; never when it is rolled back. */
+  /** Notifies listeners of a topic once the change is durable; never when it is rolled back. */
   tell<Message>(topic: Topic<Message>, message: Message): void;
 }
 
-/** Who makes a change. */
 export interface Author extends Actor {
-  /**
-   * Judges the author again as the first thing of the change, which may have waited for its turn: whoever was banned, signed
-   * out or lost a role meanwhile changes nothing any more. Throws where they may not.
-   */
+  /** Checks the author again once the change runs: a ban, a sign-out or a lost role meanwhile makes it throw. */
   confirm?: (reader: Reader) => Promise<void>;
 }
 
-/** A kind of news that a change can have for others in this process, such as "mail was queued". */
+/** Kind of notification from a change to others in this process, such as "mail was queued". */
 export interface Topic<Message> {
   readonly name: string;
   /** Carries the type only. */
   readonly message?: Message;
 }
 
-/** Topics are told apart by identity: the name is for people. */
+/** Creates a topic, identified by the object itself: the name is for people. */
 export function topic<Message>(name: string): Topic<Message> {
   return { name };
 }
 
-/** The data of one instance, whatever engine holds it. */
 export interface Database {
   readonly engine: 'sqlite';
   /** For reads outside a change. Never waits for a change under way. */
   readonly reader: Reader;
   /**
-   * The one way to change data: `work` and everything it wrote are committed together, or rolled back when it throws.
-   * Changes run one after the other, in the order of the calls; the promise resolves when the change is durable.
-   *
-   * `work` touches nothing but its unit and values worked out before: an engine may run it again. It awaits every store
-   * function it calls, and nothing else: hashing, fetching and a further `write` belong before or after.
+   * Changes data: `work` and all it wrote are committed together, or rolled back when it throws. Changes run one by one
+   * in the order of the calls; the promise resolves when the change is durable.
+   * `work` uses only its unit and values computed before, as an engine may run it again. It awaits its store functions
+   * and nothing else: hashing, fetching and a further `write` belong before or after.
    *
    * @throws {AppError} unavailable where the database cannot take writes for now.
    */
   write<Result>(author: Author, work: (unit: Unit) => Promise<Result>): Promise<Result>;
-  /** Adds a listener that is given all of a change's messages on the topic, once it is durable; it must not throw. */
+  /** Adds a listener that gets all of a change's messages on the topic, once it is durable; it must not throw. */
   onCommit<Message>(topic: Topic<Message>, listener: (messages: readonly Message[]) => void): void;
-  /** What the engine has to say of itself, for health checks and figures. */
+  /** Returns the engine's status, for health checks and metrics. */
   status(): DatabaseStatus;
-  /** What it counts of its work since it was opened. */
   readonly figures: DatabaseFigures;
-  /** Looks at what it takes of its disk. */
   measure(): Promise<DatabaseSize>;
-  /** Keeps the log short, off the loop, and probes a disk that refuses changes; to be called every second or so. */
+  /** Checkpoints the log off the event loop, and probes a disk that refuses changes; call it every second or so. */
   maintain(): Promise<void>;
-  /** Probes the disk now where it refuses changes. `status` knows the outcome when this resolves. */
+  /** Probes a disk that refuses changes now; `status` shows the outcome afterwards. */
   tryAgain(): Promise<void>;
   /** Checks the whole file in another thread. @returns problems in SQLite's words; `status().damage` keeps them. */
   check(): Promise<readonly string[]>;
-  /** Ends by the deadline, closed in order or not: the next start recovers the rest from the log. */
+  /** Closes by the deadline, cleanly or not: the next start recovers the rest from the log. */
   close(deadline?: Deadline): Promise<void>;
 }
 
-/** What a database takes of its disk. */
 export interface DatabaseSize {
   /** Without the log. */
   readonly bytes: number;
-  /** Of these, pages that deletions have freed: later rows fill them, and the file does not shrink by itself. */
+  /** Freed pages among these bytes: later rows fill them, but the file does not shrink by itself. */
   readonly reusableBytes: number;
-  /** Left on the disk for it; null where that cannot be told. */
+  /** Free bytes on its disk; null where unknown. */
   readonly freeBytes: number | null;
 }
 
-/** What an engine says of itself. */
 export interface DatabaseStatus {
-  /** Changes that wait for their turn. */
   readonly queued: number;
-  /** Bytes of log not yet folded into the database. */
+  /** Bytes of log not yet checkpointed. */
   readonly logBytes: number;
-  /** Why no change is taken now, as callers are told; null while they are taken. */
+  /** Reason why no change is accepted now, as callers see it; null while changes are accepted. */
   readonly trouble: DatabaseTrouble | null;
-  /** Damage that was found in the file or its log since the start, in a sentence. */
+  /** Damage found in the file or its log since the start, in a sentence. */
   readonly damage: string | null;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Durable before acknowledged, without the loop waiting: commits are made at `synchronous=NORMAL`, and one `fdatasync` of
- * the write-ahead log, off the loop, serves all that were made before it began. Safe because SQLite at NORMAL flushes the
- * log before it folds it into the database, and the database before it uses the log again
- * (https://www.sqlite.org/wal.html#performance_considerations), so a commit is always in one flushed file.
+ * Makes commits durable before they are acknowledged: they run at `synchronous=NORMAL`, and one `fdatasync` of the log,
+ * off the event loop, serves all made before it began.
+ * Safe because SQLite at NORMAL flushes the log before a checkpoint and the database before reusing the log, so a
+ * commit is always in one flushed file (https://www.sqlite.org/wal.html#performance_considerations).
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { statSync } from 'node:fs';
@@ -10,9 +10,9 @@ import type { CountedFigures } from './figures.ts';
 import { lossRefusal, type OpenFiles } from './open-files.ts';
 import { diskRefusal } from './refusals.ts';
 
-/** Knows which commits are on the disk, and refuses changes while none can get there. */
+/** Tracks which commits are on the disk, and refuses changes while none can get there. */
 export interface Durability {
-  /** Resolves when all that was committed before the call is on the disk. @throws {AppError} unavailable */
+  /** Resolves when all earlier commits are on the disk. @throws {AppError} unavailable */
   settled(): Promise<void>;
   /** @throws {AppError} unavailable after a failed flush, until the data is known to be safe again. */
   refuseWhenBroken(): void;
@@ -21,7 +21,7 @@ export interface Durability {
   close(): Promise<void>;
 }
 
-/** For a folder that is thrown away: no flush is waited for. */
+/** Waits for no flush, for an ephemeral folder. */
 export function noDurability(files: OpenFiles): Durability {
   return {
     settled: async () => files.require(),
@@ -33,7 +33,7 @@ export function noDurability(files: OpenFiles): Durability {
 }
 
 interface Waiter {
-  /** The flush that serves it: the first that begins after its commit. */
+  /** Number of the flush that serves it: the first to begin after its commit. */
   readonly flush: number;
   resolve(): void;
   reject(error: unknown): void;
@@ -42,19 +42,19 @@ interface Waiter {
 const RECOVERY_INTERVAL_MS = 1000;
 
 export interface LogDurabilityOptions {
-  /** The write-ahead log; it exists and stays while a connection is open. */
+  /** Write-ahead log; it exists while a connection is open. */
   readonly logPath: string;
   /**
-   * Writes everything into the database file and flushes that, through a connection of its own. After a failed flush the
-   * kernel may call pages clean that never reached the disk, so flushing the same log again would prove nothing.
+   * Checkpoints and flushes by a connection of its own. Flushing the log again would prove nothing: after a failed
+   * flush the kernel may mark unwritten pages clean.
    */
   readonly secure: () => Promise<void>;
-  /** Checked after each flush: a deleted log can be flushed as well, and its changes are lost. */
+  /** Checked after each flush: a deleted log can be flushed too, though its changes are lost. */
   readonly files: OpenFiles;
   readonly figures: CountedFigures;
 }
 
-/** To be called while a connection is open, which keeps the log in place. */
+/** Call it while a connection is open, which keeps the log in place. */
 export async function logDurability({ logPath, secure, files, figures }: LogDurabilityOptions): Promise<Durability> {
   const log: FileHandle = await open(logPath, 'r+');
   const waiters: Waiter[] = [];
@@ -76,7 +76,7 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
         breakDown(error);
         break;
       }
-      // In the order of their commits.
+      // Waiters stand in the order of their commits.
       const later = waiters.findIndex(({ flush }) => flush > served);
       const loss = files.look();
       for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later))
@@ -103,7 +103,7 @@ export async function logDurability({ logPath, secure, files, figures }: LogDura
         isBroken = false;
         return;
       } catch {
-        // Asked again: the disk is still full, or still gone.
+        // Retried: the disk is still full, or still gone.
       }
     }
   }

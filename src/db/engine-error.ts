@@ -1,14 +1,14 @@
-/** What errors of an engine mean, for callers that know no engine. */
+/** Classifies engine errors for callers that know no engine. */
 import { AppError } from '../core/error.ts';
 
 const OUTAGES: readonly unknown[] = ['disk_refuses_writes', 'database_gone', 'database_log_gone', 'folder_taken'];
 
-/** Whether a change failed because the database takes none for now. The log says so once; retries need not repeat it. */
+/** Returns whether the database takes no changes for now. The log says so once; retries need not repeat it. */
 export function isOutage(error: unknown): error is AppError {
   return error instanceof AppError && OUTAGES.includes(error.hint);
 }
 
-/** `busy`: another process holds the database. `unreadable`: its disk cannot be read; SQLite takes some of that for a damaged file. */
+/** `busy`: another process holds the database. `unreadable`: a disk error, or a damaged file (SQLite confuses them). */
 export type EngineTrouble = 'busy' | 'unreadable';
 
 /** https://www.sqlite.org/rescode.html */

@@ -1,4 +1,4 @@
-/** The folders of throw-away instances: made with a name that tells whose they are, and swept where their owner is dead. */
+/** Makes folders of ephemeral instances, named by their owner's process, and removes those of dead owners. */
 import { existsSync, type Dirent, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { SECOND, systemClock } from '../core/clock.ts';
 import { StartupError } from '../core/startup-error.ts';
 import { lockDataFolder, lockPathOf } from './data-folder.ts';
 
-/** By process: while that is alive, its folder may be one that is just being made, and not locked yet. */
+/** Contains the process id: while that process runs, its folder may be new and not locked yet. */
 const NAME = /^gatehouse-ephemeral-(\d{1,10})-\w+$/;
-/** Far longer than from making a folder to locking it. */
+/** Far longer than it takes to lock a new folder. */
 const STARTING_MS = 5 * SECOND;
 
-/** A folder of this process alone, in the system's own place for such. @throws {StartupError} when it cannot be made. */
+/** Makes a temporary folder of this process alone. @throws {StartupError} when it cannot be made. */
 export function makeEphemeralFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), `gatehouse-ephemeral-${process.pid}-`));
@@ -23,7 +23,7 @@ export function makeEphemeralFolder(): string {
   }
 }
 
-/** Removes what killed instances of this user have left behind. What cannot be removed stays: no start fails for it. */
+/** Removes the folders of this user's killed instances. Failures are ignored: no start fails for them. */
 export function sweepEphemeralFolders(): void {
   for (const entry of entriesOf(tmpdir())) {
     const owner = NAME.exec(entry.name)?.[1];
@@ -32,7 +32,7 @@ export function sweepEphemeralFolders(): void {
     try {
       if (isDead(path, Number(owner))) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Somebody else's, or gone meanwhile.
+      // Owned by another user, or gone meanwhile.
     }
   }
 }
@@ -45,7 +45,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** The operating system's lock on it is decisive. A process elsewhere, as in another container, may share the folder. */
+/** The lock decides, since the process may run elsewhere, as in another container that shares the folder. */
 function isDead(path: string, owner: number): boolean {
   const { uid, mtimeMs } = lstatSync(path);
   if (process.getuid && uid !== process.getuid()) return false;

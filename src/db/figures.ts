@@ -1,25 +1,24 @@
-/** What an engine counts of its own work: how long commits and flushes take, what failed, and which statements are slow. */
+/** Defines an engine's metrics: durations of commits and flushes, failures, slow statements. */
 import { type Histogram, histogramOf } from '../core/metrics.ts';
 
-/** In seconds: a commit takes some 50 µs, a flush from 0.2 ms on a fast disk to tens of a slow one. */
+/** In seconds: a commit takes some 50 µs, a flush 0.2 ms on a fast disk and tens of ms on a slow one. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export interface DatabaseFigures {
-  /** Changes that were committed. */
   readonly changes: number;
-  /** From the beginning of a transaction, which may wait for another process, to its end: nobody else writes meanwhile. */
+  /** Whole transactions, from waiting for another process to the end; no other change can write meanwhile. */
   readonly transactions: Histogram;
-  /** The end alone. */
+  /** Commits alone. */
   readonly commits: Histogram;
-  /** One flush of the log, off the loop. */
+  /** Flushes of the log, off the event loop. */
   readonly flushes: Histogram;
   readonly flushFailures: number;
-  /** Changes that the disk refused, before they were committed or after. */
+  /** Changes refused by the disk, before or after their commit. */
   readonly refusals: number;
   readonly slowStatements: number;
 }
 
-/** The same, as the engine writes them. */
+/** Writable metrics, for the engine. */
 export type CountedFigures = { -readonly [Name in keyof DatabaseFigures]: DatabaseFigures[Name] };
 
 export function databaseFigures(): CountedFigures {
@@ -34,10 +33,10 @@ export function databaseFigures(): CountedFigures {
   };
 }
 
-/** From when on a statement is slow, and who is told. */
+/** Threshold of a slow statement, and its listener. */
 export interface SlowStatements {
   readonly fromMs: number;
-  /** @param sql its text; the values that were bound to it are not in it. */
+  /** @param sql without its bound values. */
   tell(sql: string, durationMs: number): void;
 }
 
@@ -45,7 +44,7 @@ const MOST_TOLD = 20;
 const WINDOW_MS = 60_000;
 const MOST_CHARACTERS = 500;
 
-/** A disk that has become slow makes every statement slow: some of a minute are told, all are counted. */
+/** Counts all slow statements but reports only some per minute, since a slow disk makes every statement slow. */
 export function slowStatementWatch(
   { fromMs, tell }: SlowStatements,
   figures: CountedFigures,

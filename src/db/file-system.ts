@@ -1,16 +1,18 @@
-/** What kind of file system a folder lies on: a database needs one whose locks and flushes mean what they say. */
+/** Finds the kind of file system of a folder: a database needs reliable locks and flushes. */
 import { readFileSync, realpathSync } from 'node:fs';
 
 export interface FileSystem {
-  /** As the system calls it, such as `ext4` or `nfs4`. */
+  /** Name in the system, such as `ext4` or `nfs4`. */
   readonly type: string;
-  /** `network`: locks and flushes cannot be relied on. `shared`: another system's, handed in. `fleeting`: it ends with the machine or container. */
+  /**
+   * `network`: unreliable locks and flushes. `shared`: another system's. `fleeting`: lost with machine or container.
+   */
   readonly kind: 'local' | 'network' | 'shared' | 'fleeting';
 }
 
 const NETWORK =
   /^(?:nfs\d?|cifs|smb\d?|smbfs|ncpfs|afs|ceph|lustre|beegfs|gpfs|glusterfs|orangefs|coda|davfs2?|fuse|fuse\..+)$/;
-/** Made of local disks all the same. */
+/** FUSE file systems on local disks. */
 const LOCAL_FUSE = /^fuse\.(?:fuse-overlayfs|fuse2fs|ntfs-3g|exfat|lxcfs)$/;
 const SHARED = /^(?:9p|virtiofs|vboxsf|vmhgfs|prl_fs|drvfs|fuse\.(?:vmhgfs-fuse|osxfs|grpcfuse))$/;
 const FLEETING = /^(?:tmpfs|ramfs|overlay|aufs|fuse\.fuse-overlayfs)$/;
@@ -21,7 +23,7 @@ export function kindOfFileSystem(type: string): FileSystem['kind'] {
   return NETWORK.test(type) && !LOCAL_FUSE.test(type) ? 'network' : 'local';
 }
 
-/** @returns null where the system does not tell: it tells on Linux alone. */
+/** @returns null where the system does not tell: only Linux does. */
 export function fileSystemOf(folder: string, mounts = readMounts()): FileSystem | null {
   if (mounts === null) return null;
   const type = typeAt(realpathSync(folder), mounts);
@@ -36,7 +38,7 @@ function readMounts(): string | null {
   }
 }
 
-/** Of the longest place that leads to the path; of several at one, the last hides the others (proc(5)). */
+/** Returns the type of the longest mount point on the path; of several at one, the last hides the others (proc(5)). */
 function typeAt(path: string, mounts: string): string | null {
   let best: { readonly place: string; readonly type: string } | null = null;
   for (const line of mounts.split('\n')) {

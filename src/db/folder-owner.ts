@@ -1,4 +1,4 @@
-/** Files that root makes in somebody else's data folder are given to its owner: their server could not open them otherwise. */
+/** Gives files that root makes in another user's data folder to its owner, whose server must open them. */
 import { chownSync, existsSync, statSync } from 'node:fs';
 
 export function giveToOwnerOf(folder: string, paths: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** What the file system or SQLite says while a data folder is made or opened, as the operator is told: with the remedy. */
+/** Explains errors of the file system or SQLite on opening a data folder, with the remedy for the operator. */
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StartupError } from '../core/startup-error.ts';
@@ -36,10 +36,7 @@ const TROUBLES: Readonly<Record<string, Told>> = {
   ENAMETOOLONG: (place) => `The name of the data folder ${place} is too long. Name another with --data.`,
 };
 
-/**
- * @param place the folder, or the file in it that was opened; an error that names another one wins.
- * @returns null for what no file system and no database has said: that is a fault of ours.
- */
+/** @param place of the error, unless it names a path. @returns null for an error without a code, a fault of ours. */
 export function folderTrouble(error: unknown, place: string): StartupError | null {
   const { code, path = place, message } = error as NodeJS.ErrnoException;
   if (code === undefined) return null;
@@ -48,7 +45,7 @@ export function folderTrouble(error: unknown, place: string): StartupError | nul
   return new StartupError(text, { cause: error });
 }
 
-/** The nearest thing on the way to a folder that is not one; a link that leads nowhere counts. */
+/** Returns the nearest obstacle on the way to a folder; a dangling link counts. */
 function obstacleOn(folder: string): { path: string; kind: string } | null {
   for (let path = folder; ; path = dirname(path)) {
     try {

@@ -1,6 +1,6 @@
 /**
- * The instance key on the disk, and the check that it belongs to the database beside it. The first start writes the key under a
- * temporary name until the database exists, so a kill in between loses nothing and a database lost later is noticed.
+ * Keeps the instance key on the disk and checks that it is the database's. The first start writes it under a temporary
+ * name until the database exists: a kill loses nothing, and a lost database is noticed.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,25 +10,22 @@ import { StartupError } from '../core/startup-error.ts';
 import { type DataFolder, PRIVATE_FILE } from './data-folder.ts';
 import type { FoundInstance } from './migrate.ts';
 
-/** A key as its file has it. */
+/** Key as read from its file. */
 export interface StoredKey {
   readonly key: InstanceKey;
   readonly secret: Uint8Array;
-  /** Its file. */
   readonly path: string;
 }
 
-/** The key of an opened folder. */
 export interface InstanceKeyFile extends StoredKey {
   /** Marks the database as this key's and gives the file its final name. Call it once the database has its schema. */
   bindTo(sqlite: SqliteDatabase): void;
 }
 
 /**
- * Opens the key of a folder, or makes it at the very first start. Changes nothing where there is an instance.
+ * Opens the key of a folder; only the very first start makes one. @param instance null where there is none yet.
  *
- * @param instance in the folder's database; null where there is none yet.
- * @throws {StartupError} where the key is damaged or another instance's, or either of the two is missing beside the other.
+ * @throws {StartupError} where key or database is missing beside the other, or the key is damaged or another's.
  */
 export function openInstanceKey(folder: DataFolder, instance: FoundInstance | null, random: Random): InstanceKeyFile {
   if (instance === null) makeKey(folder, random);
@@ -58,9 +55,8 @@ export function refuseLostDatabase({ databasePath, instanceKeyPath: path }: Data
 }
 
 /**
- * Reads the key of a folder that has an instance and checks it against the database's mark.
+ * Reads the key and checks it. @param mark stored in the database; 0 from before keys were bound: any key is accepted.
  *
- * @param mark stored in the database; 0 in one from before keys were bound, beside which any key is accepted.
  * @throws {StartupError} where the key is missing, damaged or another instance's.
  */
 export function requireInstanceKey(folder: DataFolder, mark: number): StoredKey {

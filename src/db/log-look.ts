@@ -1,7 +1,7 @@
 /**
- * Checks the write-ahead log of a killed server before SQLite recovers it. Recovery silently stops at the first invalid frame,
- * so a truncated log would lose acknowledged changes unnoticed. The WAL index (`-shm`) outlives a kill and has the number of
- * committed frames: https://www.sqlite.org/walformat.html
+ * Checks the write-ahead log of a killed server before SQLite recovers it: recovery stops at the first invalid frame,
+ * so a truncated log would lose acknowledged changes silently. The WAL index (`-shm`) survives a kill and has the
+ * number of committed frames: https://www.sqlite.org/walformat.html
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -36,7 +36,7 @@ const BOOT_SLACK_MS = 5000;
 
 /**
  * @param now in epoch milliseconds.
- * @returns null where no frame is missing, and where that is unknown: without an index, or with one of another log.
+ * @returns null where no frame is missing or that is unknown: without an index, or with one of another log.
  */
 export function findLogLoss(databasePath: string, now: number): LogLoss | null {
   const indexPath = `${databasePath}-shm`;
@@ -113,7 +113,6 @@ function checksum(isLittleEndian: boolean) {
   };
 }
 
-/** @returns null where the file does not exist or is shorter. */
 function readStart(path: string, length: number): Buffer | null {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < length) return null;
   const file = openSync(path, 'r');

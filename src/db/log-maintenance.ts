@@ -8,7 +8,9 @@ import type { Snapshot } from './snapshot.ts';
 export interface LogMaintenance {
   /** Makes a checkpoint where changes were made since the last one, and restarts a long log. */
   maintain(changes: number): Promise<void>;
-  /** Checkpoints a deleted log while it is still open. Never throws. @returns whether all of it is in the database file. */
+  /**
+   * Checkpoints a deleted log while it is still open. Never throws. @returns whether the database file has all of it.
+   */
   rescue(): Promise<boolean>;
   /** Checkpoints everything and closes the thread. Never throws: the next start recovers the rest from the log. */
   finish(deadline: Deadline): Promise<void>;
@@ -23,7 +25,7 @@ export interface LogMaintenanceOptions {
   /** Runs something while no change is under way. */
   readonly alone: (run: () => Promise<unknown>) => Promise<void>;
   readonly logBytes: () => number;
-  /** Whether another process checkpoints the log, and copies it before. */
+  /** Whether another process checkpoints the log, after copying it. */
   readonly isFoldedByOthers: () => boolean;
   /** Called where frames stay in the log, with the failure, or with null where the time was over. */
   readonly onLogLeft: (error: unknown) => void;
@@ -32,15 +34,15 @@ export interface LogMaintenanceOptions {
 /** Pages (64 MiB) from which the log is restarted, for which changes wait a moment. */
 const LONG_LOG_PAGES = 16_384;
 
-/** Time between two tries where a long read, such as a backup, prevents a restart: changes wait for each try. */
+/** Time between tries where a long read, such as a backup, prevents a restart: changes wait for each try. */
 const RESTART_AGAIN_MS = 5000;
 
 /** A larger log file is truncated once the log in it is short again. */
 const LARGE_LOG_BYTES = 128 * 2 ** 20;
 
 /**
- * Bytes truncated at a time, for 1 to 2 ms of a commit: all at once stalls the loop for 50 ms. Only the writer may do it: a
- * TRUNCATE on another connection makes SQLite drop the writer's memory mapping.
+ * Bytes truncated at a time, in 1 to 2 ms of a commit: all at once stalls the event loop for 50 ms. Only the writer may
+ * do it: SQLite drops the mapping after a TRUNCATE on another connection.
  */
 const CUT_BYTES = 8 * 2 ** 20;
 

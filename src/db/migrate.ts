@@ -1,4 +1,4 @@
-/** The schema that this binary was built for: embedded migrations, run in one transaction; and what it will not open. */
+/** Migrates the database to this binary's schema in one transaction, and refuses databases that are not its own. */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -39,21 +39,20 @@ const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Every Gatehouse has had these from its first schema on. */
+/** Tables of every Gatehouse since its first schema. */
 const OWN_TABLES = ['workspaces', 'applications', 'application_users'];
 
 /** An instance in a database file, its log included. */
 export interface FoundInstance {
-  /** How many migrations the database has had. */
+  /** Number of migrations applied. */
   readonly schema: number;
   /** The mark of its instance key; 0 until a start has bound the two. */
   readonly mark: number;
 }
 
 /**
- * Finds the instance in a database file through a connection that cannot write. Changes nothing.
+ * Finds the instance by a read-only connection. @returns null where there is no file, or nothing was made in it yet.
  *
- * @returns null where there is no file, or nothing was made in it yet.
  * @throws {StartupError} where it is not Gatehouse's, or was written by a newer binary.
  */
 export function findInstance(path: string): FoundInstance | null {
@@ -69,10 +68,8 @@ export function findInstance(path: string): FoundInstance | null {
 }
 
 /**
- * Does the same through a connection that is open already. A server must: closing a second descriptor of its database would drop
- * the locks that SQLite holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
- *
- * @throws {StartupError}
+ * Finds the instance through an open connection, as a server must: closing a second descriptor of its database drops
+ * SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html, section 2.2). @throws {StartupError}
  */
 export function instanceIn(sqlite: SqliteDatabase, path: string): FoundInstance | null {
   const names = sqlite.query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
@@ -89,12 +86,11 @@ export function instanceIn(sqlite: SqliteDatabase, path: string): FoundInstance 
   return isOwn ? { schema, mark } : null;
 }
 
-/** How many migrations a file of Gatehouse's has had, its log included. Nothing is changed. */
+/** Returns the number of migrations a Gatehouse file has had, its log included. Changes nothing. */
 export function schemaVersionOf(path: string): number {
   return readAsItIs(path, schemaVersion);
 }
 
-/** The log may hold a later version than the file. */
 function readAsItIs<Result>(path: string, read: (sqlite: SqliteDatabase) => Result): Result {
   const { sqlite, close } = openAsItIs(path);
   try {
@@ -117,10 +113,9 @@ function refuseNewer(version: number, path: string): void {
 }
 
 /**
- * Runs what is pending, all or nothing. Makes no copy: `upgradeData` does, before it comes here.
+ * Runs pending migrations, all or nothing, after `upgradeData` has made the copy. @returns the version found.
  *
- * @param begin told of each step before it is run, from 1.
- * @returns the version found.
+ * @param begin called before each step, from 1.
  * @throws {StartupError} when the database is newer than this binary.
  */
 export function migrate(
@@ -144,7 +139,7 @@ export function migrate(
   return from;
 }
 
-/** How many migrations the file has had; 0 for a new one. */
+/** Returns the number of migrations applied; 0 for a new file. */
 export function schemaVersion(sqlite: SqliteDatabase): number {
   // Unfinalized, it keeps a closed connection open, and the server would share its deleted shared-memory file.
   using statement = sqlite.prepare<{ user_version: number }, []>('PRAGMA user_version');
@@ -153,7 +148,6 @@ export function schemaVersion(sqlite: SqliteDatabase): number {
 
 const presentVersion = raw<{ user_version: number }>('PRAGMA user_version');
 
-/** Whether the database has the schema that this binary was built for, as of now. */
 export async function isSchemaCurrent(reader: Reader): Promise<boolean> {
   const [row] = await presentVersion(reader);
   return row?.user_version === SCHEMA_VERSION;

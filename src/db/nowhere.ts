@@ -1,4 +1,4 @@
-/** A database that is nowhere, for describing the product without one: whoever asks it made a mistake. */
+/** Stands in for a database where the product is described without one; any use of it is a mistake. */
 import { CONNECTION, type Database } from './database.ts';
 import { databaseFigures } from './figures.ts';
 

@@ -1,6 +1,5 @@
 /**
- * A database that is looked at and never changed, whoever else has it open: not a byte of it and of its log, no file beside it
- * that stays, and no lock that a writer waits for.
+ * Opens a read-only connection that changes no byte, leaves no file behind and takes no lock that a writer waits for.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { statSync } from 'node:fs';
@@ -11,21 +10,20 @@ import { CONNECTION, type Reader } from './database.ts';
 export interface Onlooker {
   readonly reader: Reader;
   readonly bytes: number;
-  /** Of its log. */
   readonly logBytes: number;
-  /** Looks through tables and their indexes, small ones first. */
+  /** Checks tables and their indexes, small ones first. */
   check(options: CheckOptions): Generator<CheckStep, CheckResult>;
   close(): void;
 }
 
 export interface CheckOptions {
-  /** A table that would take longer than is left of it is left out. */
+  /** Time limit; a table that would exceed it is skipped. */
   readonly withinMs: number;
-  /** Compares every index with its table as well. */
+  /** Whether to compare every index with its table as well. */
   readonly isThorough: boolean;
 }
 
-/** Before each table. */
+/** Progress, reported before each table. */
 export interface CheckStep {
   readonly table: string;
   readonly done: number;
@@ -33,19 +31,18 @@ export interface CheckStep {
 }
 
 export interface CheckResult {
-  /** What is wrong, in SQLite's words; some of it. */
+  /** Problems in SQLite's words, at most five. */
   readonly problems: readonly string[];
   readonly checked: number;
-  /** For want of time. */
+  /** Tables skipped for lack of time. */
   readonly leftOut: readonly string[];
 }
 
 const MOST_PROBLEMS = 5;
-/** Until a table of some size has shown how fast rows are looked through: five times what it takes on a fast disk. */
+/** Estimate until a larger table has been timed: five times what a fast disk takes. */
 const FIRST_MS_PER_ROW = 0.005;
 const TELLING_ROWS = 10_000;
 
-/** @param path of a database of Gatehouse's. */
 export function openOnlooker(path: string): Onlooker {
   const { sqlite, close } = openAsItIs(path);
   sqlite.run('PRAGMA busy_timeout = 5000');
@@ -81,7 +78,7 @@ export function openOnlooker(path: string): Onlooker {
   };
 }
 
-/** By how many rows there are at the most, which an index knows without a walk. */
+/** Sorts tables by their maximal number of rows, which an index tells without a scan. */
 function tablesBySize(sqlite: SqliteDatabase): { readonly name: string; readonly rows: number }[] {
   const tables = sqlite
     .query<{ name: string; wr: number }, []>(

@@ -1,34 +1,31 @@
 /**
- * Checks that the names of the open database files still lead to them. SQLite goes on writing to a deleted file, and a restart
- * finds none of these changes: no change is acknowledged once a name leads elsewhere.
+ * Checks that the open database files still have their names. SQLite goes on writing to a deleted file, and a restart
+ * finds none of it: no change is acknowledged once a name leads elsewhere.
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../core/error.ts';
 
-/** The way in which a server lost its files, until it is restarted. */
+/** Loss of a server's files, until it is restarted. */
 export type Loss = 'database_gone' | 'database_log_gone' | 'folder_taken';
 
 export interface OpenFiles {
   /** Checks the names now. @returns null where all is in place. */
   look(): Loss | null;
-  /** The result of the last check. */
   known(): Loss | null;
   /** Checks the names now. @throws {AppError} unavailable after a loss. */
   require(): void;
-  /** Resolves at the first loss. */
   readonly lost: Promise<Loss>;
-  /** Ends the periodic checks. */
   close(): void;
   /** Whether no other process has created a new log: only then the shared index still describes the deleted one. */
   isLogOurs(): boolean;
 }
 
-/** Interval of the checks that need no change. */
+/** Interval of the periodic checks. */
 const LOOK_EVERY_MS = 200;
 
 /**
  * @param path of a database whose log and shared memory exist.
- * @param isFolderHeld called at each periodic check; without it there is none, and only acknowledgements check.
+ * @param isFolderHeld called at each periodic check; without it only acknowledgements check.
  */
 export function openFiles(path: string, isFolderHeld: (() => boolean) | null): OpenFiles {
   const watched = [
@@ -79,7 +76,7 @@ export function lossRefusal(loss: Loss): AppError {
   return new AppError('unavailable', { hint: loss, retryAfterSeconds: 5 });
 }
 
-/** @returns null where there is no such file, undefined where the disk fails to say. */
+/** @returns null where the file is missing, undefined where the disk fails to say. */
 function inodeOf(path: string): number | null | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.ino ?? null;

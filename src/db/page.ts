@@ -1,24 +1,21 @@
-/** Keyset paging: opaque cursors over an ordered list that neither skip nor repeat rows while rows are being added. */
+/** Keyset paging: opaque cursors that neither skip nor repeat rows while rows are being added. */
 import { AppError } from '../core/error.ts';
 
-/** Some of a list. `nextCursor` asks for what follows; null at the end. */
+/** Part of a list. `nextCursor` asks for the next part; null at the end. */
 export interface Page<Item> {
   readonly items: Item[];
   readonly nextCursor: string | null;
 }
 
-/** Far more than any of ours; nothing longer is worth decoding. */
+/** Far more than any cursor of ours has; longer ones are not decoded. */
 const MAX_CURSOR_LENGTH = 500;
 
-/** A cursor holds the sort key of the last row seen, as base64url JSON. */
+/** Encodes the sort key of the last row seen, as base64url JSON. */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/**
- * @param shape the types the key must have, in order.
- * @throws {AppError} invalid_cursor
- */
+/** @param shape types of the key, in order. @throws {AppError} invalid_cursor */
 export function decodeCursor<const Shape extends readonly ('string' | 'number')[]>(
   cursor: string,
   shape: Shape,
@@ -32,12 +29,12 @@ export function decodeCursor<const Shape extends readonly ('string' | 'number')[
   }
   const fits =
     Array.isArray(key) && key.length === shape.length && key.every((part, index) => typeof part === shape[index]);
-  // `Buffer` skips what is no base64url, so the cursor must be exactly what its key is written as.
+  // `Buffer` skips invalid characters, so the cursor must equal its key's own encoding.
   if (!fits || encodeCursor(key as (string | number)[]) !== cursor) throw new AppError('invalid_cursor');
   return key as never;
 }
 
-/** Cuts a list that was read with one row too many into a page. */
+/** Cuts a list that was read with one extra row into a page. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * Knows whether the disk takes changes. A refusal begins with the first refused change and ends with a successful probe: a
- * small change may still fit on a full disk, so only a write of ordinary size proves that it takes changes again.
+ * Tracks whether the disk takes changes. A refusal ends with a successful probe of ordinary size, since a small change
+ * may still fit on a full disk.
  */
 import { AppError } from '../core/error.ts';
 
@@ -73,7 +73,6 @@ export function refusalWatch({ probe, onChange }: RefusalOptions): Refusals {
   };
 }
 
-/** Turns a disk error of SQLite into a refusal after which callers may retry. */
 export function asRefusal(error: unknown): unknown {
   const code = String((error as { code?: unknown } | null)?.code);
   return DISK_CODES.test(code) ? diskRefusal(error) : error;

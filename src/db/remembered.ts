@@ -1,15 +1,13 @@
 /**
- * Answers of a few look-ups, kept in memory for as long as asking again would give the same: until a change is committed to what
- * they were read from. This process's changes are told by the statements they are made of, another process's by SQLite's own
- * counter.
+ * Query cache of a few lookups, invalidated by commits to what they were read from: by the statements of this process,
+ * and by SQLite's own counter for others.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { BigMap } from '../core/big-map.ts';
 
-/** What a statement changes: a row of an id and what hangs on it, or anything in some tables; `+name` stands for new rows alone. */
+/** Rows that a statement changes: one id's row and dependents, or any in some tables; `+name` means new rows only. */
 export type Touched = { readonly id: string } | { readonly tables: readonly string[] };
 
-/** What was changed by one transaction. */
 export interface Changes {
   readonly tables: Set<string>;
   readonly ids: Set<string>;
@@ -17,57 +15,56 @@ export interface Changes {
 
 type Ids = readonly string[] | null;
 
-/** A look-up by a key, of which answers are remembered. */
+/** Lookup by a key, whose answers are cached. */
 export interface LookUp<Row> {
   readonly sql: string;
-  /** Ids of all rows that the answer was read from and that are changed by their ids; null where it may be others too. */
+  /** Ids of the rows behind an answer that are changed by id; null where others may be behind it too. */
   readonly ids: (row: Row) => Ids;
-  /** Tables whose rows it finds by their ids alone: new ones there are none of its rows. */
+  /** Tables whose rows it finds by id alone: an insert there cannot change its answer. */
   readonly foundById: readonly string[];
-  /** Look-ups by ids in its row, on which the answer rests as well. */
+  /** Dependent lookups by ids in its row; changes to their tables invalidate the answer too. */
   readonly besides?: readonly { readonly sql: string }[];
 }
 
-/** The answers of one look-up by what it was asked. */
 export interface Answers {
-  /** Undefined where none is remembered. */
+  /** Returns undefined where none is cached. */
   get(key: string): unknown;
-  /** Remembers an answer to a key that is asked for again; what is asked for once leaves no trace. The end of a key is its own. */
+  /** Caches an answer from the key's second request on. Keys must differ in their last eight characters. */
   set(key: string, answer: unknown, ids: Ids): void;
 }
 
 export interface Remembered {
   answersOf<Row>(lookUp: LookUp<Row>): Answers;
-  /** Changes were committed. */
+  /** Invalidates by committed changes. */
   forget(changes: Changes): void;
-  /** To be called with each new snapshot: forgets everything where another process has committed something. */
+  /** Invalidates everything if another process has committed; called with each new snapshot. */
   lookAround(): void;
 }
 
-/** Answers kept of one look-up: some 80 MB where all are of sessions. */
+/** Cached answers per lookup: some 80 MB if all are sessions. */
 const MOST = 65_536;
-/** Ids that were changed, looked for in each answer. When there are more, everything is forgotten, and counted anew. */
+/** Changed ids to compare each answer with. Beyond this everything is invalidated, and counting restarts. */
 const MOST_IDS = 10_000;
 
 interface Kept {
   key: string;
   answer: unknown;
   ids: Ids;
-  /** The count of changes when it was read. */
+  /** Change count when it was read. */
   asOf: number;
-  /** Since the hand has last passed. */
+  /** Since the clock hand last passed. */
   isUsed: boolean;
 }
 
 interface Statement {
-  /** As {@link Changes} names them. */
+  /** Named as in {@link Changes}. */
   readonly tables: ReadonlySet<string>;
-  /** What was read before this count of changes may be otherwise by now. */
+  /** Answers from before this change count may be stale. */
   since: number;
   readonly answers: Answers;
 }
 
-/** @param writer is asked for the counter, which its own commits leave alone. */
+/** @param writer reads `data_version`, which its own commits leave alone. */
 export function remembered(writer: SqliteDatabase): Remembered {
   const statements = new Map<string, Statement>();
   // https://www.sqlite.org/pragma.html#pragma_data_version
@@ -75,7 +72,7 @@ export function remembered(writer: SqliteDatabase): Remembered {
   let seen = counter.get()?.data_version;
   let changes = 0;
   const changedIds = new Map<string, number>();
-  /** The count when an id was changed last. */
+  /** Change count when an id was last changed. */
   let lastOfIds = 0;
 
   function isTouched({ ids, asOf }: Kept): boolean {
@@ -97,7 +94,7 @@ export function remembered(writer: SqliteDatabase): Remembered {
     for (const other of besides) for (const table of tablesIn(other.sql)) tables.add(table);
     const kept = new BigMap<Kept>();
     const isAskedAgain = doorkeeper();
-    /** A clock: the hand goes round and takes the first that nobody has asked for since it has last passed. */
+    /** Clock eviction: the hand takes the first entry unused since it last passed. */
     const ring: Kept[] = [];
     let hand = 0;
 
@@ -157,15 +154,15 @@ export function remembered(writer: SqliteDatabase): Remembered {
   };
 }
 
-/** Bits by the ends of keys: 128 KiB. */
+/** Bits of the filter, by the ends of keys: 128 KiB. */
 const DOOR_BITS = 2 ** 20;
 const END_LETTERS = 8;
-/** When so many have been set, one in eight would be taken for another: it begins anew. */
+/** Set bits at which one key in eight would be mistaken for another: the filter is cleared. */
 const DOOR_MOST = DOOR_BITS / 8;
 
 /**
- * Tells whether a key was shown before, lately. A crowd that comes once each would push out those who come again and again, and
- * leave more behind to be collected than all else together.
+ * Returns whether a key was seen lately. Caching keys that come once would evict those that come again, and leave more
+ * garbage than all else together.
  */
 function doorkeeper(): (key: string) => boolean {
   const bits = new Uint8Array(DOOR_BITS / 8);
@@ -189,20 +186,19 @@ function doorkeeper(): (key: string) => boolean {
 const asNew = (table: string) => `+${table}`;
 
 const TABLE = /\b(?:from|join)\s+["`]?([a-z_]\w*)/gi;
-/** https://www.sqlite.org/lang.html: what follows each of the words that begin a change. */
+/** Keywords that begin a change, with their table (https://www.sqlite.org/lang.html). */
 const CHANGE = /\b(insert|replace|update|delete)(?:\s+or\s+\w+)?\s+(?:into\s+|from\s+)?["`]?([a-z_]\w*)/gi;
 const MAY_REPLACE = /\b(?:replace\b|do\s+update\b)/i;
 
-/** Every table that a statement reads. */
 function tablesIn(sql: string): string[] {
   return [...new Set([...sql.matchAll(TABLE)].flatMap(([, table]) => table?.toLowerCase() ?? []))];
 }
 
-/** The tables that a statement changes, as {@link Touched} has them; null for a read. What it reads meanwhile stays as it is. */
+/** Returns the tables that a statement changes, as in {@link Touched}; null for a read. */
 export function tablesChangedBy(sql: string): readonly string[] | null {
   const found = [...sql.matchAll(CHANGE)].flatMap(([, word = '', name = '']): string[] => {
     const table = name.toLowerCase();
-    // ON CONFLICT … DO UPDATE SET: of the table that is inserted into.
+    // `DO UPDATE SET` changes the table of its own INSERT.
     if (table === 'set') return [];
     return [word.toLowerCase() === 'insert' && !MAY_REPLACE.test(sql) ? asNew(table) : table];
   });

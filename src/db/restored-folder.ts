@@ -1,7 +1,6 @@
 /**
- * The moment in which a restored database takes the place of another: all or nothing, whenever the process is killed. What is
- * restored is made ready in a folder of its own; once that has its final name, the restore has happened, and whoever opens the
- * data folder next does what is left of it before anything else.
+ * Replaces a database by a restored one, all or nothing at any kill. It is prepared in a folder of its own; once that
+ * has its final name, the next process to open the data folder finishes the restore.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,19 +13,19 @@ const ASIDE_NOTE = 'aside';
 const DATABASE = 'gatehouse.db';
 const KEY = 'instance.key';
 
-/** All that belongs to an instance: the database with its log and its copies, and the key. */
+/** Files of an instance: the database with its log and its copies, and the key. */
 const OWN = /^(?:gatehouse\.db.*|instance\.key(?:\.new)?)$/;
 
-/** What may lie in a folder in which there is nothing yet. */
+/** Files that an empty data folder may contain. */
 const NOTHING =
   /^(?:gatehouse\.lock.*|backup\.(?:lock|unfinished).*|lost\+found|restore\.unfinished|before-restore-.*)$/;
 
-/** Whether a restore would find anything in the folder. */
+/** Returns whether a restore would replace nothing. */
 export function isFolderEmpty(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).every((name) => NOTHING.test(name));
 }
 
-/** An empty folder in which a restore is prepared, with the paths of what belongs into it. */
+/** Makes an empty folder in which a restore is prepared. */
 export function stagingIn(folder: string): { path: string; databasePath: string; keyPath: string; remove(): void } {
   const path = join(folder, UNFINISHED);
   rmSync(path, { recursive: true, force: true });
@@ -40,9 +39,9 @@ export function stagingIn(folder: string): { path: string; databasePath: string;
 }
 
 /**
- * Puts what is in the staging folder in the place of what is there. To be called under the folder's lock.
+ * Replaces the instance by the staged one. Call it under the folder's lock.
  *
- * @param aside name of a folder in this one, for what was there before.
+ * @param aside name of a folder in this one, for the old files.
  * @returns the path of that, or null where there was nothing.
  */
 export function commitRestore(folder: string, aside: string): string | null {
@@ -58,19 +57,19 @@ export function commitRestore(folder: string, aside: string): string | null {
   return existsSync(path) ? path : null;
 }
 
-/** Whether a restore has happened that was not finished. */
+/** Returns whether a restore has happened but is not finished. */
 export function isRestorePending(folder: string): boolean {
   return existsSync(join(folder, READY));
 }
 
-/** Does what is left of a restore that has happened, and clears away one that has not. To be called under the folder's lock. */
+/** Finishes a restore that has happened, or removes one that has not. Call it under the folder's lock. */
 export function finishRestore(folder: string): void {
   const ready = join(folder, READY);
-  // One that was killed before it happened.
+  // Removes a restore that was killed before it happened.
   rmSync(join(folder, UNFINISHED), { recursive: true, force: true });
   if (!existsSync(ready)) return;
   const isMoved = (name: string) => !existsSync(join(ready, name));
-  // The database is moved last: until then whatever stands in the folder is old, but for a key that has been moved already.
+  // The database moves last: until then all files in the folder are old, except a key that has moved already.
   if (!isMoved(DATABASE)) {
     const aside = join(folder, readFileSync(join(ready, ASIDE_NOTE), 'utf8'));
     const old = readdirSync(folder).filter((name) => OWN.test(name) && !(name === KEY && isMoved(KEY)));

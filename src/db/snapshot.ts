@@ -1,7 +1,7 @@
 /**
- * One snapshot for the reads of a few milliseconds: a read of its own takes the lock and lets it go each time, which is
- * nearly half of what a look-up costs. It ends with each commit of this process, so that whoever was told of a change reads
- * it, and after a moment by itself, so that changes of another process are seen and the log can be folded.
+ * Shares one snapshot among the reads of a few milliseconds: a lock for each read is nearly half a lookup's cost. It
+ * ends with each commit here, so that a notified reader sees the change, and after `LONGEST_MS`, so that changes of
+ * other processes are seen and the log can be checkpointed.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 
@@ -9,23 +9,20 @@ export interface Snapshot {
   /** Called before each read. */
   enter(): void;
   end(): void;
-  /** From here on each read is of its very moment, as while the log begins anew; until `resume`. */
+  /** Lets each read see its own moment until `resume`, as while the log restarts. */
   suspend(): void;
   resume(): void;
 }
 
-/** For a connection that sees each row as it is at the very moment. @param begins called before each read. */
+/** Lets each read see its own moment. @param begins called before each read. */
 export function noSnapshot(_connection: SqliteDatabase, begins = () => {}): Snapshot {
   return { enter: begins, end() {}, suspend() {}, resume() {} };
 }
 
-/** How long another process's change may go unseen. */
+/** Longest time for which another process's change may go unseen. */
 const LONGEST_MS = 5;
 
-/**
- * @param connection whoever else begins a transaction on it ends this one before.
- * @param begins called before each snapshot.
- */
+/** @param connection on which `end` is called before another transaction. @param begins called before each snapshot. */
 export function shortSnapshot(connection: SqliteDatabase, begins = () => {}): Snapshot {
   const begin = connection.prepare('BEGIN');
   const commit = connection.prepare('COMMIT');
@@ -44,12 +41,12 @@ export function shortSnapshot(connection: SqliteDatabase, begins = () => {}): Sn
     }
   }
 
-  /** A disk that cannot be read lets a transaction not even end; whoever reads is told by the read. */
+  /** Rolls back. An unreadable disk may prevent even that; the next read reports it. */
   function letGo(): void {
     try {
       if (connection.inTransaction) rollback.run();
     } catch {
-      // It is left open, and ended in its turn.
+      // Left open: the next snapshot takes it over and ends it.
     }
   }
 

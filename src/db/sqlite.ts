@@ -1,6 +1,6 @@
 /**
- * The SQLite engine: one writer connection behind a first-in-first-out queue, a reader connection beside it. Changes run
- * one at a time, so what a change reads is still so when it writes, and an `await` inside one lets nobody else into it.
+ * SQLite engine: one writer connection behind a first-in-first-out queue, and a reader. Changes run one at a time, so
+ * what a change reads is still true when it writes, and an `await` inside lets no other change in.
  */
 import type { Database as SqliteDatabase } from 'bun:sqlite';
 import { SYSTEM_ACTOR } from '../core/actor.ts';
@@ -32,9 +32,9 @@ import { openUnit, type UnitState } from './unit.ts';
 const LOCK_PATIENCE_MS = 8000;
 const LOCK_RETRY_MS = 10;
 
-/** What a database is made of. It is the database's from then on, which closes it. */
+/** Parts of a database, which takes them over and closes them. */
 export interface SqliteEngine {
-  /** Used by changes, and by look-ups between them; must not wait for locks (`busy_timeout = 0`). */
+  /** Used by changes, and by lookups between them; must not wait for locks (`busy_timeout = 0`). */
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
   readonly snapshotOn: (connection: SqliteDatabase, begins?: () => void) => Snapshot;
@@ -43,35 +43,32 @@ export interface SqliteEngine {
   readonly durability: Durability;
   readonly figures: CountedFigures;
   readonly slow?: SlowStatements;
-  /** For checkpoints and long reads; null where they are made here. */
+  /** For checkpoints and long reads; null where this thread does them. */
   readonly thread: Background | null;
   readonly files: OpenFiles;
-  /** Whether another process folds the log, and must be let: it copies what is in it before. */
+  /** Whether another process must checkpoint the log, which it copies before. */
   readonly isFoldedByOthers?: () => boolean;
-  /** Looks at the file and its disk. */
   readonly measure?: () => Promise<DatabaseSize>;
   /** Called with the error when the disk begins to refuse changes, and with null when it takes them again. */
   readonly onRefusal?: RefusalOptions['onChange'];
   /** Writes this many KiB in a change and leaves no row. */
   readonly probe?: (unit: Unit, kibibytes: number) => Promise<void>;
-  /** Damage that was found before the file was opened, in a sentence. */
+  /** Damage found before the file was opened, in a sentence. */
   readonly damage?: string | null;
   /** Checks the whole file. @returns problems in SQLite's words. */
   readonly check?: () => Promise<readonly string[]>;
   /**
-   * Called when a name of the open files leads elsewhere.
-   *
-   * @param isKept whether all that was acknowledged is in the database file.
+   * Called when an open file's name leads elsewhere. @param isKept whether all acknowledged data is in the database
+   * file.
    */
   readonly onLoss?: (loss: Loss, isKept: boolean) => void;
   /** Called where closing leaves frames in the log, with the failure, or with null where the time was over. */
   readonly onLogLeft?: (error: unknown) => void;
 }
 
-/** Longest time for which changes are taken into one transaction, in milliseconds. */
+/** Longest time for which changes are grouped into one transaction, in milliseconds. */
 const GROUP_MS = 3;
 
-/** A change that waits for its turn. */
 interface Change {
   readonly author: Author;
   readonly work: (unit: Unit) => Promise<unknown>;
@@ -80,7 +77,6 @@ interface Change {
 
 type Queued = Change | { run(): Promise<void> };
 
-/** Puts the queue of changes before the engine. */
 export function createDatabase(engine: SqliteEngine): Database {
   const { writer, clock, durability, remembered, figures, files } = engine;
   const { isFoldedByOthers = () => false, probe = async () => {} } = engine;
@@ -98,9 +94,9 @@ export function createDatabase(engine: SqliteEngine): Database {
   let isClosed = false;
   let damage = engine.damage ?? null;
   let current: UnitState | null = null;
-  /** From the beginning of a transaction to its end, and longer where the disk does not let it end. */
+  /** Whether a transaction is open, even one that the disk does not let end. */
   let isChanging = false;
-  /** By the open transaction. */
+  /** Changes of the open transaction. */
   const changed: Changes = { tables: new Set(), ids: new Set() };
 
   const refusals = refusalWatch({
@@ -129,9 +125,9 @@ export function createDatabase(engine: SqliteEngine): Database {
   const snapshot = engine.snapshotOn(engine.reader);
   const lookUpSnapshot = engine.snapshotOn(writer, remembered.lookAround);
   const snapshots = [snapshot, lookUpSnapshot];
-  // Look-ups are made where changes are: what a connection has in memory of the file, SQLite drops when another one has changed it
-  // (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and a mapping of a gigabyte is dropped and found again in
-  // milliseconds. While a change is under way, they are made beside it.
+  // Lookups run on the writer, and on the reader only during a change: SQLite drops a connection's cache when another
+  // one has changed the file (sqlite3PagerSharedLock, https://sqlite.org/src/file/src/pager.c), and remapping a
+  // gigabyte takes milliseconds.
   const lookUps = createConnection(writer, { enter: lookUpSnapshot.enter, remembered, ...(ran && { ran }) });
   const reading: Connection = createConnection(
     engine.reader,
@@ -139,7 +135,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     thread?.read ?? null,
   );
 
-  /** Another process may hold the write lock: it is asked for again off the loop, and readers go on. */
+  /** Retries off the event loop while another process holds the write lock; readers go on. */
   async function beginWhenFree(): Promise<void> {
     const since = performance.now();
     for (;;) {
@@ -158,9 +154,9 @@ export function createDatabase(engine: SqliteEngine): Database {
   }
 
   /**
-   * Runs one change inside the open transaction, behind a savepoint: one that throws takes nothing of the others with it.
+   * Runs one change behind a savepoint, so that its failure does not affect the others in the transaction.
    *
-   * @returns what tells its caller how it ended, once the transaction is committed or lost.
+   * @returns settles the caller's promise, once the transaction is committed or lost.
    */
   async function carryOut({ author, work, turn }: Change): Promise<(failure: unknown) => void> {
     const state = openUnit(connection, author, clock.now());
@@ -182,7 +178,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     }
   }
 
-  /** A full disk ends the whole transaction by itself; one that fails may not even let a part of it be undone. */
+  /** Rolls back one change. A full disk ends the whole transaction; a failing one may prevent a partial rollback. */
   function undoChange(): void {
     if (!writer.inTransaction) return;
     try {
@@ -193,16 +189,16 @@ export function createDatabase(engine: SqliteEngine): Database {
     }
   }
 
-  /** Whatever a disk says to it: the queue must go on. */
+  /** Never throws: the queue must go on. */
   function undoAll(): void {
     try {
       if (writer.inTransaction) rollback.run();
     } catch {
-      // The next transaction that is begun tells what the matter is.
+      // The next BEGIN reports the problem.
     }
   }
 
-  /** Takes changes for a few milliseconds into one transaction: they share its pages, its commit and its flush. */
+  /** Groups the changes of a few milliseconds into one transaction: they share its pages, commit and flush. */
   async function commitSome(): Promise<void> {
     const since = performance.now();
     const settle: ((failure: unknown) => void)[] = [];
@@ -229,7 +225,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     } catch (error) {
       failure = error;
       undoAll();
-      // Where not even a transaction could be begun, the next in turn is told.
+      // Where no transaction could begin, the next change in the queue is rejected.
       if (settle.length === 0) (queue.shift() as Change).turn.reject(error);
     } finally {
       isChanging = writer.inTransaction;
@@ -237,7 +233,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     for (const tell of settle) tell(failure);
   }
 
-  /** Runs what is queued, a transaction a turn of the loop: a long queue must not hold everybody else. */
+  /** Runs one transaction per turn of the event loop, so that a long queue does not block everything else. */
   async function drain(): Promise<void> {
     while (queue[0] !== undefined) {
       const next = queue[0];
@@ -251,7 +247,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     isRunning = false;
   }
 
-  /** Begins in the next turn of the loop, so that what many ask for at once is one transaction. */
+  /** Starts in the next turn of the event loop, so that simultaneous changes share a transaction. */
   function queueUp(queued: Queued): void {
     queue.push(queued);
     if (isRunning) return;
@@ -259,7 +255,6 @@ export function createDatabase(engine: SqliteEngine): Database {
     setImmediate(() => void drain());
   }
 
-  /** Commits one change and waits until it is on the disk. */
   async function commitDurably<Result>(author: Author, work: (unit: Unit) => Promise<Result>) {
     if (isClosed) throw new AppError('unavailable');
     const turn = Promise.withResolvers<{ result: unknown; state: UnitState }>();
@@ -269,7 +264,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     return { result: result as Awaited<Result>, state };
   }
 
-  /** Counts refusals of the disk. @returns the failure as callers are told it. */
+  /** Counts refusals of the disk. @returns the failure as callers see it. */
   function refused(error: unknown): unknown {
     const refusal = refusals.noted(error);
     if (isDiskRefusal(refusal)) figures.refusals += 1;
@@ -283,7 +278,7 @@ export function createDatabase(engine: SqliteEngine): Database {
     return durability.isBroken() || refusals.isRefusing() ? 'disk_refuses_writes' : null;
   }
 
-  /** Waits for the turn among the changes, and lets none begin meanwhile. */
+  /** Runs something in the queue, with no change under way. */
   function alone(run: () => Promise<unknown>): Promise<void> {
     const turn = Promise.withResolvers<void>();
     queueUp({ run: () => run().then(() => turn.resolve(), turn.reject) });

@@ -1,4 +1,4 @@
-/** How the store asks: builders, statements prepared once, and raw SQL where speed needs it. For `store/` alone. */
+/** Runs the store's statements: builders, prepared statements, and raw SQL where speed needs it. For `store/` alone. */
 import type { SQLQueryBindings } from 'bun:sqlite';
 import type { ChangeScope, Connection, Orm } from './connection.ts';
 import { CONNECTION, type Reader } from './database.ts';
@@ -6,14 +6,13 @@ import type { LookUp } from './remembered.ts';
 
 export type { LookUp, Orm };
 
-/** Drizzle's builders, for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
+/** Builders for statements whose shape varies: `await orm(reader).select()…`, never `.get()`, `.all()`, `.run()`. */
 export function orm(reader: Reader): Orm {
   const connection = reader[CONNECTION];
   connection.enter();
   return connection.orm;
 }
 
-/** What a drizzle statement gives that was built with `.prepare()`. */
 interface Kept {
   execute(values?: Record<string, unknown>): { sync(): unknown };
 }
@@ -27,11 +26,10 @@ type ResultOf<Statement> = Statement extends { execute(values?: Record<string, u
     : never;
 
 /**
- * A statement of one shape, built by drizzle once for each connection: building takes it about 100 µs, ten times what
- * running does.
+ * Returns a statement that drizzle builds once per connection: that takes about 100 µs, ten times as long as running.
  *
  * @param build ends in `.prepare()`; its values are `sql.placeholder('name')`.
- * @returns a function that runs it with the values by name, and gives the rows.
+ * @returns runs it with the values by name, and returns the rows.
  */
 export function prepared<Statement>(
   build: (orm: Orm) => Statement,
@@ -51,10 +49,11 @@ function keptOn(connection: Connection, build: (orm: Orm) => unknown): Kept {
 }
 
 /**
- * A raw statement, prepared once for each connection. For the hot path and for what drizzle cannot say; keep to what both
- * engines understand. `= +?` instead of `= ?` keeps SQLite from re-planning a join at every call (test/bench/statements.ts).
+ * Returns a raw statement, prepared once per connection, for the hot path and for SQL that drizzle cannot express. Use
+ * only what both engines understand. `= +?` instead of `= ?` keeps SQLite from re-planning a join at every call
+ * (test/bench/statements.ts).
  *
- * @returns a function that runs it and gives its rows: none for a change without RETURNING.
+ * @returns runs it and returns its rows: none for a change without RETURNING.
  */
 export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
   sql: string,
@@ -67,7 +66,7 @@ export function raw<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>
     });
 }
 
-/** Looks up, within another look-up, what many rows of that share; gives what `make` makes of it, undefined where it is not there. */
+/** Dependent lookup of a row that many rows share; returns what `make` returns, undefined where nothing is found. */
 export type LookBeside = <Row, Answer>(
   lookUp: LookUp<Row>,
   id: string,
@@ -75,11 +74,10 @@ export type LookBeside = <Row, Answer>(
 ) => Answer | undefined;
 
 /**
- * A raw read of one row by the hash of a credential, which is sent again and again: what is made of the row is remembered until
- * something changes that it was read from. What was not found is looked for each time.
+ * Reads one row by a credential's hash and caches the result of `make` until something it was read from changes. A miss
+ * is not cached.
  *
- * @returns a function that gives what `make` makes of the row, always the same `make`; it is shared by all who ask. What `make` looks
- * up is named in `besides`.
+ * @returns applies `make`, always the same one, whose result all callers share; its lookups are named in `besides`.
  */
 export function rawByHash<Row>(lookUp: LookUp<Row>) {
   return <Answer extends object>(reader: Reader, hash: Uint8Array, make: (row: Row, look: LookBeside) => Answer) =>
@@ -90,7 +88,7 @@ export function rawByHash<Row>(lookUp: LookUp<Row>) {
     });
 }
 
-/** A raw read of one row, which is looked for each time. @returns as that of {@link rawByHash}. */
+/** Reads one row, uncached. @returns as that of {@link rawByHash}. */
 export function rawRow<Row, Values extends SQLQueryBindings[]>(sql: string) {
   return <Answer>(reader: Reader, values: Values, make: (row: Row, look: LookBeside) => Answer) =>
     settle(() => {
@@ -106,7 +104,7 @@ function entered(reader: Reader): Connection {
   return connection;
 }
 
-/** @param named what may be looked up; without it anything. */
+/** @param named allowed lookups; without it any. */
 function lookOn(connection: Connection, named: LookUp<never>['besides'] | null = null): LookBeside {
   return (lookUp, id, make) => {
     if (named?.includes(lookUp) === false) throw new Error('what an answer rests on must be named in `besides`');
@@ -132,10 +130,8 @@ function lookedUp<Row, Answer>(
 }
 
 /**
- * A raw change; gives the number of rows changed.
- *
- * @param scope what it changes, where that is less than the tables that it names: each change of a whole table makes those who
- * are verified next be looked up again.
+ * @param scope of a change to less than the named tables: changing a whole table makes verifications miss the cache.
+ * @returns runs it and returns the number of rows changed.
  */
 export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
   sql: string,
@@ -149,17 +145,14 @@ export function rawChange<Values extends SQLQueryBindings[] = SQLQueryBindings[]
     });
 }
 
-/** A change of what nobody remembers, such as when something was last seen. Gives the number of rows changed. */
+/** Returns a raw change of nothing cached, such as a last-seen time. */
 export function rawNote<Values extends SQLQueryBindings[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<number> {
   return rawChange<Values>(sql, 'nothing remembered');
 }
 
-/**
- * A read that is as long as a tenant, such as a count of all its sessions: runs in another thread where there is one, so
- * that nobody waits for it. It sees what is committed, so it is no part of a change.
- */
+/** Returns a read as long as a tenant, run in another thread if there is one; it sees only what is committed. */
 export function longRead<Row, Values extends SQLQueryBindings[] = SQLQueryBindings[]>(
   sql: string,
 ): (reader: Reader, ...values: Values) => Promise<Row[]> {

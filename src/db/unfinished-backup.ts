@@ -1,6 +1,5 @@
 /**
- * The file that a backup is written to until it is whole. A note in the data folder names it, so that the next backup, of
- * whatever name and wherever it goes, removes what a kill has left.
+ * Names the file of an unfinished backup, and notes it in the data folder: the next backup removes what a kill left.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +9,7 @@ import { giveToOwnerOf } from './folder-owner.ts';
 const NOTE = 'backup.unfinished';
 const SUFFIX = /\.[0-9a-f]{8}\.unfinished$/;
 
-/**
- * Returns where the backup at a path is written first. No two processes share it, whichever instances they back up.
- *
- * @param id 4 random bytes.
- */
+/** Returns the path at which a backup is written first; no two processes share it. @param id 4 random bytes. */
 export function unfinishedPath(path: string, id: Uint8Array): string {
   return `${path}.${Buffer.from(id).toString('hex')}.unfinished`;
 }
@@ -30,10 +25,7 @@ export function noteUnfinished(dataFolder: string, path: string): void {
   }
 }
 
-/**
- * Removes the file that the note names, and the note. Call it under the folder's backup lock: only then does no process of this
- * instance write to that file.
- */
+/** Removes the noted file and the note. Only under the backup lock does no process of this instance write it. */
 export function removeUnfinished(dataFolder: string): void {
   const note = join(dataFolder, NOTE);
   try {

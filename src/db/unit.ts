@@ -1,13 +1,13 @@
-/** One change from its first statement to its last: what it may do, what it tells, and what is refused of it. */
+/** Runs one change: what it may do, what it notifies, and how misuse is refused. */
 import type { Actor } from '../core/actor.ts';
 import type { Connection } from './connection.ts';
 import { CONNECTION, type Topic, type Unit } from './database.ts';
 
-/** A change as the engine drives it. */
+/** Change as the engine drives it. */
 export interface UnitState {
-  /** What was told, by topic, in order. */
+  /** Notifications by topic, in order. */
   readonly news: ReadonlyMap<Topic<unknown>, readonly unknown[]>;
-  /** Runs the work, and refuses what it left undone. */
+  /** Runs the work, and throws if something in it was not awaited. */
   finish<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
   enter(): void;
   begun(): void;
@@ -15,10 +15,10 @@ export interface UnitState {
   end(): void;
 }
 
-/** Turns of the microtask queue in which a statement that nobody waited for shows itself: an `await` takes up to three. */
+/** Microtask turns in which an unawaited statement shows itself: an `await` takes up to three. */
 const LAST_CALLS = 3;
 
-/** One unit serves one run of a change's work; its transaction is the engine's to begin and to end. */
+/** Opens the unit for one run of a change's work; the engine begins and ends its transaction. */
 export function openUnit(connection: Connection, actor: Actor, now: number): UnitState {
   const news = new Map<Topic<unknown>, unknown[]>();
   const aborted = Promise.withResolvers<never>();
@@ -51,8 +51,8 @@ export function openUnit(connection: Connection, actor: Actor, now: number): Uni
   return {
     news,
     async finish(work) {
-      // SQLite answers at once, so a change takes no turn of the loop. One that does waits for something else: for a
-      // timer, the network, or a write inside this one, which would wait for it for ever.
+      // SQLite answers at once, so a change takes no turn of the event loop. One that does waits for a timer, the
+      // network, or a write inside this one, which would deadlock.
       const watchdog = setImmediate(() =>
         aborted.reject(
           new Error('a unit of work waited for something else than its own statements, such as a write inside it'),

@@ -1,6 +1,6 @@
 /**
- * The thread of an upgrade, which ends with it: makes the copy, looks it through, gives it its name, and only then changes the
- * database, in one transaction. A kill at any moment leaves the old schema or the new one.
+ * Upgrades in a thread of its own: makes, checks and names a copy, then changes the database in one transaction. A kill
+ * at any moment leaves the old schema or the new one.
  */
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,19 +15,17 @@ import { removeOldCopies, unfinishedCopy } from './upgrade-copies.ts';
 
 declare const self: Worker;
 
-/** What is to be done; goes to the thread as it is. */
 export interface UpgradeOrder {
   readonly folder: DataFolder;
   readonly from: number;
   readonly copyPath: string;
   /** In epoch milliseconds. */
   readonly now: number;
-  /** Of this binary. */
+  /** Version of this binary. */
   readonly version: string;
   readonly isDurable: boolean;
 }
 
-/** Where it stands; of changes, which of how many. */
 export type UpgradeStep =
   | { readonly kind: 'copy' }
   | { readonly kind: 'check' }
@@ -39,14 +37,14 @@ export type UpgradeNews =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined };
 
-/** Of pages, for the changes: indexes of large tables are written in the order of their rows, not their own. */
+/** Page cache for the changes: indexes of large tables are written in row order, not in their own. */
 const CACHE_KIB = 65_536;
 
 const tell = (news: UpgradeNews) => self.postMessage(news);
 const tellStep = (step: UpgradeStep) => tell({ kind: 'step', step });
 
 /**
- * Reads through a connection that cannot write: one that can would move the log of a crash into the file when it is closed.
+ * Copies by a read-only connection: closing a writable one would move a crash's log into the file.
  *
  * @throws {StartupError} where no copy can be made; not a byte of the database is changed then.
  */
@@ -83,7 +81,7 @@ function change({ folder: { databasePath }, from, isDurable }: UpgradeOrder): vo
   let at = 0;
   const sqlite = openSqlite(databasePath, { isDurable });
   try {
-    // What is sorted for an index of millions of rows goes to the disk whose room was asked for, not into memory.
+    // Sorts the indexes of millions of rows on the disk that was checked for room, not in memory.
     sqlite.run('PRAGMA temp_store = FILE');
     sqlite.run(`PRAGMA temp_store_directory = '${dirname(databasePath).replaceAll("'", "''")}'`);
     sqlite.run(`PRAGMA cache_size = -${CACHE_KIB}`);

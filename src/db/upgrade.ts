@@ -1,6 +1,6 @@
 /**
- * Brings the database of a data folder to the schema of this binary: room is asked for first, then a copy is made and looked
- * through, then everything is changed at once. It runs in a thread of its own, so that it can say how far it has come.
+ * Upgrades a database to this binary's schema: room, copy, check of the copy, then all changes at once. A thread does
+ * it, so that progress can be reported.
  */
 import { statfsSync, statSync } from 'node:fs';
 import type { Clock } from '../core/clock.ts';
@@ -14,25 +14,24 @@ import type { UpgradeNews, UpgradeOrder, UpgradeStep } from './upgrade-thread.ts
 
 export interface UpgradeOptions {
   readonly clock: Clock;
-  /** Of this binary. */
+  /** Version of this binary. */
   readonly version: string;
   readonly isDurable: boolean;
-  /** Told at the beginning, and of a long one every few seconds. */
+  /** Notified at the start, and every few seconds of a long upgrade. */
   readonly tell: (line: string) => void;
 }
 
 const TELL_EVERY_MS = 3000;
 
-/** One for the copy, one for the log of the changes, one for what the database grows by and what is sorted on the way. */
+/** One for the copy, one for the log of the changes, one for growth and sorting. */
 const ROOM = 3;
 const LEAST_ROOM_BYTES = 16 * 2 ** 20;
 
 /**
- * Call it under the folder's lock, before anything else opens the database.
+ * Call it under the folder's lock, before anything else opens the database. @param from the schema it has.
  *
- * @param from the schema that the database has.
  * @returns the path of the copy; null where there was nothing to upgrade.
- * @throws {StartupError} the database is as it was then.
+ * @throws {StartupError} with the database unchanged.
  */
 export async function upgradeData(
   folder: DataFolder,
@@ -87,7 +86,6 @@ function stepText(at: UpgradeStep, { copyPath, folder: { databasePath } }: Upgra
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1000);
 
-/** Size without free pages, the log included. */
 function bytesOf(databasePath: string): number {
   const { sqlite, close } = openAsItIs(databasePath);
   try {

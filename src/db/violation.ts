@@ -1,6 +1,5 @@
-/** What the engine says where the database itself refuses a row. */
+/** Recognises rows that the database itself refuses. */
 
-/** Whether an index refused it because somebody else has that value. */
 export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'SQLITE_CONSTRAINT_UNIQUE';
 }

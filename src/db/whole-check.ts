@@ -2,12 +2,12 @@
 import { statSync } from 'node:fs';
 import { background } from './background.ts';
 
-/** A check takes some 5 s of one processor a gigabyte. Larger databases are checked by `gatehouse doctor` and by backups. */
+/** Takes some 5 s of one processor per GB. `gatehouse doctor` and backups check larger databases. */
 const LARGEST_BYTES = 2 * 2 ** 30;
 const MOST_PROBLEMS = 5;
 
 /**
- * Checks all pages in a low-priority thread of its own: in the thread of checkpoints it would hold up changes.
+ * Checks all pages in a low-priority thread of its own: the checkpoint thread would hold up changes.
  *
  * @returns problems in SQLite's words; none where the database is sound or too large.
  */

@@ -1,7 +1,4 @@
-/**
- * The thread for what would hold the event loop: folding the log into the database, and reads that are as long as a tenant.
- * It has a connection of its own and never writes a row.
- */
+/** Runs checkpoints and reads as long as a tenant off the event loop, by a connection that never writes a row. */
 import { Database as SqliteDatabase, type SQLQueryBindings } from 'bun:sqlite';
 import { yieldToOthers } from './yield-to-others.ts';
 
@@ -17,7 +14,7 @@ export type WorkerAnswer =
   | { readonly id: number; readonly rows: unknown[] }
   | { readonly id: number; readonly error: string; readonly code?: string };
 
-/** How long changes may wait for others to end their reads; a backup's takes minutes. */
+/** Longest wait of changes for other readers to finish; a backup's read takes minutes. */
 const CHECKPOINT_PATIENCE_MS = 50;
 
 yieldToOthers();
@@ -29,7 +26,8 @@ function answer(request: WorkerRequest): unknown[] {
     sqlite = new SqliteDatabase(request.path, { create: false, readwrite: true, strict: true });
     sqlite.run('PRAGMA busy_timeout = 1000');
     sqlite.run('PRAGMA synchronous = NORMAL');
-    // Not mapped: a count over a million rows maps them all, and while they are unmapped, for 40 ms, nobody in the process is given memory.
+    // Not mapped: a count over a million rows maps them all, and unmapping blocks every allocation of the process for
+    // 40 ms.
     sqlite.run('PRAGMA mmap_size = 0');
     return [];
   }
