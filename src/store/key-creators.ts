@@ -65,14 +65,23 @@ const SHOWN = `k.id, k.name, k.prefix, k.access, k.application_id AS "applicatio
 
 const WORKS = `k.source <> 'device' AND k.device_key_id IS NULL AND k.revoked_at IS NULL AND k.ended_at IS NULL
   AND (k.expires_at IS NULL OR k.expires_at > ?2) AND (k.grace_period_ends_at IS NULL OR k.grace_period_ends_at > ?2)
-  AND k.created_by_user_id = ?3 AND k.id < ?4
+  AND k.created_by_user_id IN (SELECT user_id FROM creators) AND k.id < ?4
   AND EXISTS (SELECT 1 FROM application_users m WHERE m.id = k.application_user_id AND m.status = 'active')`;
+
+/** The person, and the principals of keys that they or their keys have created, revoked ones included. */
+const CREATORS = `WITH RECURSIVE creators (user_id) AS (
+    SELECT ?3
+    UNION
+    SELECT m.user_id FROM creators c JOIN api_keys k ON k.created_by_user_id = c.user_id
+      JOIN application_users m ON m.id = k.application_user_id WHERE k.workspace_id = ?1 AND k.source <> 'device'
+  )`;
 
 /** Sorts after every id. */
 const END = '~';
 
 /**
- * Returns a page of a person's keys that would outlive their workspace membership, newest first.
+ * Returns a page of the keys that a person, or a key of theirs, has created and that outlive their workspace membership,
+ * newest first.
  * Excludes keys made with a personal key, which end with it. A long read: creators are not indexed.
  */
 export function listKeysMadeBy(
@@ -81,7 +90,7 @@ export function listKeysMadeBy(
   { before = END, limit, now }: KeysBefore & { readonly now: number },
 ): Promise<MadeKey[]> {
   const read = longRead<MadeKey, [string, number, string, string]>(
-    `SELECT * FROM (
+    `${CREATORS} SELECT * FROM (
        SELECT ${SHOWN} FROM api_keys k WHERE k.workspace_id = ?1 AND k.application_id IS NULL AND ${WORKS}
        UNION ALL
        SELECT ${SHOWN} FROM applications a JOIN api_keys k ON k.application_id = a.id

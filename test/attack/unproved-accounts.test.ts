@@ -8,7 +8,7 @@ import { flatPng } from '../modules/images/pictures.ts';
 import { fragmentOf } from '../modules/provider/browser.ts';
 import { sceneOf as devicesOf } from '../modules/devices/scene.ts';
 import { register, signInWith } from '../modules/passkeys/passkeys.ts';
-import { createScene, sceneOf } from '../modules/provider/scene.ts';
+import { createScene, RETURN_TO, sceneOf } from '../modules/provider/scene.ts';
 import { beside, link } from '../modules/provider/tenants.ts';
 import type { Answer } from '../support/instance.ts';
 
@@ -402,6 +402,27 @@ describe('a person who has proved the address at the tenant alone', () => {
     expect(mails).toContainEqual({ subject: 'A sign-in provider was disconnected from your account' });
     await writeProfile(world, there.token, 'Vera Private');
     expect((await envelopeOf(world, there.token)).fullName).toBe('Vera Private');
+  });
+
+  test('gains no sign-in method by a session that rests on the provider’s claim, without a code of theirs', async () => {
+    const { instance, tenant, shop, claim, own, proveAt } = world;
+    await proveAt(tenant.application.clientId);
+    const token = fragmentOf(await claim())['token']!;
+    const devices = devicesOf(instance, tenant.application);
+    const { user_code } = await devices.begin();
+    const refusals = [
+      await instance.call('POST', '/api/account/providers', { token, body: { returnTo: RETURN_TO } }),
+      await instance.call('POST', '/api/account/passkeys/options', { token }),
+      await devices.decide('approve', user_code, { token }),
+    ];
+    for (const { status, json } of refusals) expect([status, json.error]).toEqual([403, 'reauthentication_required']);
+    // A code makes it the holder's own act.
+    const asked = await instance.call('POST', '/api/account/proof', { token, body: { purpose: 'session' } });
+    const body = { challengeId: asked.json.data.challengeId, code: instance.codeFor(VICTIM) };
+    expect((await instance.call('POST', '/api/account/proof/confirm', { token, body })).status).toBe(200);
+    expect(fragmentOf(await link(own, token, { aud: 'mallory', sub: 'attacker' }))).toEqual({ linked: 'provider' });
+    await proveAt(shop.clientId);
+    expect(fragmentOf(await claim())['token']).toBeDefined();
   });
 
   test('keeps a provider that they have connected themselves, wherever they go', async () => {

@@ -7,6 +7,8 @@ import type { Reader, Unit } from '../../db/database.ts';
 import { isListedOutside } from '../../store/beta-interests.ts';
 import { findProofTime } from '../../store/codes.ts';
 import { isMemberOutside } from '../../store/members.ts';
+import { requireUser } from '../../store/people.ts';
+import { findIdentityOf } from '../../store/provider-identities.ts';
 import { findSession } from '../../store/sessions.ts';
 
 export const FRESH_MS = 10 * MINUTE;
@@ -86,9 +88,21 @@ function proofNeeded({ purpose }: WantedProof): AppError {
   return new AppError('reauthentication_required', { hint: 'proof_needed', values: { purpose } });
 }
 
-async function isFresh(unit: Unit, { sessionId }: SessionPrincipal): Promise<boolean> {
-  const { createdAt, provedAt } = required(await findSession(unit, sessionId), `session ${sessionId}`);
-  return Math.max(createdAt, provedAt ?? 0) + FRESH_MS > unit.now;
+async function isFresh(unit: Unit, { sessionId, userId }: SessionPrincipal): Promise<boolean> {
+  const session = required(await findSession(unit, sessionId), `session ${sessionId}`);
+  const signedInAt = (await restsOnClaim(unit, userId, session.credentialId)) ? 0 : session.createdAt;
+  return Math.max(signedInAt, session.provedAt ?? 0) + FRESH_MS > unit.now;
+}
+
+/**
+ * Returns whether a session of somebody who has proved their address rests on a claim of the workspace's provider. Such a
+ * sign-in is not the person's own act: a sign-in method added by it would outlive the claim.
+ */
+async function restsOnClaim(reader: Reader, userId: string, credentialId: string | null): Promise<boolean> {
+  if (credentialId === null) return false;
+  const identity = await findIdentityOf(reader, userId, credentialId);
+  if (!identity || identity.workspaceId === null || identity.linkedByHolderAt !== null) return false;
+  return (await requireUser(reader, userId)).emailVerifiedAt !== null;
 }
 
 /** Returns whether another workspace has the person as a member, or an address of theirs on an allowlist. */

@@ -107,6 +107,17 @@ describe('the keys a member has made', () => {
     expect((await instance.call('GET', '/api/applications', { token: whole.token })).status).toBe(200);
   });
 
+  test('are listed with all that these keys have made in turn, also where one between was revoked', async () => {
+    const { instance, owner, admin, path, create } = await setUp();
+    const first = await create(admin.token);
+    const second = await create(first.token);
+    const third = await create(second.token, path);
+    await instance.call('DELETE', `${KEYS}/${first.id}`, { token: owner.token });
+    const { json } = await instance.call('DELETE', `${MEMBERS}/${admin.memberId}`, { token: owner.token });
+    const ids = json.data.keys.map(({ id }: { id: string }) => id);
+    expect(ids.sort()).toEqual([second.id, third.id].sort());
+  });
+
   test('with a personal key are left out, since they end with it', async () => {
     const { instance } = await createScene();
     const console = sceneOf(instance, (await findConsole(instance.db.reader))!);
