@@ -57,7 +57,7 @@ export const ImportInput = Input({
   users: Type.Array(Described(ImportRow), {
     maxItems: MAX_ROWS,
     isAnyText: true,
-    remedy: `Give at most ${MAX_ROWS} rows.`,
+    remedy: `Give a list of at most ${MAX_ROWS} rows.`,
   }),
 });
 
@@ -100,7 +100,7 @@ export const UsernameCheckInput = Input({
   usernames: Type.Array(Type.String({ maxLength: 1000 }), {
     maxItems: MAX_ROWS,
     isAnyText: true,
-    remedy: `Give at most ${MAX_ROWS} names.`,
+    remedy: `Give a list of at most ${MAX_ROWS} names.`,
   }),
 });
 
