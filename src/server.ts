@@ -8,6 +8,9 @@ import { before, deadlineIn, earlier, waitUntil } from './core/deadline.ts';
 import { systemRandom } from './core/random.ts';
 import type { Database } from './db/database.ts';
 import { removeServerNote, writeServerNote } from './db/beside-server.ts';
+import { pathsIn } from './db/data-folder.ts';
+import { engineTrouble } from './db/engine-error.ts';
+import { folderTrouble } from './db/folder-trouble.ts';
 import { makeEphemeralFolder, sweepEphemeralFolders } from './db/ephemeral-folder.ts';
 import { reasonOf } from './database-log.ts';
 import { type Dependencies, mailWay, type OpenedData, openData } from './dependencies.ts';
@@ -163,7 +166,9 @@ export async function startServer(
     await door.stop(true);
     await data.close();
     removeFolder();
-    throw error;
+    // Such as a damaged page in a table that the start reads.
+    const isOfEngine = engineTrouble(error) === 'unreadable';
+    throw (isOfEngine ? folderTrouble(error, pathsIn(folder).databasePath) : null) ?? error;
   }
   const app = createApp(dependencies, services);
   services.metrics.gauge('gatehouse_http_requests_in_flight', 'Requests that are not answered yet.', door.pending);

@@ -10,7 +10,8 @@ const NO_RIGHT: Told = (place) =>
   `${place} cannot be read and written by this user. Run Gatehouse as the user that it belongs to, give this one access to it, ${ELSEWHERE}`;
 const READ_ONLY: Told = (place) => `${place} is on a disk that takes no changes. Mount it for writing, ${ELSEWHERE}`;
 const FULL: Told = (place) => `There is no room left on the disk for ${place}. Make room, ${ELSEWHERE}`;
-const DAMAGED: Told = (place) => `${place} is damaged. Put a good copy in its place.`;
+const DAMAGED: Told = (place) =>
+  `${place} is damaged. Keep a copy of it, and bring back a good backup: gatehouse restore FILE --force.`;
 const NO_FOLDER: Told = (place) => {
   const obstacle = obstacleOn(place) ?? { path: place, kind: 'no folder' };
   return obstacle.path === place

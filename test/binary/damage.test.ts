@@ -73,6 +73,31 @@ test('a page of garbage in the database is said in the log and to owners', async
   await server.stop();
 });
 
+test.each(['users', 'applications', 'api_keys', 'workspace_members', 'application_users'])(
+  'a page of garbage in %s, which the start reads, ends it with a sentence and the remedy, not a stack',
+  async (table) => {
+    const folder = join(scratch.path, `garbage in ${table}`);
+    const first = await start(folder);
+    await signIn(first, 'owner@example.com');
+    expect(await first.stop()).toBe(0);
+    const path = join(folder, 'gatehouse.db');
+    const sqlite = new Database(path, { readonly: true });
+    const { rootpage } = sqlite.query('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table) as {
+      rootpage: number;
+    };
+    sqlite.close();
+    overwrite(path, (rootpage - 1) * PAGE, new Uint8Array(PAGE).fill(0x5a));
+    const { exitCode, stderr } = await run(['serve', '--port=0', '--data', folder], {
+      cwd: scratch.path,
+      env: BOOTSTRAP,
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^gatehouse: .*damaged.*gatehouse restore FILE.*\n$/),
+    ]);
+  },
+);
+
 test('a log that was cut after a kill is said at the start, with how much of it is missing', async () => {
   const folder = await killed('cut');
   const log = join(folder, 'gatehouse.db-wal');
