@@ -166,7 +166,7 @@ export async function startServer(
     await door.stop(true);
     await data.close();
     removeFolder();
-    // Such as a damaged page in a table that the start reads.
+    // A page of a table that the start reads can be damaged, for example.
     const isOfEngine = engineTrouble(error) === 'unreadable';
     throw (isOfEngine ? folderTrouble(error, pathsIn(folder).databasePath) : null) ?? error;
   }

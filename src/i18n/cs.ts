@@ -1,5 +1,6 @@
 /**
- * The Czech words. Register: vykání (vy, small letter), as Seznam, Google and Czech banks write; the plural where a form would tell a gender (“jste přihlášeni”).
+ * The Czech words. Register: vykání (vy, small letter), as Seznam, Google and Czech banks write; the plural where a form
+ * would tell a gender (“jste přihlášeni”).
  * Glossary: sign in = přihlásit se, přihlášení; sign out = odhlásit se; code = kód; passkey = přístupový klíč; device = zařízení;
  * connect = připojit (a device), propojit (an account or provider); disconnect = odpojit; application = aplikace; e-mail = e-mail;
  * session = přihlášení; key = klíč; workspace = pracovní prostor; the people who run it = provozovatel; undo = vrátit zpět
